@@ -1,0 +1,34 @@
+# Two commands for a fresh machine: `make demo` and `make test`. Everything else builds on them.
+PYTHON ?= python3.11
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+ROOMS  := evals graphs nodes prompts corpora models
+
+.PHONY: setup setup-dev demo test test-llm test-studio lint types links clean
+
+$(VENV)/.base: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
+	@echo "Setting up (the packages of constraints.txt) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+setup: $(VENV)/.base
+setup-dev: $(VENV)/.dev
+
+links:
+	@rm -rf .links && mkdir -p .links/ragweave
+	@for f in app/*; do ln -s ../../$$f .links/ragweave/$$(basename $$f); done
+	@for r in $(ROOMS); do ln -s ../../$$r .links/ragweave/$$r; done
+
+types: $(VENV)/.dev links
+	@$(BIN)/mypy -p ragweave
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest

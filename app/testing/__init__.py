@@ -1,0 +1,1 @@
+"""Test doubles for people who build on Ragweave."""

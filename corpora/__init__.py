@@ -1,0 +1,1 @@
+"""What is known: collections, catalog, ingestion, web."""

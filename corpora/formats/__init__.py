@@ -1,0 +1,1 @@
+"""One file per file format: bytes in, blocks with locators out."""

@@ -1,0 +1,136 @@
+"""The nouns that every room shares: corpora, locators, items, hits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, get_args
+
+from typing_extensions import TypedDict
+
+Corpus = Literal["paragraph", "document", "image", "clip", "video"]
+"""What can be searched (UniversalRAG, section 3). A new corpus is added here and in `corpora/stores`."""
+
+CORPORA: tuple[Corpus, ...] = get_args(Corpus)
+
+Label = Literal["none", "paragraph", "document", "image", "clip", "video"]
+"""What a router may answer: a corpus, or no retrieval."""
+
+LABELS: tuple[Label, ...] = get_args(Label)
+
+
+class Locator(TypedDict, total=False):
+    """Where evidence lies, precise enough to open it. Only the keys that apply are present."""
+
+    kind: Literal["heading", "page", "image", "time", "url", "model"]
+    """How to open it."""
+    file: str
+    """Path of the source, absolute, as indexed."""
+    heading: list[str]
+    """Heading path, outermost first."""
+    line: int
+    """First line in the source file, 1-based."""
+    page: int
+    """PDF page, 1-based."""
+    bbox: list[float]
+    """Box [left, bottom, right, top] on the page in points, or [x0, y0, x1, y1] in pixels of an image."""
+    image: str
+    """Id of a stored picture."""
+    start: float
+    """Seconds from the start of the recording."""
+    end: float
+    """Seconds from the start of the recording."""
+    url: str
+    """Web page."""
+    fetched: str
+    """ISO time at which the page was fetched."""
+    chars: list[int]
+    """[start, end) inside the item's text, when the locator is narrower than the item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a stretch of an item's text lies in its source.
+
+    Attributes:
+        start: first character in the item's text.
+        end: one past the last character.
+        line: line in the source file, 1-based, or 0 when unknown.
+        page: page, 1-based, or 0 when the format has no pages.
+        bbox: [left, bottom, right, top] in points, or None.
+    """
+
+    start: int
+    end: int
+    line: int = 0
+    page: int = 0
+    bbox: tuple[float, float, float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One retrievable unit of a corpus, as the catalog stores it.
+
+    Attributes:
+        id: stable id, derived from the source's content, parameters and position.
+        corpus: corpus it belongs to.
+        source: id of its source.
+        title: title of the document it comes from (file name where the document has none).
+        text: the whole text; may be long for `document`.
+        locator: opens the item.
+        heading: heading path, outermost first.
+        spans: finer locators inside `text`, in order; may be empty.
+        ordinal: position among the items of one corpus and source, 0-based.
+        date: the document's own date (before the file's), or None.
+        language: ISO 639-1 code or "".
+        meta: anything else, JSON-serialisable.
+    """
+
+    id: str
+    corpus: Corpus
+    source: str
+    title: str
+    text: str
+    locator: Locator
+    heading: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    ordinal: int = 0
+    date: datetime | None = None
+    language: str = ""
+    meta: dict[str, object] = field(default_factory=dict)
+
+    def locate(self, start: int, end: int) -> Locator:
+        """Narrow the item's locator to text[start:end], by the spans that overlap it."""
+        found: Locator = {**self.locator, "chars": [start, end]}
+        over = [s for s in self.spans if s.start < end and s.end > start]
+        if over:
+            if over[0].line:
+                found["line"] = over[0].line
+            if over[0].page:
+                found["page"] = over[0].page
+                boxes = [s.bbox for s in over if s.bbox and s.page == over[0].page]
+                if boxes:
+                    left, bottom, right, top = zip(*boxes, strict=True)
+                    found["bbox"] = [min(left), min(bottom), max(right), max(top)]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One row of a ranked list.
+
+    Attributes:
+        id: item id.
+        score: cosine similarity for dense lists, BM25 (higher is better, > 0) for lexical ones.
+    """
+
+    id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The ranked lists of one query in one corpus, each best first. Either may be empty."""
+
+    dense: tuple[Hit, ...] = ()
+    lexical: tuple[Hit, ...] = ()

@@ -1,0 +1,1 @@
+"""Measurement: metrics, the papers' protocols, training of the shipped heads."""

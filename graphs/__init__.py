@@ -1,0 +1,1 @@
+"""One file per control flow: edges, nothing else."""

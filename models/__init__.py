@@ -1,0 +1,1 @@
+"""What thinks and perceives: chat, embed, relevance, heads, weights, text."""

@@ -1,0 +1,98 @@
+"""Typed errors. Every message is one sentence that says what happened and what to do about it."""
+
+from __future__ import annotations
+
+
+class RagweaveError(Exception):
+    """Base of every error Ragweave raises on purpose.
+
+    Args:
+        what: what went wrong, one clause, no trailing full stop.
+        remedy: what the reader can do about it, one clause.
+    """
+
+    code = "error"
+    status = 400
+    """HTTP status a server answers with."""
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        self.what = what.rstrip(".")
+        self.remedy = remedy.rstrip(".")
+        super().__init__(f"{self.what}. {self.remedy}." if remedy else f"{self.what}.")
+
+
+class InputError(RagweaveError):
+    """The question, path or option given by the user cannot be used."""
+
+    code = "input"
+
+
+class LibraryError(RagweaveError):
+    """A library is missing, locked, or was written by another encoder or a newer version."""
+
+    code = "library"
+    status = 409
+
+
+class LibraryNotFound(LibraryError):
+    """No library of that name exists."""
+
+    code = "library_not_found"
+    status = 404
+
+
+class SourceError(RagweaveError):
+    """One file cannot be read; the rest of the batch goes on."""
+
+    code = "source"
+    status = 422
+
+
+class ModelError(RagweaveError):
+    """A chat, embedding or perception model failed for good, after retries."""
+
+    code = "model"
+    status = 502
+
+
+class ModelTransient(ModelError):
+    """A model call failed in a way that may pass (429, 5xx, timeout, dropped connection)."""
+
+    code = "model_transient"
+    status = 503
+
+
+class BudgetSpent(RagweaveError):
+    """A limit of the run (calls, tokens, seconds, cost) would be passed by the next call."""
+
+    code = "budget"
+    status = 402
+
+
+class WeightsError(RagweaveError):
+    """Downloaded or local weights are missing, or do not match their sha256."""
+
+    code = "weights"
+    status = 500
+
+
+class MissingExtra(RagweaveError):
+    """An optional package is needed for what was asked.
+
+    Args:
+        what: what was asked for.
+        extra: name of the extra that brings the package.
+    """
+
+    code = "missing_extra"
+    status = 501
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional package", f'install it with: pip install "ragweave[{extra}]"')
+
+
+class WebError(RagweaveError):
+    """A web search or page fetch failed or was refused."""
+
+    code = "web"
+    status = 502

@@ -1,0 +1,229 @@
+"""Words, sentences and names in running text, for scripts with and without spaces.
+
+Everything that counts or compares words in Ragweave uses these functions, so that the lexical index, the
+relevance features and the checks agree on what a word is.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+_CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002fa1f"
+_THAI = "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
+UNSPACED = f"{_CJK}{_THAI}"
+"""Character-class body of the scripts that are written without spaces between words (Hangul included)."""
+
+_TOKEN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+(?:[.,'’·-][^\W_{UNSPACED}]+)*")
+_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]")
+_INNER = re.compile(r"[.,'’·-]")
+_NUMBERISH = re.compile(r"\d[\d.,]*\d|\d")
+
+STOP = frozenset(
+    """a about above after again all also am an and any are as at be because been before being below between both but
+    by can could did do does doing done down during each few for from further get had has have having he her here hers
+    him his how i if in into is it its itself just me more most my no nor not now of off on once only or other our out
+    over own same she should so some such than that the their them then there these they this those through to too
+    under until up us very was we were what when where which while who whom whose why will with would you your s t d
+    ll re ve m please tell give name many much""".split()
+)
+"""English function words, left out where only content counts."""
+
+STOP_CJK = frozenset(
+    "的 了 是 在 和 与 及 吗 呢 吧 么 什么 怎么 哪 哪个 哪些 谁 为什么 多少 有 我 你 他 她 它 这 那".split()
+)
+
+WH = re.compile(
+    r"^\W*(?:(?:and|so|but|then|also|ok|well)\W+)*(who|whom|whose|when|where|which|what|why|how|is|are|was|were|do|does|did|can|has|have)\b",
+    re.I,
+)
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> object:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=200_000)
+def stem(word: str) -> str:
+    """Return the English stem of a lower-cased word; words with digits or other scripts stay as they are."""
+    if len(word) < 4 or not word.isascii() or not word.isalpha():
+        return word
+    return str(_stemmer().stemWord(word))  # type: ignore[attr-defined]
+
+
+def fold(text: str) -> str:
+    """Normalise width, case and accents, so that forms that read alike compare alike."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))
+
+
+def words(text: str) -> list[str]:
+    """Split folded text into words; runs of unspaced scripts become overlapping character pairs.
+
+    >>> words("RRF's k=60, 知识图谱")
+    ['rrf', 's', 'k', '60', '知识', '识图', '图谱']
+    """
+    out: list[str] = []
+    for token in _TOKEN.findall(fold(text)):
+        if _UNSPACED_RUN.match(token):
+            out.extend([token] if len(token) == 1 else [token[i : i + 2] for i in range(len(token) - 1)])
+        elif _NUMBERISH.fullmatch(token):
+            out.append(token.replace(",", ""))
+        else:
+            out.extend(p for p in _INNER.split(token) if p)
+    return out
+
+
+def terms(text: str) -> list[str]:
+    """Return index terms: stemmed words, stop words kept (BM25 weighs them down by itself)."""
+    return [stem(w) for w in words(text)]
+
+
+def content_terms(text: str) -> list[str]:
+    """Return distinct stemmed words that carry content, in order of appearance."""
+    seen: dict[str, None] = {}
+    for w in words(text):
+        if w not in STOP and w not in STOP_CJK:
+            seen.setdefault(stem(w))
+    return list(seen)
+
+
+_ABBREVIATIONS = frozenset(
+    "mr mrs ms dr prof st vs etc e.g i.e fig figs no nos vol pp ed eds al inc ltd co corp jr sr gen col capt lt sgt rev hon "
+    "approx dept est jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m ph.d cf ca".split()
+)
+_SENTENCE_END = re.compile(
+    r"(?:[.!?…]+[\"'”’)\]]*(?=\s|$))|(?:[。！？｡]+[」』”’）]*)|(?:\n\s*\n)|(?:\n(?=\s*(?:[-*•]|\d+[.)])\s))"
+)
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Return [start, end) of each sentence, white space trimmed; together they cover every other character.
+
+    Full stops after initials and common abbreviations do not end a sentence; list items and blank lines do.
+    """
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for m in _SENTENCE_END.finditer(text):
+        if m.group().startswith(".") and _is_abbreviation(text, start, m.start(), m.end()):
+            continue
+        _append(spans, text, start, m.end())
+        start = m.end()
+    _append(spans, text, start, len(text))
+    return spans
+
+
+def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if end > start:
+        spans.append((start, end))
+
+
+def _is_abbreviation(text: str, start: int, dot: int, after: int) -> bool:
+    before = text[max(start, dot - 12) : dot].split()
+    last = before[-1].lstrip("(\"'“[").lower() if before else ""
+    if last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha()):
+        return True
+    if re.fullmatch(r"(?:[a-z]\.)+[a-z]", last):
+        rest = text[after:].lstrip()
+        return bool(rest) and not rest[0].isupper()
+    return False
+
+
+_CAP = r"[A-ZÀ-ÖØ-ÞŠŽČĆĐŁŚŻŹ][\w’'&-]*"
+_NAME = re.compile(
+    rf"(?:{_CAP}|\d+[A-Z]\w*)(?:(?:\s+(?:of|the|de|la|van|von|der|du|and|for|in|on|&|al|bin|di|da|del)){{0,2}}\s+(?:{_CAP}|\d{{1,4}}\b)|\.\s?(?={_CAP}\.?)|,?\s+(?:Jr|Sr)\.)*"
+)
+_QUOTED = re.compile(r"[\"“«「『《]([^\"”»」』》\n]{2,80})[\"”»」』》]")
+_NOT_NAMES = frozenset(
+    """the a an in on at of for and or but if when where who what which why how is are was were do does did it its this
+    that these those there he she they we you i his her their our my as by to from with after before during since while
+    although however also both each one two three first second most many some such no not yes can has have had will
+    would could should be been being according because then than so into over under about between against per via""".split()
+)
+
+
+def names(text: str) -> list[str]:
+    """Return proper names and quoted titles in order of appearance, without duplicates.
+
+    A capitalised word that only opens a sentence counts when it is not a function word. Scripts without case
+    contribute quoted and bracketed titles only.
+    """
+    found: dict[str, str] = {}
+    for m in _QUOTED.finditer(text):
+        found.setdefault(fold(m.group(1)), m.group(1).strip())
+    for m in _NAME.finditer(text):
+        parts = m.group().strip(" ,.").split()
+        while parts and fold(parts[0]).strip(".,") in _NOT_NAMES:
+            parts = parts[1:]
+        while parts and (fold(parts[-1]).strip(".,") in _NOT_NAMES):
+            parts = parts[:-1]
+        name = re.sub(r"['’]s?$", "", " ".join(parts)).strip(" ,.'’")
+        if len(name) > 1 and not name.isdigit():
+            found.setdefault(fold(name), name)
+    return list(found.values())
+
+
+_NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,:/]\d+)*(?:st|nd|rd|th|%)?")
+_NUMBER_WORDS = {
+    w: str(n)
+    for n, w in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+        "eighteen nineteen twenty".split()
+    )
+}
+
+
+def numbers(text: str) -> list[str]:
+    """Return the numbers of a text in canonical form: no thousands separators, ordinals and small number words as digits."""
+    out: list[str] = []
+    for m in _NUMBER.finditer(text):
+        n = re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", m.group()).replace("−", "-")
+        n = re.sub(r"(?<=\d),(?=\d{3}\b)", "", n)
+        out.append(n)
+    out.extend(
+        _NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in _NUMBER_WORDS and w not in ("one", "zero")
+    )
+    return out
+
+
+def script(text: str) -> str:
+    """Return the script that most letters are in: latin, han, kana, hangul, thai, cyrillic, arabic, greek, or ''."""
+    counts: dict[str, int] = {}
+    for c in text:
+        if c.isalpha():
+            name = _script_of(c)
+            counts[name] = counts.get(name, 0) + 1
+    return max(counts, key=lambda k: counts[k]) if counts else ""
+
+
+@lru_cache(maxsize=20_000)
+def _script_of(c: str) -> str:
+    name = unicodedata.name(c, "")
+    for key, label in (("CJK", "han"), ("HIRAGANA", "kana"), ("KATAKANA", "kana"), ("HANGUL", "hangul")):
+        if name.startswith(key):
+            return label
+    return name.split(" ")[0].lower() if name else ""
+
+
+def clip(text: str, limit: int) -> str:
+    """Cut at a word end so that the result, with its ellipsis, has at most `limit` characters."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
+
+
+def coverage(needed: Iterable[str], have: Iterable[str]) -> float:
+    """Return the share of `needed` found in `have`, 0 where nothing is needed."""
+    need = set(needed)
+    return len(need & set(have)) / len(need) if need else 0.0

@@ -1,0 +1,1 @@
+"""One verb per file: a step of reasoning over the state."""

@@ -1,0 +1,98 @@
+"""The answer object: one model for CLI, servers and tests."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragweave.corpora.types import Locator
+
+Support = Literal["supported", "model", "unsupported"]
+
+
+class Citation(BaseModel):
+    """One numbered source under an answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    n: int
+    """Number shown in the text, from 1."""
+    id: str
+    """Evidence id: what `ragweave show` and a server's links open."""
+    title: str
+    """Title of the document, picture, recording or web page."""
+    locator: Locator
+    """Where it lies, narrow enough to open it."""
+    quote: str
+    """The text that supports the sentence, at most 500 characters."""
+    origin: Literal["library", "web"] = "library"
+    """Where the text came from."""
+
+
+class Sentence(BaseModel):
+    """One checked sentence of the answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    """The sentence, without citation marks."""
+    support: Support
+    """`supported` by evidence, or the `model`'s own knowledge, shown as such."""
+    citations: tuple[int, ...] = ()
+    """Numbers of the citations that support it."""
+    confidence: float = 0.0
+    """Support in [0, 1]."""
+
+
+class NodeUsage(BaseModel):
+    """What one node spent."""
+
+    model_config = ConfigDict(frozen=True)
+
+    node: str
+    role: str = ""
+    model: str = ""
+    calls: int = 0
+    cached: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    cost: float = 0.0
+
+
+class Answer(BaseModel):
+    """An answer that can be checked."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str = ""
+    """The standalone question that was answered."""
+    text: str = ""
+    """The answer with numbered marks such as [1]; for an abstention, the sentence that says so."""
+    sentences: tuple[Sentence, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    confidence: float = Field(0.0, ge=0, le=1)
+    """How far the evidence carries the answer."""
+    abstained: bool = False
+    why: str = ""
+    """Reason for an abstention, or empty."""
+    mind: Literal["small", "llm"] = "small"
+    """Who wrote it."""
+    model: str = ""
+    """Name and host of the chat model used, or empty."""
+    dropped: int = 0
+    """Sentences written but not shown, because nothing supported them."""
+    notes: tuple[str, ...] = ()
+    """What could not be done, in words."""
+    usage: tuple[NodeUsage, ...] = ()
+
+    @property
+    def model_calls(self) -> int:
+        """Chat model calls over all nodes, replies from the cache not counted."""
+        return sum(u.calls for u in self.usage)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in and out over all nodes."""
+        return sum(u.input_tokens + u.output_tokens for u in self.usage)

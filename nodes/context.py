@@ -1,0 +1,61 @@
+"""Per-run knobs. They become the form in Studio; secrets and addresses live in the environment, never here."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Mind = Literal["auto", "small", "llm"]
+
+
+class Context(BaseModel):
+    """What a caller may set for one run. Bounds are enforced; defaults answer well on a laptop without any key."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")
+    mind: Mind = Field("auto", description="Who decides: the small models that ship, or the configured chat model.")
+    route_by: Literal["auto", "small", "llm", "checkpoint", "ensemble"] = Field(
+        "auto", description="Router; auto follows `mind`."
+    )
+    grade_by: Literal["auto", "small", "llm", "checkpoint"] = Field(
+        "auto", description="Evaluator for the verdict; auto follows `mind`."
+    )
+    corpora: tuple[Literal["paragraph", "document", "image", "clip", "video"], ...] = Field(
+        (), description="Search only these corpora; empty lets the router decide."
+    )
+    sources: tuple[str, ...] = Field((), max_length=200, description="Search only these source ids; empty means all.")
+    top_k: int = Field(8, ge=1, le=50, description="Items kept per hop after fusion.")
+    pool: int = Field(50, ge=5, le=500, description="Candidates per list before fusion and reranking.")
+    phrasings: int = Field(4, ge=0, le=10, description="Rewrites beside the question (RAG-Fusion).")
+    expand_when: Literal["auto", "always", "never"] = Field(
+        "auto", description="Rewrite always, never, or when the first look is weak."
+    )
+    fusion: Literal["scores", "rrf"] = Field(
+        "scores", description="How dense and lexical lists of one query are joined."
+    )
+    rrf_k: int = Field(60, ge=0, le=1000, description="Constant of reciprocal rank fusion.")
+    rerank: bool = Field(True, description="Order the pool with the relevance model.")
+    max_hops: int = Field(3, ge=0, le=10, description="Rounds of retrieval (Auto-RAG T).")
+    max_recalls: int = Field(0, ge=0, le=10, description="Passages the chat model may write from memory (Auto-RAG E).")
+    upper: float | None = Field(None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own.")
+    lower: float | None = Field(None, ge=-1, le=1, description="CRAG lower threshold; empty uses the evaluator's own.")
+    strips: int = Field(10, ge=1, le=50, description="Strips kept per hop after refinement (CRAG top-k).")
+    web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
+    web_results: int = Field(5, ge=1, le=10, description="Pages read per web search.")
+    sentences: int = Field(3, ge=1, le=12, description="Longest extractive answer, in sentences.")
+    max_model_calls: int = Field(40, ge=0, le=10_000, description="Chat model calls this run may make.")
+    max_tokens: int = Field(0, ge=0, description="Tokens this run may use, in and out; 0 means no limit.")
+    max_seconds: float = Field(0, ge=0, description="Seconds this run may take; 0 means no limit.")
+    max_cost: float = Field(
+        0, ge=0, description="Money this run may cost, in the unit of your rates; 0 means no limit."
+    )
+
+    @classmethod
+    def of(cls, runtime: Any) -> Context:
+        """Return the run's context; plain `graph.invoke(x)` gives none, some servers give a dict."""
+        given = getattr(runtime, "context", None)
+        if given is None:
+            return cls()
+        return given if isinstance(given, cls) else cls.model_validate(cast(Any, given))

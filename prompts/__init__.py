@@ -1,0 +1,1 @@
+"""Prompts as Markdown files, one per prompt."""
