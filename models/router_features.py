@@ -1,0 +1,131 @@
+"""Features of a question for the router head: the same code in training and in inference.
+
+Three bags of hashed n-grams (words, cased characters, skeleton) and one dense vector (form and rule cues).
+The skeleton keeps function words and replaces the rest by shape and ending, so that what carries across topics
+is the build of a question, not its subject.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.models.router_cues import DENSE_NAMES, dense
+from ragweave.models.text import UNSPACED, fold, words
+
+__all__ = ["BLOCKS", "DENSE_NAMES", "Features", "clean", "featurise"]
+
+BLOCKS = ("words", "chars", "skeleton")
+"""Names of the n-gram bags, in the order in which the head stores their scales."""
+
+_ORDERS = {"words": (1, 2), "chars": (2, 3, 4, 5), "skeleton": (1, 2, 3, 4, 5)}
+_SALT = {name: np.uint64(0x9E3779B97F4A7C15 * (i + 1) % 2**64) for i, name in enumerate(BLOCKS)}
+_PRIME = np.uint64(0x100000001B3)
+
+_HEAD_CHARS = 600
+_TAIL_CHARS = 200
+_OPTION = re.compile(r"^\s*(?:\(?[A-Ha-h1-9][.):]\)?|[-*•])\s+\S")
+_TOKEN = re.compile(rf"\d[\d.,:/]*|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*|[{UNSPACED}]|[?!,.;:\"“”()-]")
+
+_FUNCTION = frozenset(
+    """a about above after again against all also although am among an and another any are around as at away be because
+    been before begin beginning behind being below beneath beside between both but by can could did do does doing done
+    down during each either else end entire even ever every few for from further had has have having he her here hers him
+    his how however i if in inside into is it its itself just last least less many may me might mine more most much must
+    my near neither never next no none nor not now of off on once one only onto or other others our ours out outside over
+    own part per please point right same second several shall she should side since so some step steps still such take than that
+    the their theirs them then there these they this those though three through throughout time times to together too
+    toward towards two under until up upon us very was way we were what whatever when whenever where whether which while
+    who whole whom whose why will with within without would year yet you your yours first show shows shown say says said tell
+    explain summarize summarise describe compare list find give write color colour kind type name number used look looks""".split()
+)
+
+
+def clean(question: str) -> str:
+    """Return the part of a question that is routed: no answer options, one line, bounded length.
+
+    Answer options on further lines say nothing about where the answer lies, and the published trained routers read
+    the first line only (UniversalRAG, appendix on training). Of a very long text the beginning and the end are kept.
+    """
+    lines = [line.strip() for line in question.splitlines() if line.strip()]
+    kept = [line for i, line in enumerate(lines) if i == 0 or not _OPTION.match(line)]
+    text = " ".join(" ".join(kept).split())
+    if len(text) > _HEAD_CHARS + _TAIL_CHARS:
+        text = f"{text[:_HEAD_CHARS]} {text[-_TAIL_CHARS:]}"
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the head sees of one question.
+
+    Attributes:
+        keys: per block the sorted distinct 32-bit n-gram hashes.
+        dense: form and rule cues, shape (len(DENSE_NAMES),).
+    """
+
+    keys: dict[str, NDArray[np.uint32]]
+    dense: NDArray[np.float32]
+
+
+def featurise(question: str) -> Features:
+    """Return the features of a question; an empty one has empty bags and zero cues."""
+    text = clean(question)
+    tokens = _TOKEN.findall(text)
+    folded = words(text)
+    padded = re.sub(r"\d", "0", f" {text} ")
+    codes = np.frombuffer(padded.encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
+    keys = {
+        "words": _bag(_codes(folded), "words"),
+        "chars": _bag(codes if text else codes[:0], "chars"),
+        "skeleton": _bag(_codes(skeleton(tokens)), "skeleton"),
+    }
+    return Features(keys, dense(text, tokens, folded))
+
+
+def skeleton(tokens: list[str]) -> list[str]:
+    """Replace content words by what they look like: names by CAP, numbers by NUM or YEAR, others by their ending.
+
+    >>> skeleton(["Who", "wrote", "Dune", "in", "1965", "?"])
+    ['^who', '_ote', 'CAP', 'in', 'YEAR', '?']
+    """
+    return [_shape(token, i == 0) for i, token in enumerate(tokens)]
+
+
+@lru_cache(maxsize=50_000)
+def _shape(token: str, first: bool) -> str:
+    low = fold(token)
+    if low in _FUNCTION:
+        return f"^{low}" if first else low
+    if token[0].isdigit():
+        return "YEAR" if re.fullmatch(r"1\d{3}|20\d{2}", token) else ("CLOCK" if ":" in token else "NUM")
+    if not token[0].isalpha() or len(token) == 1:
+        return token
+    if token[0].isupper() and not first:
+        return "ACR" if token.isupper() else "CAP"
+    return ("^_" if first else "_") + low[-3:]
+
+
+def _codes(tokens: list[str]) -> NDArray[np.uint64]:
+    return np.array([zlib.crc32(t.encode()) for t in tokens], dtype=np.uint64)
+
+
+def _bag(codes: NDArray[np.uint64], block: str) -> NDArray[np.uint32]:
+    """Hash every n-gram of a code sequence to 32 bits; distinct, sorted."""
+    found = []
+    for n in _ORDERS[block]:
+        size = len(codes) - n + 1
+        if size < 1:
+            break
+        h = np.full(size, _SALT[block] + np.uint64(n), dtype=np.uint64)
+        for i in range(n):
+            h = (h ^ codes[i : i + size]) * _PRIME
+            h ^= h >> np.uint64(29)
+        h *= np.uint64(0xBF58476D1CE4E5B9)
+        found.append((h >> np.uint64(32)).astype(np.uint32))
+    return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.uint32)
