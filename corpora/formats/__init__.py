@@ -1,1 +1,58 @@
-"""One file per file format: bytes in, blocks with locators out."""
+"""One file per file format: a path in, blocks with their places out.
+
+A format is a module of this package named as in `KINDS` with one function, `parse(path) -> Parsed`. The steps to add
+one are in docs/formats.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import cast
+
+from ragweave.corpora.blocks import Parsed
+from ragweave.corpora.language import guess_language
+from ragweave.models.errors import SourceError
+
+KINDS: dict[str, str] = {
+    "markdown": "Markdown",
+    "text": "plain text",
+    "rst": "reStructuredText",
+    "html": "HTML",
+    "pdf": "PDF",
+    "docx": "Word",
+}
+"""Every kind that can be read, with its name for people. The key is also the module's name."""
+
+
+def parse(path: Path, kind: str) -> Parsed:
+    """Read a file.
+
+    Args:
+        path: the file.
+        kind: what `ragweave.corpora.probe.probe` said it is.
+
+    Raises:
+        SourceError: the file is broken, protected, past a limit, or holds no text at all.
+    """
+    if kind not in KINDS:
+        raise SourceError(
+            f"{path.name} is of an unknown kind, {kind!r}", f"the kinds that are read: {', '.join(KINDS)}"
+        )
+    read = cast("Callable[[Path], Parsed]", import_module(f"ragweave.corpora.formats.{kind}").parse)
+    try:
+        parsed = read(path)
+    except RecursionError:
+        raise SourceError(f"{path.name} is nested too deeply to be read", "flatten it, or leave it out") from None
+    except OSError as exc:
+        raise SourceError(f"{path.name} cannot be read ({exc.strerror or exc})", "check that it still exists") from None
+    if not any(b.text.strip() for b in parsed.blocks):
+        why = parsed.warnings[0] if parsed.warnings else "it holds no text"
+        raise SourceError(f"nothing to index in {path.name}: {why}", "leave it out, or add text to it")
+    if parsed.language:
+        return parsed
+    sample = "\n".join(b.text for b in islice((b for b in parsed.blocks if b.kind != "code"), 200))
+    return replace(parsed, language=guess_language(sample))

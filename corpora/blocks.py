@@ -1,0 +1,64 @@
+"""What a reader makes of a file: blocks of text in reading order, each with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from ragweave.corpora.types import Span
+
+BlockKind = Literal["heading", "text", "list", "table", "code"]
+"""What a block is; decides where it may be cut (sentence, list line, table row, code line)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One heading, paragraph, list, table or piece of code, as it reads.
+
+    Attributes:
+        text: the text; tables are one row per line with ` | ` between cells.
+        kind: what it is.
+        level: 1-6 for headings; for tables the number of header lines at the top of `text`; else 0.
+        line: first line in the file, 1-based, or 0 when the format has no lines.
+        page: page (PDF) or slide, 1-based, or 0.
+        bbox: [left, bottom, right, top] on the page in points, or None.
+        spans: finer places inside `text` (source lines, PDF lines), in order; may be empty.
+    """
+
+    text: str
+    kind: BlockKind
+    level: int = 0
+    line: int = 0
+    page: int = 0
+    bbox: tuple[float, float, float, float] | None = None
+    spans: tuple[Span, ...] = ()
+
+    def places(self) -> tuple[Span, ...]:
+        """Return `spans`, or one span over the whole text where the block has a place but no finer ones."""
+        if self.spans or not (self.line or self.page):
+            return self.spans
+        return (Span(0, len(self.text), self.line, self.page, self.bbox),)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A file that was read.
+
+    Attributes:
+        title: the document's own title, or "" when it has none.
+        blocks: blocks in reading order.
+        date: the document's own date, or None.
+        author: the document's own author or authors, or "".
+        language: ISO 639-1 code, declared or guessed, or "".
+        warnings: what could not be read, one sentence each.
+        meta: anything else the format states, JSON-serialisable.
+    """
+
+    title: str = ""
+    blocks: tuple[Block, ...] = ()
+    date: datetime | None = None
+    author: str = ""
+    language: str = ""
+    warnings: tuple[str, ...] = ()
+    meta: dict[str, object] = field(default_factory=dict)

@@ -1,0 +1,98 @@
+"""Bytes to text: byte order mark, UTF-8, UTF-16 by its zero bytes, then a detector."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+from ragweave.models.errors import SourceError
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CONTROL = frozenset(range(32)) - set(b"\t\n\r\f\x1b\x1a\x0b")
+_DETECT = 256 * 1024
+"""Bytes shown to the detector; its cost grows with them and its answer no longer changes."""
+
+
+def encoding_of(data: bytes) -> str:
+    """Return the encoding of a text, or "" when the bytes are not text.
+
+    Args:
+        data: the file, or its first kilobytes; a character cut at the end does not matter.
+    """
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return name
+    if b"\0" in data:
+        return _utf16_without_mark(data)
+    if sum(b in _CONTROL for b in data[:8192]) > len(data[:8192]) * 0.02:
+        return ""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)
+        return "utf-8"
+    except UnicodeDecodeError:
+        return "utf-8" if _damaged_utf8(data) else _detected(data)
+
+
+def decode(data: bytes, path: Path) -> str:
+    """Return the text with Unix line ends.
+
+    Raises:
+        SourceError: the bytes are not text in an encoding that can be told.
+    """
+    encoding = encoding_of(data)
+    if not encoding:
+        raise SourceError(f"{path.name} does not hold text", "save it as UTF-8 text, or leave it out")
+    text = data.decode(encoding, errors="replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, as `decode` does."""
+    return decode(read_bytes(path), path)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        SourceError: the file has vanished or may not be read.
+    """
+    try:
+        return path.read_bytes()
+    except PermissionError:
+        raise SourceError(f"{path.name} may not be read", "give yourself read permission on it") from None
+    except OSError as exc:
+        raise SourceError(f"{path.name} cannot be read ({exc.strerror or exc})", "check that it still exists") from None
+
+
+def _utf16_without_mark(data: bytes) -> str:
+    """Tell UTF-16 by where its zero bytes lie: every other byte of mostly Latin text."""
+    sample = data[:8192]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    half = max(1, len(sample) // 2)
+    for name, zeros, others in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if zeros > half * 0.4 and others < half * 0.05:
+            text = sample[: len(sample) // 2 * 2].decode(name, errors="replace")
+            if sum(c.isprintable() or c.isspace() for c in text) > len(text) * 0.95:
+                return name
+    return ""
+
+
+def _damaged_utf8(data: bytes) -> bool:
+    """Tell UTF-8 with a few broken bytes from another encoding: nearly all its high bytes form characters."""
+    text = data.decode("utf-8", errors="replace")
+    broken = text.count("\ufffd")
+    return sum(c > "\x7f" for c in text) - broken > broken * 20
+
+
+def _detected(data: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:_DETECT]).best()
+    return best.encoding if best is not None else ""
