@@ -1,0 +1,354 @@
+"""One chat model per role: text, labels, structured replies and streams, metered, retried and cached."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from ragweave.models.chat_cache import ReplyCache, reply_cache
+from ragweave.models.chat_client import Served, client, gate, is_local
+from ragweave.models.chat_errors import explain
+from ragweave.models.chat_json import ThoughtFilter, read_label, without_thoughts
+from ragweave.models.chat_structured import Structured, add_to_last
+from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
+from ragweave.models.meter import Meter, Spend
+from ragweave.models.settings import model_settings
+from ragweave.models.transient import is_transient, retry_after
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, BaseMessage
+    from pydantic import BaseModel
+
+__all__ = ["Chat", "Role", "chat", "is_transient", "override"]
+
+logger = logging.getLogger(__name__)
+
+Role = Literal["writer", "judge", "vision"]
+Messages = Sequence[tuple[str, str]]
+"""(role, text) pairs; roles are `system`, `user` and `assistant`."""
+
+TRIES = 3
+BACKOFF = 0.5
+"""Seconds before the second try; doubles with each further try, with jitter."""
+LONGEST_WAIT = 20.0
+"""A server that asks for a longer pause than this many seconds is not waited for."""
+
+M = TypeVar("M", bound="BaseModel")
+
+
+class Chat:
+    """The chat model of one role.
+
+    Every call is tagged `nostream`, so that its tokens stay out of LangGraph's `messages` streams; it reserves its
+    budget on the meter, waits for a free slot of the server, and is tried up to three times when the failure may pass.
+
+    Args:
+        role: what the model is used for; recorded with its spending.
+        served: the configured model, or None for an injected one.
+        model: an injected model, used as it is.
+        cached: keep and reuse replies.
+    """
+
+    def __init__(
+        self, role: Role, served: Served | None, model: BaseChatModel | None = None, *, cached: bool = False
+    ) -> None:
+        self.role = role
+        self._served = served
+        self._model = model
+        self.name = served.name if served else _name_of(model)
+        self.host = served.host if served else _host_of(model)
+        self._settings = model_settings()
+        self._cache: ReplyCache | None = reply_cache(self._settings.home) if cached else None
+
+    async def text(self, messages: Messages, *, node: str, meter: Meter) -> str:
+        """Return the reply as text, without the thinking of reasoning models; empty when the model says nothing.
+
+        Raises:
+            ModelTransient: the server is down, slow or limiting, after retries.
+            ModelError: the server refused, or sent no reply of a language model.
+            BudgetSpent: a limit of the run would be passed.
+        """
+        return await self._remembered(messages, "text", node, meter, lambda: self._text(messages, node, meter))
+
+    async def label(self, messages: Messages, labels: Sequence[str], *, node: str, meter: Meter) -> str | None:
+        """Return the one of `labels` that the reply names, or None when two replies could not be read.
+
+        Raises:
+            ModelError: as for `text`.
+            BudgetSpent: as for `text`.
+        """
+        form = "label:" + "|".join(labels)
+        kept = await self._recall(messages, form, node, meter)
+        if kept in labels:
+            return kept
+        found = read_label(await self._text(messages, node, meter), labels)
+        if found is None:
+            asked = (
+                f"Your reply could not be read. Reply with exactly one of these, and nothing else: {', '.join(labels)}"
+            )
+            found = read_label(await self._text(add_to_last(messages, asked), node, meter), labels)
+        if found is not None:
+            await self._keep(messages, form, found)
+        return found
+
+    async def json(self, messages: Messages, schema: type[M], *, node: str, meter: Meter) -> M | None:
+        """Return the reply as an instance of `schema`, or None when it could not be read.
+
+        The server is asked to enforce the schema where it can; where it cannot, the schema goes into the prompt and
+        the reply is read tolerantly. One more try repairs an unreadable reply.
+
+        Raises:
+            ModelError: as for `text`.
+            BudgetSpent: as for `text`.
+        """
+        form = Structured.form(schema)
+        kept = await self._recall(messages, form, node, meter)
+        if kept is not None:
+            try:
+                return schema.model_validate_json(kept)
+            except ValueError:
+                logger.debug("a cached reply does not fit its schema any more")
+
+        async def ask(asked: Messages, bind: Callable[[BaseChatModel], Any]) -> AIMessage:
+            return await self._ask(asked, node, meter, bind)
+
+        found = await Structured(self.host, self.name, self._settings.chat_json).ask(messages, schema, ask)
+        if found is not None:
+            await self._keep(messages, form, found.model_dump_json())
+        return found
+
+    async def stream(self, messages: Messages, *, node: str, meter: Meter) -> AsyncIterator[str]:
+        """Yield the reply in parts as they arrive. A reply from the cache comes in one part.
+
+        Only a failure before the first part is retried: what was yielded is never taken back.
+
+        Raises:
+            ModelTransient: as for `text`; also when the reply breaks off.
+            ModelError: as for `text`.
+            BudgetSpent: as for `text`.
+        """
+        kept = await self._recall(messages, "text", node, meter)
+        if kept is not None:
+            yield kept
+            return
+        parts: list[str] = []
+        for attempt in range(TRIES):
+            try:
+                async for part in self._parts(messages, node, meter):
+                    parts.append(part)
+                    yield part
+                break
+            except Exception as exc:
+                if parts or not await self._wait(exc, attempt):
+                    raise self._explained(exc) from exc
+        if parts:
+            await self._keep(messages, "text", "".join(parts).strip())
+
+    async def _text(self, messages: Messages, node: str, meter: Meter) -> str:
+        message = await self._ask(messages, node, meter)
+        return without_thoughts(text_of(message))
+
+    async def _remembered(
+        self, messages: Messages, form: str, node: str, meter: Meter, make: Callable[[], Awaitable[str]]
+    ) -> str:
+        kept = await self._recall(messages, form, node, meter)
+        if kept is not None:
+            return kept
+        made = await make()
+        if made:
+            await self._keep(messages, form, made)
+        return made
+
+    async def _recall(self, messages: Messages, form: str, node: str, meter: Meter) -> str | None:
+        if self._cache is None:
+            return None
+        kept = await asyncio.to_thread(self._cache.get, ReplyCache.key(self.name, self.host, messages, form))
+        if kept is not None:
+            meter.record(Spend(node, self.role, self.name, 0, 1, 0, 0, 0.0, 0.0))
+        return kept
+
+    async def _keep(self, messages: Messages, form: str, reply: str) -> None:
+        if self._cache is not None:
+            key = ReplyCache.key(self.name, self.host, messages, form)
+            await asyncio.to_thread(self._cache.put, key, reply)
+
+    async def _ask(
+        self, messages: Messages, node: str, meter: Meter, bind: Callable[[BaseChatModel], Any] | None = None
+    ) -> AIMessage:
+        """Make one call, with retries, and return the whole message."""
+        model = await self._client()
+        bound = bind(model) if bind else model
+        for attempt in range(TRIES):
+            try:
+                async with self._metered(messages, node, meter) as call:
+                    async with asyncio.timeout(self._patience(meter)):
+                        reply = await bound.ainvoke(list(messages), config={"tags": ["nostream"]})
+                    call.reply = reply["raw"] if isinstance(reply, dict) else reply
+                    call.text = text_of(call.reply)
+                return cast("AIMessage", call.reply)
+            except Exception as exc:
+                if not await self._wait(exc, attempt):
+                    raise self._explained(exc) from exc
+        raise AssertionError("the last try returns or raises")
+
+    async def _parts(self, messages: Messages, node: str, meter: Meter) -> AsyncIterator[str]:
+        """Make one streamed call, without retries."""
+        shown = ThoughtFilter()
+        model = await self._client()
+        async with self._metered(messages, node, meter) as call:
+            stream = model.astream(list(messages), config={"tags": ["nostream"]})
+            while True:
+                async with asyncio.timeout(self._patience(meter)):
+                    chunk = await anext(stream, None)
+                if chunk is None:
+                    break
+                call.reply = chunk if call.reply is None else call.reply + chunk
+                part = text_of(chunk)
+                call.text += part
+                if visible := shown.feed(part):
+                    yield visible
+            if visible := shown.rest():
+                yield visible
+            if self._served and self._served.provider == "openai" and not _finished(call.reply):
+                raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "try again")
+
+    async def _client(self) -> BaseChatModel:
+        if self._served is None:
+            assert self._model is not None
+            return self._model
+        if self._settings.offline and not is_local(self.host):
+            raise ModelError(
+                f"RAGWEAVE_OFFLINE is set and {self.host} is not this machine",
+                "serve the model on this machine, or unset RAGWEAVE_OFFLINE",
+            )
+        try:
+            return await client(self._served)
+        except Exception as exc:
+            raise self._explained(exc) from exc
+
+    @asynccontextmanager
+    async def _metered(self, messages: Messages, node: str, meter: Meter) -> AsyncIterator[_Call]:
+        """Wait for a slot, reserve the budget, and record what was spent, also for a call that fails."""
+        prompt = tokens_of("".join(text for _, text in messages))
+        async with gate(self.host, self._settings.chat_width):
+            meter.reserve(node, prompt, self.name)
+            call = _Call()
+            started = time.perf_counter()
+            try:
+                yield call
+            finally:
+                took = time.perf_counter() - started
+                used_in, used_out = _usage(call, prompt)
+                meter.record(Spend(node, self.role, self.name, 1, 0, used_in, used_out, took, 0.0))
+
+    def _patience(self, meter: Meter) -> float:
+        left = meter.seconds_left
+        return self._settings.chat_timeout if left is None else min(self._settings.chat_timeout, left)
+
+    async def _wait(self, exc: Exception, attempt: int) -> bool:
+        """Pause before another try; False where there shall be none."""
+        asked = retry_after(exc)
+        if attempt + 1 >= TRIES or not is_transient(exc) or (asked or 0) > LONGEST_WAIT:
+            return False
+        pause = max(asked or 0.0, BACKOFF * 2**attempt * random.uniform(0.5, 1.5))
+        logger.info("%s at %s: %s; trying again in %.1f s", self.name, self.host, type(exc).__name__, pause)
+        await asyncio.sleep(pause)
+        return True
+
+    def _explained(self, exc: Exception) -> Exception:
+        # A failed assertion of a scripted model is a message to the test, not a failure of a server.
+        if isinstance(exc, RagweaveError | AssertionError):
+            return exc
+        return explain(exc, self.name, self.host, waited=self._settings.chat_timeout)
+
+
+class _Call:
+    """One call under way."""
+
+    def __init__(self) -> None:
+        self.reply: Any = None
+        self.text = ""
+
+
+def text_of(message: BaseMessage) -> str:
+    """Return the text of a message, lone surrogates replaced so that it can be stored and printed."""
+    return str(message.text).encode("utf-8", "replace").decode()
+
+
+def tokens_of(text: str) -> int:
+    """Estimate tokens for servers that report none: four bytes each."""
+    return -(-len(text.encode("utf-8", "replace")) // 4)
+
+
+def _usage(call: _Call, prompt: int) -> tuple[int, int]:
+    """Return tokens in and out: as reported, else estimated; none for a call that failed before its first token."""
+    if call.reply is None:
+        return 0, 0
+    told = getattr(call.reply, "usage_metadata", None) or {}
+    return told.get("input_tokens") or prompt, told.get("output_tokens") or tokens_of(call.text)
+
+
+def _finished(reply: BaseMessage | None) -> bool:
+    return reply is not None and bool(reply.response_metadata.get("finish_reason"))
+
+
+def _name_of(model: BaseChatModel | None) -> str:
+    return str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
+
+
+def _host_of(model: BaseChatModel | None) -> str:
+    base = getattr(getattr(model, "root_async_client", None), "base_url", None)
+    return str(getattr(base, "host", "") or "this process")
+
+
+_injected: ContextVar[tuple[dict[str, BaseChatModel], bool] | None] = ContextVar("injected_models", default=None)
+
+
+@contextmanager
+def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]:
+    """Inject models by role for the code inside; `writer` also stands in for the other roles.
+
+    Args:
+        cached: keep and reuse their replies on disk.
+        models: chat models by role: `writer`, `judge`, `vision`.
+
+    Raises:
+        InputError: for a role that does not exist.
+    """
+    unknown = set(models) - {"writer", "judge", "vision"}
+    if unknown:
+        raise InputError(f"there is no role {sorted(unknown)[0]!r}", "use writer, judge or vision")
+    outer = _injected.get()
+    token = _injected.set(({**(outer[0] if outer else {}), **models}, cached))
+    try:
+        yield
+    finally:
+        _injected.reset(token)
+
+
+def chat(role: Role = "writer") -> Chat | None:
+    """Return the chat model of a role, or None where none is configured.
+
+    Only RAGWEAVE_CHAT (or an injected model) counts: a key that lies in the environment never does.
+
+    Raises:
+        InputError: if a setting cannot be used.
+    """
+    injected = _injected.get()
+    if injected:
+        models, cached = injected
+        model = models.get(role) or models.get("writer")
+        if model is not None:
+            return Chat(role, None, model, cached=cached)
+    settings = model_settings()
+    if not settings.chat:
+        return None
+    own = {"writer": "", "judge": settings.judge, "vision": settings.vision}[role]
+    return Chat(role, Served.of(own or settings.chat, settings), cached=settings.chat_cache)

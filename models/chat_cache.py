@@ -1,0 +1,90 @@
+"""Replies kept on disk, so that asking a model the same thing again costs nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import sqlite3
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+_MOST_ROWS = 100_000
+
+
+class ReplyCache:
+    """A table from the hash of a request to its reply; reading and writing cost the same at any size.
+
+    Prompts are never stored, only their hash. A file that cannot be used is left alone and the cache stays empty.
+
+    Args:
+        path: SQLite file, made when missing, readable by its owner only.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            self._db = sqlite3.connect(path, timeout=5, check_same_thread=False, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL) STRICT")
+            # Rows are numbered in order of writing: dropping the lowest numbers drops the oldest replies.
+            self._db.execute(
+                "DELETE FROM replies WHERE rowid <= (SELECT max(rowid) FROM replies) - ?",
+                (_MOST_ROWS,),
+            )
+        except (sqlite3.Error, OSError) as exc:
+            self._give_up(exc)
+
+    @staticmethod
+    def key(model: str, host: str, messages: Sequence[tuple[str, str]], form: str) -> str:
+        """Return the key of a request: model, host, messages, and the form of reply asked for."""
+        return hashlib.sha256(json.dumps([model, host, [list(m) for m in messages], form]).encode()).hexdigest()
+
+    def get(self, key: str) -> str | None:
+        """Return the reply kept for a key, or None."""
+        with self._lock:
+            if self._db is None:
+                return None
+            try:
+                row = self._db.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+            except sqlite3.Error as exc:
+                self._give_up(exc)
+                return None
+        return str(row[0]) if row else None
+
+    def put(self, key: str, reply: str) -> None:
+        """Keep a reply, replacing an older one."""
+        with self._lock:
+            if self._db is None:
+                return
+            try:
+                self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, reply))
+            except (sqlite3.Error, UnicodeError) as exc:
+                self._give_up(exc)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+    def _give_up(self, exc: Exception) -> None:
+        logger.warning("model replies are not cached: %s", exc)
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+
+@lru_cache(maxsize=4)
+def reply_cache(home: Path) -> ReplyCache:
+    """Return the cache of a home folder, opened once per process."""
+    return ReplyCache(home / "cache" / "replies.db")

@@ -1,0 +1,123 @@
+"""Making the client of a chat model, and sharing it within an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from pydantic import SecretStr
+
+from ragweave.models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+@dataclass(frozen=True)
+class Served:
+    """A chat model as configured: what it is called, where it is served, and how to reach it."""
+
+    name: str
+    host: str
+    provider: str
+    url: str
+    key: SecretStr
+    timeout: float
+    width: int
+    temperature: float | None
+
+    @classmethod
+    def of(cls, setting: str, settings: ModelSettings) -> Served:
+        """Read a model setting such as `openai:gpt-4o-mini`; with a base URL the name goes to that server as it is."""
+        provider, colon, name = setting.partition(":")
+        if settings.chat_url:
+            name = name if provider == "openai" and colon else setting
+            provider, host = "openai", urlsplit(settings.chat_url).netloc
+        elif not colon:
+            name, provider, host = setting, "", "its provider"
+        else:
+            host = _openai_host() if provider == "openai" else provider
+        return cls(
+            name,
+            host,
+            provider,
+            settings.chat_url,
+            settings.chat_key,
+            settings.chat_timeout,
+            settings.chat_width,
+            settings.chat_temperature,
+        )
+
+
+def _openai_host() -> str:
+    url = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or "https://api.openai.com/v1"
+    return urlsplit(url).netloc
+
+
+def is_local(host: str) -> bool:
+    """Say whether a host (with or without port) is this machine."""
+    name = urlsplit(f"//{host}").hostname or ""
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def build(served: Served) -> BaseChatModel:
+    """Make the client. Imports the provider's package (about two seconds); call it in a thread.
+
+    The key of the environment is used only where no base URL is set: it belongs to its provider, not to any server.
+    """
+    options: dict[str, Any] = {"max_retries": 0}
+    if served.temperature is not None:
+        options["temperature"] = served.temperature
+    key = served.key.get_secret_value()
+    if served.provider == "openai":
+        from langchain_openai import ChatOpenAI
+        from openai import Timeout
+
+        # A Timeout object also keeps langchain-openai from sharing one HTTP pool among event loops.
+        options["timeout"] = Timeout(served.timeout, connect=min(10.0, served.timeout))
+        if served.url:
+            return ChatOpenAI(
+                model=served.name,
+                base_url=served.url,
+                api_key=SecretStr(key or "none"),
+                stream_usage=True,
+                use_responses_api=False,
+                **options,
+            )
+        if key:
+            options["api_key"] = key
+        return ChatOpenAI(model=served.name, stream_usage=True, **options)
+    from langchain.chat_models import init_chat_model
+
+    if key:
+        options["api_key"] = key
+    name = f"{served.provider}:{served.name}" if served.provider else served.name
+    made: BaseChatModel = init_chat_model(name, timeout=served.timeout, **options)
+    return made
+
+
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Served, BaseChatModel]] = WeakKeyDictionary()
+_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]] = WeakKeyDictionary()
+
+
+async def client(served: Served) -> BaseChatModel:
+    """Return the client of the running event loop; its connections live and end with that loop."""
+    mine = _clients.setdefault(asyncio.get_running_loop(), {})
+    if served not in mine:
+        made = await asyncio.to_thread(build, served)
+        mine.setdefault(served, made)
+    return mine[served]
+
+
+def gate(host: str, width: int) -> asyncio.Semaphore:
+    """Return the running loop's semaphore for a server: `width` calls at a time."""
+    mine = _gates.setdefault(asyncio.get_running_loop(), {})
+    return mine.setdefault((host, width), asyncio.Semaphore(width))

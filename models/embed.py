@@ -1,0 +1,261 @@
+"""Text encoders: one embedded, others by a setting."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import SecretStr
+
+from ragweave.models.chat_client import is_local
+from ragweave.models.chat_errors import explain
+from ragweave.models.errors import MissingExtra, ModelError
+from ragweave.models.settings import ModelSettings, model_settings
+from ragweave.models.text import clip
+from ragweave.models.transient import is_transient, retry_after
+
+Vectors = NDArray[np.float32]
+"""(n, dim), each row of length 1, or all zeros for a text without words."""
+
+BATCH = 64
+PAUSES = (0.5, 1.0)
+"""Seconds between the tries of a call to a server."""
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors whose dot product is their cosine similarity. Blocking; safe among threads."""
+
+    name: str
+    """Identifies the vector space: vectors of encoders with different names never meet."""
+    dim: int
+    """Length of a vector."""
+    max_words: int
+    """Words of running text that surely fit; what lies beyond may be cut off."""
+
+    def texts(self, texts: Sequence[str]) -> Vectors:
+        """Encode passages, shape (n, dim)."""
+        ...
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Encode questions, shape (n, dim), with the prefix the encoder was trained with."""
+        ...
+
+
+class Habits(NamedTuple):
+    """What a family of encoders expects around its input."""
+
+    query: str
+    passage: str
+    max_words: int
+
+
+_SEARCH = "Represent this sentence for searching relevant passages: "
+_INSTRUCT = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
+_HABITS: tuple[tuple[str, Habits], ...] = (
+    (r"bge-m3", Habits("", "", 300)),
+    (r"bge-.*-zh", Habits("为这个句子生成表示以用于检索相关文章：", "", 300)),
+    (r"bge-", Habits(_SEARCH, "", 300)),
+    (r"mxbai-embed", Habits(_SEARCH, "", 300)),
+    (r"arctic-embed.*(?:v2|2\.0)", Habits("query: ", "", 300)),
+    (r"arctic-embed", Habits(_SEARCH, "", 300)),
+    (r"e5-.*instruct|e5-mistral", Habits(_INSTRUCT, "", 300)),
+    (r"(?:^|[/-])e5-", Habits("query: ", "passage: ", 300)),
+    (r"nomic-embed-text|modernbert-embed", Habits("search_query: ", "search_document: ", 300)),
+    (r"qwen3-embedding", Habits(_INSTRUCT, "", 300)),
+    (r"embedding-?gemma", Habits("task: search result | query: ", "title: none | text: ", 300)),
+    (r"minilm", Habits("", "", 170)),
+)
+"""Prefixes as the model cards of the families give them; the first pattern found in the name counts."""
+
+
+def habits(name: str) -> Habits:
+    """Return the prefixes and the length that belong to an encoder's name."""
+    return next((h for pattern, h in _HABITS if re.search(pattern, name, re.I)), Habits("", "", 300))
+
+
+def normalise(vectors: Any) -> Vectors:
+    """Scale rows to length 1; rows that are zero or not finite become zeros."""
+    array = np.nan_to_num(np.asarray(vectors, dtype=np.float32), nan=0.0, posinf=0.0, neginf=0.0)
+    lengths = np.linalg.norm(array, axis=1, keepdims=True)
+    scaled: Vectors = np.divide(array, lengths, out=np.zeros_like(array), where=lengths > 0)
+    return scaled
+
+
+class WordLlamaEncoder:
+    """Static word-piece vectors, averaged (wordllama, 256 dimensions), which come with its package."""
+
+    name = "wordllama-l2-256"
+    dim = 256
+    max_words = 300
+    _longest = 8_000
+    """Characters read of a text; the average of more word pieces says nothing further, and padding costs memory."""
+
+    def __init__(self) -> None:
+        import wordllama
+        from wordllama import WordLlama
+
+        # Its loader looks for the tokenizer in a folder that the wheel names otherwise; as a cache it is found.
+        self._model: Any = WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+        self._lock = threading.Lock()
+
+    def texts(self, texts: Sequence[str]) -> Vectors:
+        """Encode passages, shape (n, 256)."""
+        out = np.zeros((len(texts), self.dim), dtype=np.float32)
+        # Batches of like length: every text of a batch is padded to its longest.
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        for start in range(0, len(order), BATCH):
+            rows = order[start : start + BATCH]
+            batch = [texts[i][: self._longest].encode("utf-8", "replace").decode() for i in rows]
+            with self._lock:
+                out[rows] = self._model.embed(batch, batch_size=BATCH)
+        return normalise(out)
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Encode questions like passages: the model knows no prefix."""
+        return self.texts(texts)
+
+
+class PrefixedEncoder:
+    """Any other encoder: adds its prefixes, cuts into batches, checks and normalises what comes back.
+
+    Args:
+        name: identifies the vector space.
+        model: model name, which its prefixes go by.
+        embed: turns a batch of texts into vectors.
+    """
+
+    def __init__(self, name: str, model: str, embed: Callable[[list[str]], Any]) -> None:
+        self.name = name
+        self._habits = habits(model)
+        self._embed = embed
+        self.max_words = self._habits.max_words
+        self.dim = 0
+        self.dim = int(self._run(["dimension"], "").shape[1])
+
+    def texts(self, texts: Sequence[str]) -> Vectors:
+        """Encode passages, shape (n, dim)."""
+        return self._run(texts, self._habits.passage)
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Encode questions, shape (n, dim)."""
+        return self._run(texts, self._habits.query)
+
+    def _run(self, texts: Sequence[str], prefix: str) -> Vectors:
+        parts = []
+        for start in range(0, len(texts), BATCH):
+            # Some servers refuse an empty text: a lone space stands in for it.
+            batch = [prefix + (t if t.strip() else " ") for t in texts[start : start + BATCH]]
+            found = np.asarray(self._embed(batch), dtype=np.float32)
+            if found.ndim != 2 or found.shape[0] != len(batch) or (self.dim and found.shape[1] != self.dim):
+                raise ModelError(
+                    f"the encoder {self.name} returned an array of shape {found.shape} for {len(batch)} texts",
+                    "check RAGWEAVE_EMBED and its server",
+                )
+            parts.append(found)
+        return normalise(np.concatenate(parts)) if parts else np.zeros((0, self.dim), dtype=np.float32)
+
+
+def encoder(name: str | None = None) -> Encoder:
+    """Return the text encoder of that name, loaded once per process.
+
+    Args:
+        name: `wordllama`, `fastembed:NAME`, or an init_embeddings string; the setting's when not given.
+
+    Raises:
+        MissingExtra: if `fastembed` is asked for and not installed.
+        ModelError: if the encoder cannot be loaded or reached.
+    """
+    settings = model_settings()
+    return _encoder(name or settings.embed, settings)
+
+
+_loading = threading.Lock()
+
+
+def _encoder(name: str, settings: ModelSettings) -> Encoder:
+    with _loading:
+        return _load(name, settings)
+
+
+@lru_cache(maxsize=4)
+def _load(name: str, settings: ModelSettings) -> Encoder:
+    if name == "wordllama":
+        return WordLlamaEncoder()
+    if name.startswith("fastembed:"):
+        return _fastembed(name.removeprefix("fastembed:"), settings)
+    return _served(name, settings)
+
+
+def _fastembed(model: str, settings: ModelSettings) -> Encoder:
+    try:
+        from fastembed import TextEmbedding
+    except ImportError as exc:
+        raise MissingExtra(f"the encoder fastembed:{model}", "fastembed") from exc
+    folder = (settings.models_dir or settings.home / "models") / "fastembed"
+    try:
+        made = TextEmbedding(model_name=model, cache_dir=str(folder), local_files_only=settings.offline)
+    except Exception as exc:
+        hint = "unset RAGWEAVE_OFFLINE once to download it" if settings.offline else "check the name and the network"
+        raise ModelError(
+            f"the encoder {model} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint
+        ) from exc
+    return PrefixedEncoder(f"fastembed:{model}", model, lambda batch: list(made.embed(batch, batch_size=BATCH)))
+
+
+def _served(name: str, settings: ModelSettings) -> Encoder:
+    """Make the encoder of a server: an init_embeddings string, or a model of an OpenAI-compatible server."""
+    provider, _, model = name.partition(":")
+    host = urlsplit(settings.embed_url).netloc if settings.embed_url else provider
+    if settings.offline and not is_local(host):
+        raise ModelError(
+            f"RAGWEAVE_OFFLINE is set and the encoder {name} is not on this machine",
+            "use RAGWEAVE_EMBED=wordllama, or unset RAGWEAVE_OFFLINE",
+        )
+    try:
+        client = _client(name, settings)
+        embed = _retried(client.embed_documents, name, host)
+        return PrefixedEncoder(name, model or name, embed)
+    except Exception as exc:
+        raise explain(exc, name, host, "EMBED") from exc
+
+
+def _client(name: str, settings: ModelSettings) -> Any:
+    key = settings.embed_key.get_secret_value()
+    if settings.embed_url:
+        from langchain_openai import OpenAIEmbeddings
+
+        # Plain strings instead of token numbers, which only OpenAI itself understands.
+        options: dict[str, Any] = {
+            "model": name.removeprefix("openai:"),
+            "base_url": settings.embed_url,
+            "api_key": SecretStr(key or "none"),
+            "check_embedding_ctx_length": False,
+            "max_retries": 0,
+            "timeout": settings.chat_timeout,
+        }
+        return OpenAIEmbeddings(**options)
+    from langchain.embeddings import init_embeddings
+
+    return init_embeddings(name, **({"api_key": key} if key else {}))
+
+
+def _retried(embed: Callable[[list[str]], Any], name: str, host: str) -> Callable[[list[str]], Any]:
+    def run(batch: list[str]) -> Any:
+        for pause in (*PAUSES, None):
+            try:
+                return embed(batch)
+            except Exception as exc:
+                if pause is None or not is_transient(exc):
+                    raise explain(exc, name, host, "EMBED") from exc
+                time.sleep(max(pause, min(retry_after(exc) or 0.0, 20.0)))
+        raise AssertionError("the last try returns or raises")
+
+    return run

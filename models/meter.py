@@ -1,0 +1,165 @@
+"""What a run may spend on chat models, and what it has spent."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from ragweave.models.errors import BudgetSpent
+from ragweave.models.settings import model_settings
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one run; 0 means no limit, except for `calls`, where -1 means no limit."""
+
+    calls: int = 0
+    """Chat model calls; failed attempts count, replies from the cache do not."""
+    tokens: int = 0
+    """Tokens in and out."""
+    seconds: float = 0
+    """Seconds since the meter was made."""
+    cost: float = 0
+    """Money, in the unit of the rates."""
+
+
+@dataclass(frozen=True)
+class Spend:
+    """What one call, or several together, cost."""
+
+    node: str
+    role: str
+    model: str
+    calls: int
+    cached: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    cost: float
+
+
+class Meter:
+    """Counts the spending of one run and refuses the call that would pass a limit. Safe among threads and tasks.
+
+    Args:
+        limits: limits of the run.
+        rates: price per million input and output tokens by model name; the settings' rates when not given.
+    """
+
+    def __init__(
+        self, limits: Limits = Limits(calls=-1), rates: Mapping[str, tuple[float, float]] | None = None
+    ) -> None:
+        self.limits = limits
+        self._rates = dict(model_settings().rate_table() if rates is None else rates)
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+        self._total = Spend("", "", "", 0, 0, 0, 0, 0.0, 0.0)
+        self._rows: list[Spend] = []
+        self._in_flight: list[tuple[str, int]] = []
+
+    def reserve(self, node: str, tokens: int = 0, model: str = "") -> None:
+        """Count a call as in flight.
+
+        Args:
+            node: node that makes the call.
+            tokens: estimate of its prompt, counted against the token limit until the call is recorded.
+            model: model to be called; with a cost limit it must have a rate.
+
+        Raises:
+            BudgetSpent: if the call would pass a limit; names the limit.
+        """
+        with self._lock:
+            reason = self._refusal(tokens)
+            if not reason and self.limits.cost and model and self._rate(model) is None:
+                raise BudgetSpent(
+                    f"the cost limit cannot be kept because {model} has no price", "name its price in RAGWEAVE_RATES"
+                )
+            if reason:
+                raise BudgetSpent(f"{node} would pass the run's limit of {reason}", "raise the limit or ask for less")
+            self._in_flight.append((node, tokens))
+
+    def record(self, spend: Spend) -> None:
+        """Add what a call cost and end its reservation; a cost of 0 is worked out from the rates."""
+        with self._lock:
+            rate = self._rate(spend.model)
+            if rate and not spend.cost and spend.calls:
+                spend = replace(spend, cost=(spend.input_tokens * rate[0] + spend.output_tokens * rate[1]) / 1e6)
+            if spend.calls:
+                self._end(spend.node)
+            self._total = _sum([self._total, spend])
+            self._rows.append(spend)
+
+    def release(self, node: str = "") -> None:
+        """End a reservation whose call never happened."""
+        with self._lock:
+            self._end(node)
+
+    def take(self, node: str) -> list[Spend]:
+        """Return the rows of a node since the last take, one per role and model."""
+        with self._lock:
+            mine = [row for row in self._rows if row.node == node]
+            self._rows = [row for row in self._rows if row.node != node]
+        groups: dict[tuple[str, str], list[Spend]] = {}
+        for row in mine:
+            groups.setdefault((row.role, row.model), []).append(row)
+        return [_sum(rows, node, role, model) for (role, model), rows in groups.items()]
+
+    @property
+    def spent(self) -> Spend:
+        """Totals over all nodes."""
+        with self._lock:
+            return self._total
+
+    @property
+    def exhausted(self) -> str:
+        """The limit that leaves no room for another call, in words, or an empty string."""
+        with self._lock:
+            return self._refusal(0)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the time limit, never negative; None without one."""
+        if not self.limits.seconds:
+            return None
+        return max(0.0, self._started + self.limits.seconds - time.monotonic())
+
+    def _refusal(self, tokens: int) -> str:
+        limits, total = self.limits, self._total
+        used = total.input_tokens + total.output_tokens + sum(t for _, t in self._in_flight)
+        if limits.calls >= 0 and total.calls + len(self._in_flight) >= limits.calls:
+            return f"{limits.calls} model calls"
+        if limits.tokens and used + max(tokens, 1) > limits.tokens:
+            return f"{limits.tokens} tokens"
+        if limits.seconds and self.seconds_left == 0:
+            return f"{limits.seconds:g} seconds"
+        if limits.cost and total.cost >= limits.cost:
+            return f"a cost of {limits.cost:g}"
+        return ""
+
+    def _rate(self, model: str) -> tuple[float, float] | None:
+        return self._rates.get(model)
+
+    def _end(self, node: str) -> None:
+        """Drop the oldest reservation of the node, or the oldest of all."""
+        for i, (owner, _) in enumerate(self._in_flight):
+            if owner == node:
+                del self._in_flight[i]
+                return
+        del self._in_flight[:1]
+
+
+def _sum(rows: Iterable[Spend], node: str = "", role: str = "", model: str = "") -> Spend:
+    rows = list(rows)
+    return Spend(
+        node,
+        role,
+        model,
+        calls=sum(r.calls for r in rows),
+        cached=sum(r.cached for r in rows),
+        input_tokens=sum(r.input_tokens for r in rows),
+        output_tokens=sum(r.output_tokens for r in rows),
+        seconds=sum(r.seconds for r in rows),
+        cost=sum(r.cost for r in rows),
+    )

@@ -1,0 +1,109 @@
+"""Settings of the models, read from the environment (`RAGWEAVE_...`) and from a `.env` file."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from ragweave.models.errors import InputError
+
+JsonMethod = Literal["auto", "json_schema", "function_calling", "json_mode", "prompt"]
+
+
+class ModelSettings(BaseSettings):
+    """Which models think and perceive, where they are, and how they are called."""
+
+    model_config = SettingsConfigDict(env_prefix="RAGWEAVE_", env_file=".env", extra="ignore", frozen=True)
+
+    home: Path = Field(
+        default_factory=lambda: platformdirs.user_data_path("ragweave", appauthor=False),
+        description="Folder that holds libraries, threads, caches and weights.",
+    )
+    chat: str = Field(
+        "",
+        description="Chat model: `openai:gpt-4o-mini` or any init_chat_model string; with CHAT_URL the name the server "
+        "knows. Empty: no language model, whatever keys lie in the environment.",
+    )
+    chat_url: str = Field("", description="Base URL of an OpenAI-compatible server, usually ending in /v1.")
+    chat_key: SecretStr = Field(SecretStr(""), description="Key for CHAT; empty uses the provider's own variable.")
+    judge: str = Field("", description="Chat model that grades and checks; empty: the same as CHAT.")
+    vision: str = Field("", description="Chat model that looks at pictures; empty: the same as CHAT.")
+    chat_timeout: float = Field(
+        60.0, gt=0, description="Seconds to wait for a reply, or for the next part of a stream."
+    )
+    chat_width: int = Field(8, ge=1, le=1000, description="Chat calls in flight at the same time.")
+    chat_temperature: float | None = Field(
+        None, ge=0, le=2, description="Sampling temperature; empty: the server's own."
+    )
+    chat_json: JsonMethod = Field("auto", description="How structured replies are asked for; auto finds out.")
+    chat_cache: bool = Field(True, description="Keep replies on disk and reuse them for the same messages.")
+    rates: str = Field("", description='Prices per million tokens as JSON: {"gpt-4o-mini": [0.15, 0.60]}.')
+    embed: str = Field(
+        "wordllama", description="Text encoder: `wordllama`, `fastembed:NAME`, or any init_embeddings string."
+    )
+    embed_url: str = Field("", description="Base URL of an OpenAI-compatible embeddings server.")
+    embed_key: SecretStr = Field(SecretStr(""), description="Key for EMBED; empty uses the provider's own variable.")
+    models_dir: Path | None = Field(
+        None, description="Folder with weights laid out as HOME/models, used instead of it."
+    )
+    offline: bool = Field(False, description="Never leave this machine: no downloads, no remote models.")
+
+    @field_validator("chat", "chat_url", "judge", "vision", "embed", "embed_url", mode="after")
+    @classmethod
+    def _trim(cls, value: str) -> str:
+        return value.strip()
+
+    @field_validator("chat_url", "embed_url", mode="after")
+    @classmethod
+    def _url(cls, value: str) -> str:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError("must start with http:// or https://")
+        return value.rstrip("/")
+
+    @field_validator("chat_temperature", "models_dir", mode="before")
+    @classmethod
+    def _empty_is_none(cls, value: object) -> object:
+        return None if value == "" else value
+
+    @field_validator("rates", mode="after")
+    @classmethod
+    def _readable_rates(cls, value: str) -> str:
+        _parse_rates(value)
+        return value
+
+    def rate_table(self) -> dict[str, tuple[float, float]]:
+        """Return price per million input and output tokens, by model name."""
+        return _parse_rates(self.rates)
+
+
+def _parse_rates(text: str) -> dict[str, tuple[float, float]]:
+    if not text.strip():
+        return {}
+    try:
+        table = {str(model): (float(pair[0]), float(pair[1])) for model, pair in json.loads(text).items()}
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError) as exc:
+        raise ValueError('must be JSON such as {"gpt-4o-mini": [0.15, 0.60]}') from exc
+    if any(price < 0 for pair in table.values() for price in pair):
+        raise ValueError("prices must not be negative")
+    return table
+
+
+@lru_cache(maxsize=1)
+def model_settings() -> ModelSettings:
+    """Return the settings of this process.
+
+    Raises:
+        InputError: if a variable holds a value that cannot be used; names the variable.
+    """
+    try:
+        return ModelSettings()
+    except ValidationError as exc:
+        first = exc.errors()[0]
+        name = "RAGWEAVE_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise InputError(f"{name} cannot be used: {first['msg']}", "correct it in the environment or in .env") from exc
