@@ -18,7 +18,7 @@ _PUBLIC = {
     "aindex": "ragweave.api",
 }
 
-__all__ = ["__version__", *sorted(_PUBLIC)]  # noqa: PLE0604 - names are loaded on first use
+__all__ = ["__version__", *sorted(_PUBLIC)]
 
 
 def __getattr__(name: str) -> Any:

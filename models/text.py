@@ -58,6 +58,8 @@ def stem(word: str) -> str:
 
 def fold(text: str) -> str:
     """Normalise width, case and accents, so that forms that read alike compare alike."""
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))
 

@@ -9,12 +9,13 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
 from ragweave.corpora.types import Corpus, Label, Locator
-from ragweave.nodes.answer import Answer, NodeUsage, Sentence
+from ragweave.nodes.answer import Answer, Citation, NodeUsage, Sentence
 
 TEXT_LIMIT = 2_000
 """Characters of text that one evidence row or strip may carry in the state."""
 
 Action = Literal["correct", "ambiguous", "incorrect"]
+Then = Literal["more", "recall", "generate"]
 Origin = Literal["library", "web", "model"]
 
 
@@ -157,6 +158,17 @@ def extend(old: list[V] | None, new: list[V] | None) -> list[V]:
     return [*(old or []), *(new or [])]
 
 
+class RetrieveTask(TypedDict):
+    """Payload of one `Send`: every phrasing of one corpus, with all knobs the node needs."""
+
+    library: str
+    corpus: Corpus
+    queries: list[str]
+    pool: int
+    hop: int
+    sources: list[str]
+
+
 class Input(TypedDict):
     """What a caller sends: the conversation; the last human turn is the question."""
 
@@ -185,6 +197,8 @@ class State(TypedDict, total=False):
     """What each hop asked."""
     found: Annotated[list[RankedList], extend]
     """Ranked lists of the current hop; emptied by `fuse`."""
+    tasks: list[RetrieveTask]
+    """What `plan` sends to the retrievers of the current hop; empty means that nothing is to be searched."""
     evidence: Annotated[list[Evidence], merge_evidence]
     """Everything retrieved in this turn, merged by id."""
     candidates: list[str]
@@ -197,27 +211,24 @@ class State(TypedDict, total=False):
     """The trace."""
     enough: bool
     """Set by `reason`: no further hop is wanted."""
+    then: Then
+    """Where `reason` sends the run next."""
     consent: Literal["granted", "refused", "unavailable"] | None
     """Consent to web search in this turn."""
     draft: list[Sentence]
     """Checked sentences in order, as they were emitted."""
+    citations: list[Citation]
+    """The numbered sources of the draft."""
+    dropped: int
+    """Sentences written but not shown, because nothing supported them."""
+    abstain: str
+    """Why nothing was written, or empty."""
     notes: Annotated[list[str], extend]
     """What could not be done, in words."""
     usage: Annotated[list[NodeUsage], extend]
     """What each node spent."""
     answer: Answer | None
     """The answer of this turn."""
-
-
-class RetrieveTask(TypedDict):
-    """Payload of one `Send`: every phrasing of one corpus, with all knobs the node needs."""
-
-    library: str
-    corpus: Corpus
-    queries: list[str]
-    pool: int
-    hop: int
-    sources: list[str]
 
 
 Update = dict[str, Any]

@@ -1,0 +1,207 @@
+"""The public API: index, ask and search from Python, in scripts and in notebooks."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ragweave.models.errors import InputError
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AnyMessage
+    from langgraph.graph.state import CompiledStateGraph
+
+    from ragweave.corpora.ingest import Event as IndexEvent
+    from ragweave.corpora.ingest import Report
+    from ragweave.nodes.answer import Answer
+    from ragweave.nodes.context import Context
+    from ragweave.nodes.state import Evidence, State
+
+T = TypeVar("T")
+
+GRAPHS: dict[str, str] = {
+    name: f"ragweave.graphs.{name}" for name in ("agent", "universal_rag", "rag_fusion", "crag", "auto_rag")
+}
+"""Graphs by name, and the module that builds each."""
+
+
+def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Return a compiled graph, ready to invoke, stream, or add as a node of another graph.
+
+    Args:
+        graph: name of one of `GRAPHS`.
+        checkpointer: a LangGraph saver; with one, threads persist and web consent can be asked.
+
+    Raises:
+        InputError: if there is no graph of that name.
+    """
+    if graph not in GRAPHS:
+        raise InputError(f"there is no graph named “{graph}”", f"use one of: {', '.join(GRAPHS)}")
+    module = import_module(GRAPHS[graph])
+    compiled: CompiledStateGraph[Any, Any, Any, Any]
+    compiled = module.graph if checkpointer is None else module.build().compile(checkpointer=checkpointer, name=graph)
+    return compiled
+
+
+async def aindex(
+    paths: Sequence[str | Path],
+    library: str = "default",
+    *,
+    on_event: Callable[[IndexEvent], None] | None = None,
+) -> Report:
+    """Index files and folders into a library; what is unchanged costs a hash."""
+    from ragweave.corpora.ingest import index as run_index
+
+    return await run_index([Path(p) for p in paths], library, on_event=on_event)
+
+
+async def astream(
+    question: str | list[AnyMessage],
+    *,
+    context: Context | None = None,
+    thread: str | None = None,
+    graph: str = "agent",
+    checkpointer: Any = None,
+    resume: Any = None,
+) -> AsyncIterator[dict[str, Any]]:
+    """Yield the run's typed events, then one `{"type": "state", "state": State}`.
+
+    An interrupt (consent to a web search) is yielded as `{"type": "consent", ...}`, and the run ends there; call again
+    with the same thread and `resume=True` or `resume=False`.
+
+    Args:
+        question: the question, or the conversation that ends with it.
+        context: the run's knobs.
+        thread: id of a thread kept by the checkpointer.
+        graph: name of one of `GRAPHS`.
+        checkpointer: a LangGraph saver.
+        resume: answer to the interrupt that ended the previous call.
+    """
+    from langchain_core.messages import HumanMessage
+    from langgraph.types import Command
+
+    from ragweave.nodes.context import Context
+
+    compiled = build_agent(graph, checkpointer=checkpointer)
+    messages = [HumanMessage(question)] if isinstance(question, str) else question
+    sent: Any = {"messages": messages} if resume is None else Command(resume=resume)
+    context = context or Context()
+    # A superstep is one node wide; the hop budget ends the run long before this limit does.
+    limit = 20 + 10 * (context.max_hops + context.max_recalls)
+    config: Any = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "recursion_limit": limit}
+    state: Any = {}
+    async for part in compiled.astream(sent, config, context=context, stream_mode=["custom", "values"], version="v2"):
+        if part["type"] == "custom":
+            yield part["data"]
+        elif part["type"] == "values":
+            state = part["data"]
+            for asked in part.get("interrupts") or ():
+                yield dict(asked.value)
+    yield {"type": "state", "state": state}
+
+
+async def astate(
+    question: str | list[AnyMessage],
+    *,
+    context: Context | None = None,
+    thread: str | None = None,
+    graph: str = "agent",
+    checkpointer: Any = None,
+    on_event: Callable[[dict[str, Any]], None] | None = None,
+) -> State:
+    """Run a graph and return its final state: the trace, the evidence, and the answer."""
+    state: State = {}
+    async for event in astream(question, context=context, thread=thread, graph=graph, checkpointer=checkpointer):
+        if event["type"] == "state":
+            state = event["state"]
+        elif on_event is not None:
+            on_event(event)
+    return state
+
+
+async def aask(
+    question: str,
+    *,
+    context: Context | None = None,
+    thread: str | None = None,
+    messages: Sequence[AnyMessage] = (),
+    graph: str = "agent",
+    checkpointer: Any = None,
+    on_event: Callable[[dict[str, Any]], None] | None = None,
+) -> Answer:
+    """Answer a question over a library.
+
+    Args:
+        question: what to answer.
+        context: the run's knobs; the defaults answer without any key.
+        thread: id of a thread kept by the checkpointer.
+        messages: earlier turns, where no checkpointer keeps them.
+        graph: name of one of `GRAPHS`.
+        checkpointer: a LangGraph saver.
+        on_event: called with each typed event while the run goes on.
+    """
+    from langchain_core.messages import HumanMessage
+
+    turns: list[AnyMessage] = [*messages, HumanMessage(question)]
+    state = await astate(
+        turns, context=context, thread=thread, graph=graph, checkpointer=checkpointer, on_event=on_event
+    )
+    answer = state["answer"]
+    assert answer is not None  # every path of every graph ends in `check`
+    return answer
+
+
+async def asearch(query: str, *, context: Context | None = None) -> list[Evidence]:
+    """Return ranked evidence for a query, without an answer: routed, retrieved, fused and scored."""
+    from ragweave.graphs.search import graph as search
+    from ragweave.nodes.context import Context
+
+    state = await search.ainvoke(
+        {"messages": [("human", query)]},
+        context=context or Context(),  # type: ignore[list-item]
+    )
+    rows = {e["id"]: e for e in state["evidence"]}
+    return [rows[i] for i in state["candidates"]]
+
+
+def index(paths: Sequence[str | Path], library: str = "default", **options: Any) -> Report:
+    """Index files and folders; see `aindex`. Works where a loop is already running, as in a notebook."""
+    return run_sync(aindex(paths, library, **options))
+
+
+def ask(question: str, **options: Any) -> Answer:
+    """Answer a question; see `aask`. Works where a loop is already running, as in a notebook."""
+    return run_sync(aask(question, **options))
+
+
+def search(query: str, **options: Any) -> list[Evidence]:
+    """Return ranked evidence; see `asearch`. Works where a loop is already running, as in a notebook."""
+    return run_sync(asearch(query, **options))
+
+
+def run_sync(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, in a thread of its own where this thread already runs a loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    outcome: list[Any] = []
+
+    def target() -> None:
+        try:
+            outcome.extend((asyncio.run(work), None))
+        except BaseException as error:
+            outcome.extend((None, error))
+
+    thread = threading.Thread(target=target, name="ragweave")
+    thread.start()
+    thread.join()
+    if outcome[1] is not None:
+        raise outcome[1]
+    result: T = outcome[0]
+    return result

@@ -1,0 +1,66 @@
+"""Evaluation libraries: passages from JSONL files, indexed by the real pipeline, kept until their source changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragweave.corpora.ingest import index
+from ragweave.corpora.library import Library, open_library
+
+
+def read_jsonl(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a JSON Lines file."""
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An indexed evaluation library.
+
+    Attributes:
+        library: the open library.
+        passage: passage id by the name of the file it was written to.
+    """
+
+    library: Library
+    passage: Mapping[str, str]
+
+    def id_of(self, file: str) -> str:
+        """Return the passage id of a cited file."""
+        return self.passage.get(Path(file).name, "")
+
+
+def use_home(folder: Path) -> None:
+    """Keep evaluation libraries apart from the user's own home."""
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["RAGWEAVE_HOME"] = str(folder)
+
+
+async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> Prepared:
+    """Write passages (`id`, `title`, `text`) as one Markdown file each, index them, and return the library.
+
+    Args:
+        rows: passages.
+        name: prefix of the library's name; a hash of the passages completes it.
+        work: folder for the files; reused while the passages stay the same.
+    """
+    passages = list(rows)
+    digest = hashlib.sha256(json.dumps([dict(p) for p in passages], sort_keys=True).encode()).hexdigest()[:10]
+    folder = work / f"{name}-{digest}"
+    names = {f"{n:06d}.md": str(p["id"]) for n, p in enumerate(passages)}
+    if not (folder / "done").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "files").mkdir(parents=True)
+        for file, p in zip(names, passages, strict=True):
+            (folder / "files" / file).write_text(f"# {p['title']}\n\n{p['text']}\n", encoding="utf-8")
+        await index([folder / "files"], folder.name)
+        (folder / "done").touch()
+    return Prepared(await open_library(folder.name), names)

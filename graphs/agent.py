@@ -1,0 +1,67 @@
+"""The whole agent: five methods in one graph (docs/architecture.md has the drawing)."""
+
+from __future__ import annotations
+
+from langgraph.graph import END, START
+from langgraph.runtime import Runtime
+
+from ragweave.graphs.base import Builder, new_graph
+from ragweave.nodes.check import check
+from ragweave.nodes.context import Context
+from ragweave.nodes.expand import expand
+from ragweave.nodes.frame import frame
+from ragweave.nodes.fuse import fuse
+from ragweave.nodes.generate import generate
+from ragweave.nodes.grade import after_grade, grade
+from ragweave.nodes.plan import dispatch, plan
+from ragweave.nodes.reason import after_reason, reason
+from ragweave.nodes.recall import recall
+from ragweave.nodes.refine import refine
+from ragweave.nodes.retrieve import retrieve
+from ragweave.nodes.route import route
+from ragweave.nodes.search_web import search_web
+from ragweave.nodes.state import State
+
+
+def correct(state: State, runtime: Runtime[Context]) -> list[str]:
+    """CRAG's three actions, with reasoning where there is nothing to repair with."""
+    return after_grade(state, runtime) or ["reason"]
+
+
+def build() -> Builder:
+    """Return the agent's graph, uncompiled."""
+    builder = new_graph(
+        frame=frame,
+        route=route,
+        expand=expand,
+        plan=plan,
+        retrieve=retrieve,
+        fuse=fuse,
+        grade=grade,
+        refine=refine,
+        search_web=search_web,
+        reason=reason,
+        recall=recall,
+        generate=generate,
+        check=check,
+    )
+    builder.add_edge(START, "frame")
+    # Two plain edges each way: a list-edge is a barrier and would end the loop silently at the second hop.
+    builder.add_edge("frame", "route")
+    builder.add_edge("frame", "expand")
+    builder.add_edge("route", "plan")
+    builder.add_edge("expand", "plan")
+    builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
+    builder.add_edge("retrieve", "fuse")
+    builder.add_edge("fuse", "grade")
+    builder.add_conditional_edges("grade", correct, ["refine", "search_web", "reason"])
+    builder.add_edge("refine", "reason")
+    builder.add_edge("search_web", "reason")
+    builder.add_conditional_edges("reason", after_reason, ["route", "expand", "recall", "generate"])
+    builder.add_edge("recall", "reason")
+    builder.add_edge("generate", "check")
+    builder.add_edge("check", END)
+    return builder
+
+
+graph = build().compile(name="agent")

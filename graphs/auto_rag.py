@@ -1,0 +1,48 @@
+"""Auto-RAG alone: reason about what is needed, ask for it, and go on until enough is known or the budget is spent."""
+
+from __future__ import annotations
+
+from langgraph.graph import END, START
+
+from ragweave.graphs.base import Builder, new_graph
+from ragweave.nodes.check import check
+from ragweave.nodes.frame import frame
+from ragweave.nodes.fuse import fuse
+from ragweave.nodes.generate import generate
+from ragweave.nodes.plan import dispatch, plan
+from ragweave.nodes.reason import reason
+from ragweave.nodes.recall import recall
+from ragweave.nodes.retrieve import retrieve
+from ragweave.nodes.state import State
+
+
+def carry_on(state: State) -> str:
+    """Continue as `reason` decided; a further round goes straight to its search."""
+    return "plan" if state["then"] == "more" else state["then"]
+
+
+def build() -> Builder:
+    """Return the graph, uncompiled."""
+    builder = new_graph(
+        frame=frame,
+        reason=reason,
+        plan=plan,
+        retrieve=retrieve,
+        fuse=fuse,
+        recall=recall,
+        generate=generate,
+        check=check,
+    )
+    builder.add_edge(START, "frame")
+    builder.add_edge("frame", "reason")
+    builder.add_conditional_edges("reason", carry_on, ["plan", "recall", "generate"])
+    builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
+    builder.add_edge("retrieve", "fuse")
+    builder.add_edge("fuse", "reason")
+    builder.add_edge("recall", "reason")
+    builder.add_edge("generate", "check")
+    builder.add_edge("check", END)
+    return builder
+
+
+graph = build().compile(name="auto_rag")

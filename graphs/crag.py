@@ -1,0 +1,53 @@
+"""CRAG alone: grade what was retrieved, then refine it, search the web as well, or search the web instead."""
+
+from __future__ import annotations
+
+from langgraph.graph import END, START
+from langgraph.runtime import Runtime
+
+from ragweave.graphs.base import Builder, new_graph
+from ragweave.nodes.check import check
+from ragweave.nodes.context import Context
+from ragweave.nodes.frame import frame
+from ragweave.nodes.fuse import fuse
+from ragweave.nodes.generate import generate
+from ragweave.nodes.grade import after_grade, grade
+from ragweave.nodes.plan import dispatch, plan
+from ragweave.nodes.refine import refine
+from ragweave.nodes.retrieve import retrieve
+from ragweave.nodes.search_web import search_web
+from ragweave.nodes.state import State
+
+
+def correct(state: State, runtime: Runtime[Context]) -> list[str]:
+    """CRAG's three actions, with generation where there is nothing to repair with."""
+    return after_grade(state, runtime) or ["generate"]
+
+
+def build() -> Builder:
+    """Return the graph, uncompiled."""
+    builder = new_graph(
+        frame=frame,
+        plan=plan,
+        retrieve=retrieve,
+        fuse=fuse,
+        grade=grade,
+        refine=refine,
+        search_web=search_web,
+        generate=generate,
+        check=check,
+    )
+    builder.add_edge(START, "frame")
+    builder.add_edge("frame", "plan")
+    builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
+    builder.add_edge("retrieve", "fuse")
+    builder.add_edge("fuse", "grade")
+    builder.add_conditional_edges("grade", correct, ["refine", "search_web", "generate"])
+    builder.add_edge("refine", "generate")
+    builder.add_edge("search_web", "generate")
+    builder.add_edge("generate", "check")
+    builder.add_edge("check", END)
+    return builder
+
+
+graph = build().compile(name="crag")

@@ -1,0 +1,30 @@
+"""Retrieval alone: routed, fused and scored evidence, without an answer."""
+
+from __future__ import annotations
+
+from langgraph.graph import END, START
+
+from ragweave.graphs.base import Builder, new_graph
+from ragweave.nodes.expand import expand
+from ragweave.nodes.frame import frame
+from ragweave.nodes.fuse import fuse
+from ragweave.nodes.plan import dispatch, plan
+from ragweave.nodes.retrieve import retrieve
+from ragweave.nodes.route import route
+
+
+def build() -> Builder:
+    """Return the graph, uncompiled."""
+    builder = new_graph(frame=frame, route=route, expand=expand, plan=plan, retrieve=retrieve, fuse=fuse)
+    builder.add_edge(START, "frame")
+    builder.add_edge("frame", "route")
+    builder.add_edge("frame", "expand")
+    builder.add_edge("route", "plan")
+    builder.add_edge("expand", "plan")
+    builder.add_conditional_edges("plan", lambda state: dispatch(state, END), ["retrieve", END])
+    builder.add_edge("retrieve", "fuse")
+    builder.add_edge("fuse", END)
+    return builder
+
+
+graph = build().compile(name="search")

@@ -1,0 +1,85 @@
+"""Check each sentence against its evidence, and close the turn with an answer or a reasoned abstention."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from langchain_core.messages import AIMessage
+from langgraph.runtime import Runtime
+
+from ragweave.models.relevance import Passage
+from ragweave.models.support import Verdict, support
+from ragweave.nodes.answer import Answer, Citation, Sentence
+from ragweave.nodes.context import Context
+from ragweave.nodes.phrases import phrase
+from ragweave.nodes.run import Run
+from ragweave.nodes.state import State, Strip, Update
+
+
+async def verify(sentence: str, strips: Sequence[Strip], question: str) -> Verdict:
+    """Judge whether the strips support a sentence: relevance, and agreement of numbers, dates, names and negation."""
+    passages = [Passage(s["title"], s["text"]) for s in strips]
+    return await asyncio.to_thread(support, sentence, passages, question)
+
+
+async def check(state: State, runtime: Runtime[Context]) -> Update:
+    """Return the answer of this turn: the sentences that passed, their citations, confidence, or why there are none."""
+    run = Run.of("check", state, runtime)
+    run.by = "rule"
+    draft = state.get("draft", [])
+    cited = {n for s in draft for n in s.citations}
+    citations = tuple(c for c in state.get("citations", []) if c.n in cited)
+    question = state["question"]
+    why = "" if draft else state.get("abstain", "") or phrase("unsupported", question)
+    if run.meter.exhausted:
+        run.note(f"A limit of this run was reached: {run.meter.exhausted}.")
+    text = shown(draft) if draft else f"{phrase('abstain', question)} ({why})"
+    writer = run.chat("writer")
+    wrote = any(u.node == "generate" and u.calls + u.cached for u in state.get("usage", []))
+    update = run.done(f"{len(draft)} sentences, {len(citations)} sources" if draft else f"abstained: {why}")
+    notes = [*state.get("notes", []), *update.get("notes", [])]
+    answer = Answer(
+        question=question,
+        text=text,
+        sentences=tuple(draft),
+        citations=citations,
+        confidence=round(min((s.confidence for s in draft), default=0.0), 3),
+        abstained=not draft,
+        why=why,
+        mind="llm" if wrote else "small",
+        model=f"{writer.name} at {writer.host}" if writer is not None else "",
+        dropped=state.get("dropped", 0),
+        notes=tuple(dict.fromkeys(notes)),
+        usage=(*state.get("usage", []), *update["usage"]),
+    )
+    message = AIMessage(content=text, id=message_id(state))
+    return {**update, "answer": answer, "messages": [message]}
+
+
+def message_id(state: State) -> str:
+    """Return the id of the turn's answer; its chunks and the whole message share it."""
+    return f"answer-{state['turn']}"
+
+
+def shown(sentences: Sequence[Sentence]) -> str:
+    """Join sentences with their citation marks."""
+    return " ".join(marked(s) for s in sentences)
+
+
+def marked(sentence: Sentence) -> str:
+    """Return a sentence followed by its citation marks."""
+    signs = "".join(f"[{n}]" for n in sentence.citations)
+    return f"{sentence.text} {signs}".strip()
+
+
+def citation_of(strip: Strip, n: int, quote: str) -> Citation:
+    """Build a numbered citation that opens the strip."""
+    return Citation(
+        n=n,
+        id=strip["evidence"],
+        title=strip["title"],
+        locator=strip["locator"],
+        quote=quote[:500],
+        origin="web" if strip["origin"] == "web" else "library",
+    )

@@ -1,0 +1,68 @@
+"""Rank fusion: standardised scores for lists of one query, reciprocal ranks where scores do not compare."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+
+Ranking = list[tuple[str, float]]
+"""(item id, score), best first."""
+
+DENSE_WEIGHT = 0.6
+"""Weight of the dense list beside the lexical one; .3 to 1.0 measured alike (docs/fusion.md)."""
+ORIGINAL_WEIGHT = 2.0
+"""Weight of the query as asked beside each of its rewrites."""
+
+
+def standardise(scores: Sequence[float]) -> list[float]:
+    """Return z-scores; all 0 where the scores do not differ."""
+    if not scores:
+        return []
+    mean, spread = statistics.fmean(scores), statistics.pstdev(scores)
+    return [(s - mean) / spread if spread else 0.0 for s in scores]
+
+
+def fuse_scores(lists: Sequence[tuple[float, Ranking]]) -> Ranking:
+    """Add weighted z-scores; an item that a list lacks gets that list's lowest z.
+
+    Args:
+        lists: (weight, ranking) pairs of one query over one corpus.
+    """
+    total: dict[str, float] = {}
+    tables = []
+    for weight, ranking in lists:
+        if ranking:
+            z = standardise([s for _, s in ranking])
+            tables.append((weight, dict(zip((i for i, _ in ranking), z, strict=True)), min(z)))
+    for _, table, _ in tables:
+        for item in table:
+            total.setdefault(item, sum(w * t.get(item, low) for w, t, low in tables))
+    return ordered(total)
+
+
+def fuse_ranks(lists: Sequence[tuple[float, Ranking]], k: int = 60, base: int = 1) -> Ranking:
+    """Reciprocal rank fusion: an item's score is the sum of weight / (k + rank) over the lists that hold it.
+
+    Args:
+        lists: (weight, ranking) pairs.
+        k: damping constant.
+        base: rank of the first item; 1 as in the formula, 0 as in some published code.
+
+    Raises:
+        ValueError: if k + base is not positive.
+    """
+    if k + base <= 0:
+        raise ValueError("k + base must be positive")
+    total: dict[str, float] = {}
+    for weight, ranking in lists:
+        seen: set[str] = set()
+        for item, _ in ranking:
+            if item not in seen:
+                total[item] = total.get(item, 0.0) + weight / (k + base + len(seen))
+                seen.add(item)
+    return ordered(total)
+
+
+def ordered(scores: Mapping[str, float]) -> Ranking:
+    """Sort by score, ties by id, so that equal runs give equal orders."""
+    return sorted(scores.items(), key=lambda row: (-row[1], row[0]))

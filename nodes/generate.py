@@ -1,0 +1,211 @@
+"""Generate the answer sentence by sentence; each is checked before a reader sees it, and never taken back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from langgraph.runtime import Runtime
+
+from ragweave.models.arithmetic import compute
+from ragweave.models.chat import Chat
+from ragweave.models.errors import RagweaveError
+from ragweave.models.text import content_terms, sentences, terms
+from ragweave.nodes.answer import Citation, Sentence, Support
+from ragweave.nodes.check import citation_of, marked, message_id, verify
+from ragweave.nodes.context import Context
+from ragweave.nodes.events import push_text, sentence_event
+from ragweave.nodes.extract import choose, rank
+from ragweave.nodes.passages import known
+from ragweave.nodes.phrases import phrase
+from ragweave.nodes.run import Run
+from ragweave.nodes.state import State, Strip, Update
+from ragweave.nodes.writing import complete_sentences, marks, plain
+from ragweave.prompts import load, quote
+
+_SHOWN = 12
+"""Evidence rows that a writer sees."""
+_LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sentences"}
+ANSWERABLE = 0.0
+"""Relevance that the best strip must reach before the small mind answers from it (docs/evaluation.md)."""
+
+
+async def generate(state: State, runtime: Runtime[Context]) -> Update:
+    """Return the checked sentences with their citations; an empty draft carries the reason."""
+    run = Run.of("generate", state, runtime)
+    draft = Draft(run, state)
+    routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
+    strips = known(state.get("evidence", []), state.get("knowledge", []), _SHOWN)
+    model = run.chat("writer")
+    if not strips and routed is not None and routed["corpora"] == ["none"]:
+        await run.decide(model, lambda m: _converse(m, draft), lambda: _reply(draft))
+    elif not strips:
+        draft.abstain = await _nothing(run, state)
+    else:
+        await run.decide(model, lambda m: _write(m, draft, strips), lambda: _extract(draft, strips))
+    if run.meter.exhausted and not draft.sentences:
+        draft.abstain = phrase("budget", state["question"], limit=run.meter.exhausted)
+    summary = f"{len(draft.sentences)} sentences" if draft.sentences else f"nothing: {draft.abstain}"
+    if draft.dropped:
+        summary += f", {draft.dropped} dropped for want of support"
+    return run.done(
+        summary, draft=draft.sentences, citations=draft.citations, dropped=draft.dropped, abstain=draft.abstain
+    )
+
+
+class Draft:
+    """The sentences written so far: emits each one as it passes its check."""
+
+    def __init__(self, run: Run, state: State) -> None:
+        self.run = run
+        self.question = state["question"]
+        self.message_id = message_id(state)
+        self.sentences: list[Sentence] = []
+        self.citations: list[Citation] = []
+        self.dropped = 0
+        self.abstain = ""
+
+    def emit(self, text: str, support: Support, strips: list[tuple[Strip, str]], confidence: float) -> None:
+        """Show a sentence that passed; `strips` are what it rests on, each with the words it rests on."""
+        used = [self._cite(strip, words) for strip, words in strips]
+        numbers = tuple(dict.fromkeys(c.n for c in used))
+        sentence = Sentence(text=text, support=support, citations=numbers, confidence=round(confidence, 3))
+        self.sentences.append(sentence)
+        self.run.event(sentence_event(sentence, used))
+        push_text(self.message_id, (" " if len(self.sentences) > 1 else "") + marked(sentence))
+
+    def _cite(self, strip: Strip, words: str) -> Citation:
+        for c in self.citations:
+            if c.id == strip["evidence"] and c.locator == strip["locator"]:
+                return c
+        self.citations.append(citation_of(strip, len(self.citations) + 1, words))
+        return self.citations[-1]
+
+
+async def _nothing(run: Run, state: State) -> str:
+    counts = await (await run.library()).counts()
+    if not any(counts.values()):
+        return phrase("empty", state["question"])
+    rows = [e for e in state.get("evidence", []) if e["origin"] == "library"]
+    if rows:
+        best = max(rows, key=lambda e: (e["relevance"], e["id"]))
+        return phrase("weak", state["question"], title=best["title"])
+    return phrase("nothing", state["question"])
+
+
+async def _reply(draft: Draft) -> bool:
+    """Answer what needs no search and no model: arithmetic and greetings."""
+    value = compute(draft.question)
+    draft.run.by = "rule"
+    draft.emit(value if value is not None else phrase("greeting", draft.question), "model", [], 1.0)
+    return True
+
+
+async def _converse(model: Chat, draft: Draft) -> bool | None:
+    tokens = model.stream(load("converse", question=draft.question), node="generate", meter=draft.run.meter)
+    async for sentence in complete_sentences(tokens):
+        draft.emit(plain(sentence), "model", [], 0.5)
+    return True if draft.sentences else None
+
+
+async def _extract(draft: Draft, strips: list[Strip]) -> bool:
+    """Answer with the best supported sentences, or abstain where the best strip does not carry an answer."""
+    if draft.sentences:
+        # The model failed after its first sentences were shown; they stand, and nothing is added in another voice.
+        return True
+    own = [s for s in strips if s["origin"] != "model"]
+    best = max((s["score"] for s in own), default=-1.0)
+    if best < ANSWERABLE:
+        title = max(own, key=lambda s: (s["score"], s["id"]))["title"] if own else ""
+        which = phrase("weak", draft.question, title=title) if own else phrase("nothing", draft.question)
+        draft.abstain = which
+        return True
+    idf = await _idf(draft.run, draft.question, own)
+    ranked = await asyncio.to_thread(rank, draft.question, own, idf)
+    for e in choose(ranked, draft.run.context.sentences):
+        verdict = await verify(e.text, [e.strip], draft.question)
+        if verdict.supported:
+            strip = _narrowed(e.strip, e.start, e.end)
+            draft.emit(e.text, "supported", [(strip, e.text)], (1 + e.strip["score"]) / 2)
+        else:
+            draft.dropped += 1
+    return True
+
+
+def _narrowed(strip: Strip, start: int, end: int) -> Strip:
+    """Move a strip's character range to one of its sentences."""
+    chars = strip["locator"].get("chars")
+    offset = chars[0] if chars else 0
+    return Strip(**{**strip, "locator": {**strip["locator"], "chars": [offset + start, offset + end]}})
+
+
+async def _idf(run: Run, question: str, strips: list[Strip]) -> Callable[[str], float]:
+    seen = {t for s in strips for t in content_terms(s["query"])} | set(content_terms(question))
+    table = await (await run.library()).idf(seen)
+    return lambda term: table.get(term, 1.0)
+
+
+async def _write(model: Chat, draft: Draft, strips: list[Strip]) -> bool | None:
+    """Stream prose; a sentence is emitted once it is complete and what it cites supports it."""
+    rows = grouped(strips)[:_SHOWN]
+    shown = "\n\n".join(
+        f"[{n}] {row[0]['title']} ({row[0]['origin']})\n{quote(_joined(row))}" for n, row in enumerate(rows, 1)
+    )
+    length = _LENGTHS.get(draft.run.context.sentences, f"at most {draft.run.context.sentences} sentences")
+    messages = load("generate", question=draft.question, evidence=shown, length=length)
+    written = 0
+    try:
+        async for raw in complete_sentences(model.stream(messages, node="generate", meter=draft.run.meter)):
+            text = plain(raw)
+            if text.strip(" .!").upper() == "UNKNOWN":
+                draft.abstain = draft.abstain or _unknown(draft, strips)
+                continue
+            if text:
+                written += 1
+                await _pass(draft, text, marks(raw), rows)
+    except RagweaveError as error:
+        if not draft.sentences:
+            raise
+        draft.run.note(f"The answer was cut short: {error}")
+    if not draft.sentences and written:
+        draft.abstain = phrase("unsupported", draft.question)
+    return True if written or draft.abstain else None
+
+
+def _unknown(draft: Draft, strips: list[Strip]) -> str:
+    best = max(strips, key=lambda s: (s["score"], s["id"]))
+    return phrase("weak", draft.question, title=best["title"])
+
+
+async def _pass(draft: Draft, text: str, cited: list[int], rows: list[list[Strip]]) -> None:
+    """Emit a sentence where its cited evidence, else any evidence, supports it; drop it otherwise."""
+    named = [s for n in cited if 1 <= n <= len(rows) for s in rows[n - 1]]
+    for strips in filter(None, (named, [s for row in rows for s in row])):
+        verdict = await verify(text, strips, draft.question)
+        if verdict.supported:
+            used = [strips[i] for i in verdict.by[:2]]
+            real = [s for s in used if s["origin"] != "model"]
+            rests = [(s, best_sentence(text, s["text"])) for s in real]
+            draft.emit(text, "supported" if real else "model", rests, verdict.score)
+            return
+    draft.dropped += 1
+
+
+def grouped(strips: list[Strip]) -> list[list[Strip]]:
+    """Group strips by evidence, the best evidence first; recalled passages stay last."""
+    rows: dict[str, list[Strip]] = {}
+    for s in strips:
+        rows.setdefault(s["evidence"], []).append(s)
+    return sorted(rows.values(), key=lambda r: (r[0]["origin"] == "model", -max(s["score"] for s in r)))
+
+
+def _joined(row: list[Strip]) -> str:
+    return " […] ".join(s["text"] for s in row)
+
+
+def best_sentence(text: str, passage: str) -> str:
+    """Return the sentence of a passage that shares most words with a text: the quote of a citation."""
+    wanted = set(terms(text))
+    spans = sentences(passage)
+    a, b = max(spans, key=lambda s: len(wanted & set(terms(passage[s[0] : s[1]]))), default=(0, len(passage)))
+    return passage[a:b]

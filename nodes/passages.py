@@ -1,0 +1,97 @@
+"""From catalog items to the passages that models score, and back to evidence rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ragweave.corpora.library import Library
+from ragweave.corpora.types import Item
+from ragweave.models.relevance import Passage
+from ragweave.models.text import content_terms, sentences, terms
+from ragweave.nodes.state import TEXT_LIMIT, Evidence, Strip
+
+_WINDOW = 1_200
+"""Characters of a long item that one window shows."""
+
+
+def heading_title(item: Item) -> str:
+    """Return the title under which an item is read: document title, then its innermost headings."""
+    path = [h for h in item.heading if h != item.title][-2:]
+    return " · ".join([item.title, *path]) if item.title else " · ".join(path)
+
+
+def passage_of(item: Item, query: str = "") -> Passage:
+    """Return what the evaluator reads of an item: all of a short one, the best window of a long one."""
+    start, end = best_window(item.text, query)
+    return Passage(heading_title(item), item.text[start:end])
+
+
+def best_window(text: str, query: str, limit: int = TEXT_LIMIT) -> tuple[int, int]:
+    """Return [start, end) of the stretch of sentences that covers the query best; all of a text within the limit."""
+    if len(text) <= limit:
+        return 0, len(text)
+    wanted = set(content_terms(query))
+    spans = sentences(text)
+    hits = [len(wanted & set(terms(text[a:b]))) for a, b in spans]
+    best, window = (-1.0, 0), (0, min(len(text), limit))
+    left = 0
+    covered = 0
+    for right, (_, end) in enumerate(spans):
+        covered += hits[right]
+        while end - spans[left][0] > _WINDOW and left < right:
+            covered -= hits[left]
+            left += 1
+        if (covered, -left) > best:
+            best, window = (covered, -left), (spans[left][0], min(end, spans[left][0] + limit))
+    return window
+
+
+async def idf_of(library: Library, query: str, passages: Iterable[Passage]) -> Callable[[str], float]:
+    """Return the library's inverse document frequencies for every term in sight; unseen terms count as rare."""
+    seen = set(terms(query))
+    for p in passages:
+        seen.update(terms(p.title), terms(p.text))
+    table = await library.idf(seen)
+    rare = max(table.values(), default=1.0)
+    return lambda term: table.get(term, rare)
+
+
+def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float) -> Evidence:
+    """Build the evidence row of an item; of a long item it shows the window that matches the query."""
+    start, end = best_window(item.text, query)
+    return {
+        "id": item.id,
+        "corpus": item.corpus,
+        "origin": "library",
+        "title": heading_title(item),
+        "text": item.text[start:end],
+        "locator": item.locate(start, end) if (start, end) != (0, len(item.text)) else item.locator,
+        "query": query,
+        "hop": hop,
+        "score": round(float(score), 4),
+        "relevance": round(float(relevance), 4),
+        "date": item.date.date().isoformat() if item.date else "",
+    }
+
+
+def as_strip(e: Evidence) -> Strip:
+    """Read a whole evidence row as one strip, for graphs that do not refine."""
+    return {
+        "id": f"{e['id']}#0-{len(e['text'])}",
+        "evidence": e["id"],
+        "text": e["text"],
+        "title": e["title"],
+        "locator": e["locator"],
+        "origin": e["origin"],
+        "query": e["query"],
+        "hop": e["hop"],
+        "score": e["relevance"],
+    }
+
+
+def known(evidence: Sequence[Evidence], knowledge: Sequence[Strip], limit: int) -> list[Strip]:
+    """Return what the run knows: kept strips, else the best evidence rows; recalled passages always come last."""
+    if not knowledge:
+        best = sorted(evidence, key=lambda e: (-e["relevance"], -e["score"], e["id"]))[:limit]
+        knowledge = [as_strip(e) for e in best]
+    return sorted(knowledge, key=lambda s: s["origin"] == "model")

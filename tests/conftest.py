@@ -1,0 +1,71 @@
+"""Fixtures for every room: an empty home, a closed network, the public data where it is present."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+os.environ["ANONYMIZED_TELEMETRY"] = "False"
+os.environ["LANGSMITH_TRACING"] = "false"
+for _name in [n for n in os.environ if n.startswith("RAGWEAVE_") and n != "RAGWEAVE_DATA"]:
+    del os.environ[_name]
+
+_LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}
+
+
+@pytest.fixture(autouse=True)
+def _closed_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse every connection that leaves this machine, so that no test depends on a network."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if isinstance(address, tuple) and str(address[0]) not in _LOOPBACK and not str(address[0]).startswith("127."):
+            raise OSError(f"a test tried to reach {address[0]}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give every test its own empty RAGWEAVE_HOME and working folder without a .env file."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("RAGWEAVE_HOME", str(folder))
+    _forget()
+    yield folder
+    _forget()
+
+
+def _forget() -> None:
+    """Drop settings and open libraries that a test cached."""
+    import sys
+
+    for module, names in {
+        "ragweave.models.settings": ("model_settings",),
+        "ragweave.corpora.settings": ("corpora_settings",),
+        "ragweave.app_settings": ("app_settings",),
+    }.items():
+        for name in names:
+            found = getattr(sys.modules.get(module), name, None)
+            if found is not None:
+                found.cache_clear()
+    library = sys.modules.get("ragweave.corpora.library")
+    if library is not None:
+        library.close_all()
+
+
+@pytest.fixture
+def data_dir() -> Path:
+    """The public data sets, or a skip that says why."""
+    folder = Path(os.environ.get("RAGWEAVE_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"the public data sets are not at {folder}; set RAGWEAVE_DATA to run this test")
+    return folder

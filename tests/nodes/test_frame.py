@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from ragweave.graphs.search import graph
+from ragweave.models.errors import InputError
+from ragweave.nodes.answer import Answer, Citation
+from ragweave.nodes.frame import _resolve
+
+LAST = Answer(
+    question="Who founded the Corvane Observatory?",
+    citations=(Citation(n=1, id="x", title="Corvane Observatory", locator={}, quote=""),),
+)
+
+
+@pytest.mark.parametrize(
+    ("previous", "asked", "standalone"),
+    [
+        ("Who founded the Corvane Observatory?", "When did it open?", "When did Corvane Observatory open?"),
+        (
+            "Who founded the Corvane Observatory?",
+            "And what is its height?",
+            "And what is Corvane Observatory's height?",
+        ),
+        ("Who founded the Corvane Observatory?", "And when?", "And when? (Corvane Observatory)"),
+        ("Who founded the Corvane Observatory?", "What is the capital of Peru?", "What is the capital of Peru?"),
+        ("What is the height of Everest?", "What about K2?", "What is the height of K2?"),
+        ("谁建立了《青山站》？", "它有多高？", "青山站有多高？"),
+    ],
+)
+async def test_follow_up_is_resolved_by_rule(previous: str, asked: str, standalone: str) -> None:
+    history: list[AnyMessage] = [HumanMessage(previous), AIMessage("Somebody did.")]
+    last = LAST if "Corvane" in previous else None
+    assert await _resolve(asked, history, last) == standalone
+
+
+@pytest.mark.parametrize(
+    ("messages", "sentence"),
+    [
+        ([], "there is no question"),
+        ([HumanMessage("")], "the question is empty"),
+        ([HumanMessage(" ?! \n")], "the question is empty"),
+        ([HumanMessage("x" * 100_000)], "100,000 characters"),
+        ([AIMessage("hello")], "there is no question"),
+    ],
+)
+async def test_a_turn_without_a_usable_question_gets_a_sentence(messages: list[Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        await graph.ainvoke({"messages": messages})
