@@ -21,7 +21,7 @@ _DEEPEST = 60
 _FRONT_LINES = 200
 _FENCES = {"---": ("---", "..."), "+++": ("+++",)}
 _SCALAR = re.compile(r"([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*)")
-_TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.S)
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*>", re.S)
 
 
 def parse(path: Path) -> Parsed:
@@ -100,6 +100,8 @@ def _walk(tokens: Sequence[Token], first: int) -> Iterator[Block]:
         elif token.type == "heading_open":
             yield Block(_inline(tokens[n + 1], 0).text.replace("\n", " "), "heading", int(token.tag[1]), line)
             n += 1
+        elif token.type == "inline" and all(row.lstrip().startswith("|") for row in token.content.split("\n")):
+            yield _bare_rows(token, line)
         elif token.type == "inline":
             yield _inline(token, line).block("text")
         elif token.type in ("fence", "code_block"):
@@ -155,6 +157,14 @@ def _table(tokens: Sequence[Token], first: int) -> Block:
         elif token.type == "tr_close" and any(cells):
             lines.add(" | ".join(cells), line)
     return lines.block("table", level=1)
+
+
+def _bare_rows(token: Token, line: int) -> Block:
+    """Read lines of cells that lack the delimiter row of a table."""
+    lines = Lines()
+    for n, row in enumerate(token.content.split("\n")):
+        lines.add(" | ".join(cell.strip() for cell in row.strip().strip("|").split("|")), line + n)
+    return lines.block("table")
 
 
 def _code(token: Token, line: int) -> Lines:

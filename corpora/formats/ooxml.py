@@ -1,0 +1,67 @@
+"""What Word, PowerPoint and Excel files share: namespaces, relationships and core properties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from posixpath import dirname, join, normpath
+from typing import Any
+
+from ragweave.corpora.formats.archive import Archive
+from ragweave.corpora.formats.meta import iso_date, language_code
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_TERMS = "{http://purl.org/dc/terms/}"
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """Core properties (ISO 29500-2, section 11)."""
+
+    title: str = ""
+    author: str = ""
+    date: datetime | None = None
+    language: str = ""
+
+
+def core(archive: Archive) -> Core:
+    """Read the core properties; the date is that of creation, else of the last change."""
+    if not archive.has("docProps/core.xml"):
+        return Core()
+    root = archive.xml("docProps/core.xml")
+
+    def value(name: str) -> str:
+        return (root.findtext(name) or "").strip()
+
+    return Core(
+        title=value(f"{_DC}title"),
+        author=value(f"{_DC}creator"),
+        date=iso_date(value(f"{_TERMS}created")) or iso_date(value(f"{_TERMS}modified")),
+        language=language_code(value(f"{_DC}language")),
+    )
+
+
+def relations(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
+    """Return (type, target part) by relationship id; targets outside the file are left out."""
+    folder, name = dirname(part), part.rsplit("/", 1)[-1]
+    path = f"{folder}/_rels/{name}.rels"
+    if not archive.has(path):
+        return {}
+    out = {}
+    for relation in archive.xml(path).iter(_RELATION):
+        if relation.get("TargetMode") != "External":
+            target = relation.get("Target") or ""
+            full = normpath(target.lstrip("/") if target.startswith("/") else join(folder, target))
+            out[relation.get("Id") or ""] = ((relation.get("Type") or "").rsplit("/", 1)[-1], full)
+    return out
+
+
+def attribute(element: Any, path: str, name: str) -> str:
+    """Return an attribute of the first element at a path below `element`, or ""."""
+    found = element.find(path)
+    return "" if found is None else found.get(name) or ""

@@ -1,0 +1,101 @@
+"""Plain text: paragraphs between blank lines, and headings only where they are sure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.formats.decode import read_text
+from ragweave.corpora.formats.lines import Lines
+
+_UNDERLINE = re.compile(r"([=\-~^*#])\1{2,}\s*\Z")
+_NUMBERED = re.compile(
+    r"(?:\d{1,2}\.)+(?:\d{1,2})?[ \t]+[^\W\d_].*|(?:chapter|part|section|appendix)[ \t]+\w{1,6}\b.*", re.I
+)
+_ITEM = re.compile(r"[ \t]*(?:[-*+•‣–]|\d{1,3}[.)]|[a-z][.)])[ \t]+\S")
+_SENTENCE_END = tuple(".!?:;,。！？：；，")
+_WIDE = 0.7
+"""A line at least this share of the longest of its paragraph was wrapped; a shorter one ends there on purpose."""
+_NARROW = 40
+"""Paragraphs whose longest line is shorter are verse, addresses or logs: their lines stay."""
+_MARKS = "=-~^*#"
+
+
+def parse(path: Path) -> Parsed:
+    """Read plain text in any encoding that can be told."""
+    found = blocks(read_text(path))
+    titled = bool(found) and found[0].kind == "heading"
+    return Parsed(title=found[0].text if titled else "", blocks=found)
+
+
+def blocks(text: str) -> tuple[Block, ...]:
+    """Return the blocks of plain text.
+
+    Headings are underlined lines, and numbered or `Chapter N` lines that stand alone, when there are at least two and
+    text follows each: a numbered list is never taken for headings.
+    """
+    out: list[Block] = []
+    held: list[str] = []
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        line = line.replace("\f", "").rstrip()
+        if line:
+            held.append(line)
+        elif held:
+            out += _paragraph(held, number - len(held))
+            held = []
+    return _numbered(out)
+
+
+def _paragraph(lines: list[str], first: int) -> list[Block]:
+    """Turn the lines between two blank lines into blocks."""
+    if len(lines) >= 2 and (m := _UNDERLINE.match(lines[1])):
+        title = lines[0].strip()
+        if 0 < len(title) <= 100 and len(lines[1].strip()) >= len(title) * 0.6:
+            head = Block(title, "heading", 1 if m[1] == "=" else 2, first)
+            return [head, *(_paragraph(lines[2:], first + 2) if lines[2:] else [])]
+    if _is_rule(lines):
+        return []
+    if sum(bool(_ITEM.match(line)) for line in lines) >= max(2, len(lines) // 3):
+        return [_kept(lines, first, "list")]
+    widest = max(map(len, lines))
+    out = Lines()
+    for n, line in enumerate(lines):
+        wrapped = widest >= _NARROW and len(line) >= widest * _WIDE
+        out.add(line.strip(), first + n, wrapped=wrapped)
+    return [out.block("text")]
+
+
+def _is_rule(lines: list[str]) -> bool:
+    return len(lines) == 1 and bool(_UNDERLINE.match(lines[0].strip()))
+
+
+def _kept(lines: list[str], first: int, kind: str) -> Block:
+    out = Lines()
+    for n, line in enumerate(lines):
+        out.add(line, first + n)
+    return out.block("list" if kind == "list" else "code")
+
+
+def _numbered(found: list[Block]) -> tuple[Block, ...]:
+    """Promote numbered lines that stand alone to headings, if all of them together look like headings."""
+    candidates = [n for n, b in enumerate(found) if _looks_numbered(b)]
+    followed = [n + 1 < len(found) and n + 1 not in candidates and found[n + 1].kind != "heading" for n in candidates]
+    if len(candidates) < 2 or sum(followed) < len(followed) * 0.6:
+        return tuple(found)
+    for n in candidates:
+        depth = found[n].text.split()[0].rstrip(".").count(".") + 1
+        found[n] = replace(found[n], kind="heading", level=min(6, depth), spans=())
+    return tuple(found)
+
+
+def _looks_numbered(block: Block) -> bool:
+    text = block.text
+    return (
+        block.kind == "text"
+        and "\n" not in text
+        and len(text) <= 80
+        and bool(_NUMBERED.fullmatch(text))
+        and not text.endswith(_SENTENCE_END)
+    )

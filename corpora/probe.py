@@ -1,0 +1,171 @@
+"""What a file is, by its content. The extension only decides between kinds that are all plain text."""
+
+from __future__ import annotations
+
+import re
+import stat
+import zipfile
+from pathlib import Path
+
+from ragweave.corpora.formats import KINDS
+from ragweave.corpora.formats.decode import encoding_of
+from ragweave.models.errors import SourceError
+
+HEAD_BYTES = 64 * 1024
+"""Bytes read from the start of a file."""
+MAX_TEXT_BYTES = 64 * 1024 * 1024
+"""Largest file of a plain-text kind."""
+MAX_BYTES = 512 * 1024 * 1024
+"""Largest file of any other kind."""
+
+_EXTENSIONS = {
+    "markdown": ".md .markdown .mdown .mkd .mdx .qmd .rmd",
+    "rst": ".rst .rest",
+    "html": ".html .htm .xhtml .xht",
+    "csv": ".csv .tsv .tab",
+    "json": ".json .jsonl .ndjson .geojson .jsonld",
+    "notebook": ".ipynb",
+    "eml": ".eml",
+    "code": """.py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .c .h .cc .cpp .cxx .hpp .hh .cs .go .rs .rb
+        .php .pl .pm .swift .m .mm .r .jl .lua .sh .bash .zsh .fish .ps1 .bat .sql .hs .ml .mli .clj .ex .exs .erl
+        .dart .vue .svelte .css .scss .less .toml .ini .cfg .yaml .yml .xml .xsd .proto .graphql .tf .cmake .gradle
+        .groovy .zig .nim .v .vhd .tex .bib .sty .asm .s .f .f90 .f95 .for .pas .lisp .el .scm .vim .diff .patch""",
+}
+_TEXT_KINDS = {extension: kind for kind, listed in _EXTENSIONS.items() for extension in listed.split()}
+_MAGIC = (
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"BM", "a bitmap picture"),
+    (b"II*\0", "a TIFF picture"),
+    (b"MM\0*", "a TIFF picture"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ", "an xz archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x7fELF", "a program"),
+    (b"MZ", "a program"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"OggS", "a recording"),
+    (b"fLaC", "a recording"),
+    (b"ID3", "a recording"),
+    (b"\x1aE\xdf\xa3", "a video"),
+)
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_PACKAGES = (
+    ("word/document.xml", "docx"),
+    ("ppt/presentation.xml", "pptx"),
+    ("xl/workbook.xml", "xlsx"),
+    ("META-INF/container.xml", "epub"),
+)
+_HTML = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_TAGS = re.compile(r"</?(?:p|div|h[1-6]|body|table|ul|ol|li|span|article|section|main|br|a)\b[^<>]{0,2000}>", re.I)
+_MAIL = re.compile(r"(?:[A-Z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){3,}")
+_MAIL_FIELDS = re.compile(r"^(?:From|To|Subject|Date|Message-ID|MIME-Version|Received|Return-Path):", re.M | re.I)
+
+
+def probe(path: Path) -> str:
+    """Return the kind of a file, a key of `ragweave.corpora.formats.KINDS`.
+
+    Raises:
+        SourceError: the file is empty, too large, not readable, protected, or of a kind that is not read.
+    """
+    data, length = _head(path)
+    if not data.strip(b"\0 \t\r\n\f\xef\xbb\xbf\xff\xfe"):
+        if length <= len(data):
+            raise SourceError(f"{path.name} is empty", "leave it out, or add text to it")
+        raise SourceError(f"{path.name} holds only zeros or white space at its start", "leave it out, or restore it")
+    kind = _binary_kind(path, data) or _text_kind(path, data)
+    limit = MAX_TEXT_BYTES if kind in _EXTENSIONS or kind == "text" else MAX_BYTES
+    if length > limit:
+        raise SourceError(
+            f"{path.name} is {length / 1024**2:.0f} MB; files of this kind are read up to {limit / 1024**2:.0f} MB",
+            "split it into smaller files",
+        )
+    if kind not in KINDS:
+        raise SourceError(f"{path.name} is of a kind that is not read ({kind})", "convert it to text, HTML or PDF")
+    return kind
+
+
+def _head(path: Path) -> tuple[bytes, int]:
+    """Return the first bytes of a regular file and its length; pipes and devices are never opened."""
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise SourceError(f"{path.name} is not a regular file", "give a file or a folder")
+        with path.open("rb") as file:
+            return file.read(HEAD_BYTES), found.st_size
+    except FileNotFoundError:
+        raise SourceError(f"{path.name} does not exist", "check the path") from None
+    except PermissionError:
+        raise SourceError(f"{path.name} may not be read", "give yourself read permission on it") from None
+    except OSError as exc:
+        raise SourceError(
+            f"{path.name} cannot be read ({exc.strerror or exc})", "check the disk and the path"
+        ) from None
+
+
+def _binary_kind(path: Path, data: bytes) -> str:
+    """Return the kind of a file with a signature, or "" for what may be text."""
+    if b"%PDF-" in data[:1024]:
+        return "pdf"
+    if data.startswith(b"PK\x03\x04"):
+        return _package_kind(path)
+    if data.startswith(_OLE):
+        raise SourceError(
+            f"{path.name} is an Office file with a password, or of the time before 2007",
+            "save it without password as .docx, .pptx, .xlsx or PDF",
+        )
+    if data.startswith(b"{\\rtf"):
+        raise SourceError(f"{path.name} is RTF, which is not read", "save it as .docx or PDF")
+    named = next((name for magic, name in _MAGIC if data.startswith(magic)), "")
+    if data[4:8] == b"ftyp":
+        named = "a video or recording"
+    if data.startswith(b"RIFF"):
+        named = {b"WEBP": "a WebP picture", b"WAVE": "a recording"}.get(data[8:12], "a video")
+    # Two letters are a weak signature: "BM" and "MZ" also begin words.
+    if named and (len(data) < 4 or not encoding_of(data)):
+        raise SourceError(f"{path.name} is {named}, not a text that can be read", "leave it out")
+    return ""
+
+
+def _package_kind(path: Path) -> str:
+    """Return the kind of a zip file by the parts it holds; only its directory is read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            protected = any(i.flag_bits & 1 for i in archive.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
+        raise SourceError(
+            f"{path.name} is a damaged or truncated zip file (Word, Excel, PowerPoint and EPUB are zip files)",
+            "restore it from a backup, or save it again",
+        ) from None
+    if protected:
+        raise SourceError(f"{path.name} is protected by a password", "save it without password")
+    kind = next((kind for part, kind in _PACKAGES if part in names), "")
+    if not kind:
+        raise SourceError(f"{path.name} is a zip archive", "unpack it into a folder, and index the folder")
+    return kind
+
+
+def _text_kind(path: Path, data: bytes) -> str:
+    """Return the kind of a text: what it certainly is, else what its extension says, else plain text."""
+    encoding = encoding_of(data)
+    if not encoding:
+        raise SourceError(f"{path.name} is binary and of no kind that is known", "leave it out, or convert it to text")
+    text = data.decode(encoding, errors="replace").lstrip("\ufeff")
+    named = _TEXT_KINDS.get(path.suffix.lower(), "text")
+    if named in ("text", "markdown", "html") and _HTML.match(text):
+        return "html"
+    if named == "html":
+        return "html" if _TAGS.search(text) else "text"
+    if named in ("json", "notebook"):
+        return named if text.lstrip()[:1] in ("{", "[", '"') else "text"
+    if named == "eml":
+        return named if len(_MAIL_FIELDS.findall(text[:8192])) >= 2 else "text"
+    if named == "text" and _MAIL.match(text) and len(_MAIL_FIELDS.findall(text[:8192])) >= 3:
+        return "eml"
+    return named
