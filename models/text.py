@@ -60,8 +60,8 @@ def fold(text: str) -> str:
     """Normalise width, case and accents, so that forms that read alike compare alike."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFKC", "".join(c for c in decomposed if not unicodedata.combining(c))).casefold()
 
 
 def words(text: str) -> list[str]:
@@ -96,8 +96,8 @@ def content_terms(text: str) -> list[str]:
 
 
 _ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st vs etc e.g i.e fig figs no nos vol pp ed eds al inc ltd co corp jr sr gen col capt lt sgt rev hon "
-    "approx dept est jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m ph.d cf ca".split()
+    "mr mrs ms dr prof st vs etc e.g i.e fig figs no nos vol pp ed eds al inc ltd co corp jr sr gen col capt lt sgt "
+    "rev hon approx dept est jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m ph.d cf ca".split()
 )
 _SENTENCE_END = re.compile(
     r"(?:[.!?…]+[\"'”’)\]]*(?=\s|$))|(?:[。！？｡]+[」』”’）]*)|(?:\n\s*\n)|(?:\n(?=\s*(?:[-*•]|\d+[.)])\s))"
@@ -131,8 +131,9 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
 
 def _is_abbreviation(text: str, start: int, dot: int, after: int) -> bool:
     before = text[max(start, dot - 12) : dot].split()
-    last = before[-1].lstrip("(\"'“[").lower() if before else ""
-    if last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha()):
+    word = before[-1].lstrip("(\"'“[") if before else ""
+    last = word.lower()
+    if last in _ABBREVIATIONS or (len(word) == 1 and word.isupper()):
         return True
     if re.fullmatch(r"(?:[a-z]\.)+[a-z]", last):
         rest = text[after:].lstrip()
@@ -141,15 +142,18 @@ def _is_abbreviation(text: str, start: int, dot: int, after: int) -> bool:
 
 
 _CAP = r"[A-ZÀ-ÖØ-ÞŠŽČĆĐŁŚŻŹ][\w’'&-]*"
+_LINK = r"of|the|de|la|van|von|der|du|and|for|in|on|&|al|bin|di|da|del"
 _NAME = re.compile(
-    rf"(?:{_CAP}|\d+[A-Z]\w*)(?:(?:\s+(?:of|the|de|la|van|von|der|du|and|for|in|on|&|al|bin|di|da|del)){{0,2}}\s+(?:{_CAP}|\d{{1,4}}\b)|\.\s?(?={_CAP}\.?)|,?\s+(?:Jr|Sr)\.)*"
+    rf"(?:{_CAP}|\d+[A-Z]\w*)"
+    rf"(?:(?:\s+(?:{_LINK})){{0,2}}\s+(?:{_CAP}|\d{{1,4}}\b)|(?<=\b[A-Z])\.\s?{_CAP}|,?\s+(?:Jr|Sr)\.)*"
 )
 _QUOTED = re.compile(r"[\"“«「『《]([^\"”»」』》\n]{2,80})[\"”»」』》]")
 _NOT_NAMES = frozenset(
     """the a an in on at of for and or but if when where who what which why how is are was were do does did it its this
     that these those there he she they we you i his her their our my as by to from with after before during since while
     although however also both each one two three first second most many some such no not yes can has have had will
-    would could should be been being according because then than so into over under about between against per via""".split()
+    would could should be been being according because then than so into over under about between against per via
+    besides apart unlike name tell compare summarise summarize list show find give explain describe please""".split()
 )
 
 
@@ -160,8 +164,9 @@ def names(text: str) -> list[str]:
     contribute quoted and bracketed titles only.
     """
     found: dict[str, str] = {}
-    for m in _QUOTED.finditer(text):
-        found.setdefault(fold(m.group(1)), m.group(1).strip())
+    quoted = list(_QUOTED.finditer(text))
+    for q in quoted:
+        found.setdefault(fold(q.group(1)), q.group(1).strip())
     for m in _NAME.finditer(text):
         parts = m.group().strip(" ,.").split()
         while parts and fold(parts[0]).strip(".,") in _NOT_NAMES:
@@ -169,7 +174,8 @@ def names(text: str) -> list[str]:
         while parts and (fold(parts[-1]).strip(".,") in _NOT_NAMES):
             parts = parts[:-1]
         name = re.sub(r"['’]s?$", "", " ".join(parts)).strip(" ,.'’")
-        if len(name) > 1 and not name.isdigit():
+        inside = any(q.start() < m.start() and m.end() < q.end() for q in quoted)
+        if len(name) > 1 and not name.isdigit() and not inside:
             found.setdefault(fold(name), name)
     return list(found.values())
 
@@ -178,14 +184,18 @@ _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,:/]\d+)*(?:st|nd|rd|th|%)?")
 _NUMBER_WORDS = {
     w: str(n)
     for n, w in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen twenty".split()
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen twenty".split()
     )
 }
 
 
 def numbers(text: str) -> list[str]:
-    """Return the numbers of a text in canonical form: no thousands separators, ordinals and small number words as digits."""
+    """Return the numbers of a text in canonical form.
+
+    Thousands separators and ordinal endings are dropped, and number words up to twenty become digits; “one” and “zero”
+    stay words, because they seldom count anything.
+    """
     out: list[str] = []
     for m in _NUMBER.finditer(text):
         n = re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", m.group()).replace("−", "-")

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.models.text import clip, content_terms, fold, names, numbers, script, sentences, stem, terms, words
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("RRF's k=60", ["rrf", "s", "k", "60"]),
+        ("知识图谱 U.S.", ["知识", "识图", "图谱", "u", "s"]),
+        ("1,234.5 metres", ["1234.5", "metres"]),
+        ("Café-Straße", ["cafe", "strasse"]),
+        ("人", ["人"]),
+        ("", []),
+        ("\x00 _ -- ..", []),
+    ],
+)
+def test_words(text: str, found: list[str]) -> None:
+    assert words(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Dr. Ames left the U.S. in 1999. He won.", ["Dr. Ames left the U.S. in 1999.", "He won."]),
+        ("今天好。明天呢？", ["今天好。", "明天呢？"]),
+        ("One.\n\nTwo", ["One.", "Two"]),
+        ("List:\n- a\n- b", ["List:", "- a", "- b"]),
+        ("It is 3.5 m. Really!", ["It is 3.5 m.", "Really!"]),
+        ("  ", []),
+    ],
+)
+def test_sentences(text: str, found: list[str]) -> None:
+    assert [text[a:b] for a, b in sentences(text)] == found
+
+
+@given(st.text(max_size=200))
+def test_sentences_cover_everything_but_white_space_in_order(text: str) -> None:
+    spans = sentences(text)
+    assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
+    assert all(a < b for a, b in spans)
+    assert all(one[1] <= two[0] for one, two in zip(spans, spans[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The Panthers beat Jared Allen's team in New York City.", ["Panthers", "Jared Allen", "New York City"]),
+        ("J. R. R. Tolkien wrote “The Hobbit”.", ["The Hobbit", "J. R. R. Tolkien"]),
+        ("Besides Hollywood Ending he made Manhattan.", ["Hollywood Ending", "Manhattan"]),
+        ("He played in Super Bowl 50. Then he left.", ["Super Bowl 50"]),
+        ("《红楼梦》的作者是谁", ["红楼梦"]),
+        ("no names here", []),
+    ],
+)
+def test_names(text: str, found: list[str]) -> None:
+    assert names(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("In 1,200 and 24th", ["1200", "24"]),
+        ("twelve of 3.5%", ["3.5%", "12"]),
+        ("the one", []),
+        ("12:30 on 3/4", ["12:30", "3/4"]),
+    ],
+)
+def test_numbers(text: str, found: list[str]) -> None:
+    assert numbers(text) == found
+
+
+def test_stems_join_forms_and_leave_other_scripts_alone() -> None:
+    assert stem("telescopes") == stem("telescope")
+    assert terms("知识") == ["知识"]
+    assert content_terms("What is the height of the tower?") == ["height", "tower"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("hello", "latin"), ("你好 okay", "latin"), ("你好吗", "han"), ("123", ""), ("привет", "cyrillic")]
+)
+def test_script(text: str, name: str) -> None:
+    assert script(text) == name
+
+
+@given(st.text(max_size=100), st.integers(5, 50))
+def test_clip_keeps_the_limit_and_the_beginning(text: str, limit: int) -> None:
+    cut = clip(text, limit)
+    assert len(cut) <= limit
+    assert text.startswith(cut.rstrip("…").rstrip()[:1])
+
+
+@given(st.text(max_size=50))
+def test_folding_twice_changes_nothing_more(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
