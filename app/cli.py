@@ -1,0 +1,89 @@
+"""The command line. Commands import what they need when they run, so that `ragweave --help` stays quick."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from ragweave import (
+    __version__,
+    cli_ask,
+    cli_chat,
+    cli_common,
+    cli_doctor,
+    cli_graph,
+    cli_index,
+    cli_models,
+    cli_sources,
+)
+from ragweave.models.errors import RagweaveError
+
+logger = logging.getLogger(__name__)
+
+app = typer.Typer(
+    name="ragweave",
+    help="Ask questions over your own files and get answers that cite them.",
+    epilog="Exit codes: 0 done, 1 unexpected error, 2 wrong use or a named problem, 3 no answer found, 130 stopped.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ragweave {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and log every step.")] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+) -> None:
+    cli_common.set_up_logging(debug)
+
+
+app.command("index")(cli_index.index)
+app.command("ask")(cli_ask.ask)
+app.command("search")(cli_ask.search)
+app.command("chat")(cli_chat.chat)
+app.command("show")(cli_sources.show)
+app.command("doctor")(cli_doctor.doctor)
+app.command("graph")(cli_graph.graph)
+app.add_typer(cli_sources.sources, name="sources")
+app.add_typer(cli_sources.library, name="library")
+app.add_typer(cli_models.models, name="models")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; an error becomes one line on stderr.
+
+    Args:
+        argv: arguments without the program's name; default: those of the process.
+    """
+    try:
+        app(args=None if argv is None else list(argv))
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
+    except RagweaveError as error:
+        cli_common.complain(str(error))
+        if cli_common.debugging():
+            logger.exception("stopped by a named error")
+        return cli_common.EXIT_ERROR
+    except Exception as error:
+        if problem := cli_common.settings_problem(error):
+            cli_common.complain(problem)
+            return cli_common.EXIT_ERROR
+        cli_common.complain(cli_common.unexpected(error))
+        return cli_common.EXIT_UNEXPECTED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

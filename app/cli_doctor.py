@@ -1,0 +1,43 @@
+"""`ragweave doctor`: what works here, what is off, and what would turn it on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from ragweave.cli_common import EXIT_ERROR, JsonOption, console, print_json, run
+
+_SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mind", "yellow"), "bad": ("BAD", "red")}
+
+
+def doctor(
+    call: Annotated[bool, typer.Option("--call", help="Ask the chat model for one word (may cost money).")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Look at Python, packages, home, libraries, models and optional channels; exit code 2 if something will fail."""
+    from ragweave.doctor import examine
+
+    found = run(examine(call=call))
+    if as_json:
+        print_json([asdict(f) for f in found])
+    else:
+        from rich.table import Table
+        from rich.text import Text
+
+        from ragweave.render import clean
+
+        table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for f in found:
+            sign, style = _SIGNS[f.state]
+            what = Text(clean(f.what))
+            if f.remedy:
+                what.append(f"\n→ {clean(f.remedy)}", style="dim" if f.state in ("ok", "off") else "bold")
+            table.add_row(Text(sign, style=style), f.area, what)
+        console().print(table)
+    if any(f.state == "bad" for f in found):
+        raise typer.Exit(EXIT_ERROR)

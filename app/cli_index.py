@@ -1,0 +1,155 @@
+"""`ragweave index`: read files and folders into a library, showing what happens to each file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragweave.cli_common import EXIT_ERROR, JsonOption, LibraryOption, console, library_name, print_json, run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from ragweave.corpora.events import Event, Report
+
+_VERBS = {"read": "reading", "embed": "embedding", "commit": "storing"}
+_ROWS = 6
+"""Files shown at work at the same time."""
+_LISTED = 20
+"""Paths listed under one heading of the summary, before `and ... more`."""
+
+
+def index(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Files and folders.")],
+    library: LibraryOption = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read files and folders into a library; the next time only what has changed.
+
+    What .gitignore and .ragweaveignore name, hidden files and files that look like secrets are left out. Files that
+    cannot be read are listed with the reason, and the rest goes on; exit code 2 if none could be read.
+    """
+    from ragweave import api
+
+    watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
+    with watcher:
+        report = run(
+            api.aindex(paths, library_name(library), on_event=watcher.event),
+            stopped="stopped. What was stored stays; the same command goes on where this one ended.",
+        )
+    if as_json:
+        print_json(asdict(report))
+    elif not quiet:
+        print_report(console(), report, watcher.changed, watcher.removed)
+    if report.failed and not (report.indexed or report.unchanged or report.linked):
+        if quiet:
+            typer.echo(f"error: {report.failed[0][1]}", err=True)
+        raise typer.Exit(EXIT_ERROR)
+
+
+class Watcher:
+    """Follows a run: a bar over all files, a line for each file at work, and what the summary will list."""
+
+    def __init__(self, err: Console, *, shown: bool) -> None:
+        self.changed: list[str] = []
+        self.removed: list[str] = []
+        self._progress: Progress | None = None
+        self._rows: dict[str, TaskID] = {}
+        self._all: TaskID | None = None
+        if shown and err.is_terminal:
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+            text = TextColumn("{task.description}", markup=False)
+            self._progress = Progress(
+                SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), console=err, transient=True
+            )
+
+    def __enter__(self) -> Watcher:
+        if self._progress:
+            self._progress.start()
+            self._all = self._progress.add_task("Looking for files", total=None)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._progress:
+            self._progress.stop()
+
+    def event(self, event: Event) -> None:
+        """Take note of one event of the run."""
+        from ragweave.corpora import events
+
+        match event:
+            case events.Waiting(holder=holder):
+                self._say(f"Waiting for another run to finish ({holder})")
+            case events.Started(total=total):
+                self._say("Files", total)
+            case events.Staged(path=path, stage=stage):
+                self._row(path, _VERBS[stage])
+            case events.Done(path=path) | events.Linked(path=path):
+                self.changed.append(path)
+                self._finish(path)
+            case events.Unchanged(path=path) | events.Failed(path=path):
+                self._finish(path)
+            case events.Removed(path=path):
+                self.removed.append(path)
+            case _:
+                pass
+
+    def _say(self, words: str, total: int | None = None) -> None:
+        if self._progress and self._all is not None:
+            self._progress.update(self._all, description=words, total=total)
+
+    def _row(self, path: str, verb: str) -> None:
+        from ragweave.render import short_path
+
+        if not self._progress:
+            return
+        words = f"  {verb:<9} {short_path(path)[-60:]}"
+        if path in self._rows:
+            self._progress.update(self._rows[path], description=words)
+        elif len(self._rows) < _ROWS:
+            self._rows[path] = self._progress.add_task(words, total=None)
+
+    def _finish(self, path: str) -> None:
+        if self._progress:
+            if path in self._rows:
+                self._progress.remove_task(self._rows.pop(path))
+            if self._all is not None:
+                self._progress.advance(self._all)
+
+
+def print_report(out: Console, report: Report, changed: Sequence[str], removed: Sequence[str]) -> None:
+    """Print what a run did: counts first, then what changed, what was left out and what failed, with reasons."""
+    from ragweave.render import clean, counted, duration, listed, short_path
+
+    counts = [
+        (report.indexed, "read"),
+        (report.unchanged, "unchanged"),
+        (report.linked, "known under another name"),
+        (report.removed, "gone and forgotten"),
+        (len(report.failed), "failed"),
+    ]
+    told = listed(f"{n:,} {word}" for n, word in counts if n) or "nothing to do"
+    out.print(f"Library {report.library}: {counted(report.files, 'file')}, {told}.", soft_wrap=True)
+    if report.indexed:
+        out.print(f"{counted(report.items, 'item')} to find, made in {duration(report.seconds)}.")
+    _list(out, "Read", [short_path(p) for p in changed])
+    _list(out, "Gone and forgotten", [short_path(p) for p in removed])
+    _list(out, "Left out", [f"{short_path(p)}: {clean(why)}" for p, why in report.skipped])
+    _list(out, "Failed", [f"{short_path(p)}: {clean(why)}" for p, why in report.failed], style="red")
+
+
+def _list(out: Console, title: str, lines: Sequence[str], style: str = "") -> None:
+    if not lines:
+        return
+    out.print(f"{title}:", style="bold")
+    for line in lines[:_LISTED]:
+        out.print(f"  {line}", style=style or None, soft_wrap=True)
+    if len(lines) > _LISTED:
+        out.print(f"  and {len(lines) - _LISTED:,} more (--json lists all)")

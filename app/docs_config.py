@@ -1,0 +1,130 @@
+"""Writes docs/configuration.md from the settings and the context, so that it cannot fall behind them.
+
+Run `python -m ragweave.docs_config FILE`; without a file it prints the page.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic import AliasChoices, BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+_INTRO = """# Configuration
+
+Every table on this page is written by `make docs` from the models in the code. Variables are read from the environment
+and from a `.env` file in the working folder; the environment wins. Keys and addresses belong there and never into a
+run's context.
+"""
+
+
+def page() -> str:
+    """Return the whole page as Markdown."""
+    from ragweave.corpora.settings import CorporaSettings
+    from ragweave.corpora.web.settings import WebSettings
+    from ragweave.models.settings import ModelSettings
+    from ragweave.nodes.context import Context
+    from ragweave.settings import AppSettings
+
+    parts = [_INTRO]
+    rooms: tuple[tuple[str, str, type[BaseModel]], ...] = (
+        ("Command line", "What the commands use where an option is not given.", AppSettings),
+        ("Models", "Which models think and perceive. Without `RAGWEAVE_CHAT` the small mind answers.", ModelSettings),
+        ("Libraries and files", "Where libraries lie, and the limits under which files are read.", CorporaSettings),
+        ("Web search", "Used only where a run allows the web (`web` below is not `off`).", WebSettings),
+    )
+    for title, intro, model in rooms:
+        parts += [f"## {title}\n\n{intro}\n", _table(model, "variable", environment=True)]
+    parts += [
+        "## One run\n\n"
+        "Fields of `ragweave.Context`: `ragweave ask --set KEY=VALUE`, `ragweave.ask(..., context=Context(...))`, or "
+        "the form in Studio.\n",
+        _table(Context, "knob", environment=False),
+    ]
+    return "\n".join(parts)
+
+
+def _table(model: type[BaseModel], head: str, *, environment: bool) -> str:
+    told = attribute_docstrings(model)
+    prefix = str(model.model_config.get("env_prefix", "")) if environment else ""
+    rows = [f"| {head} | values | default | meaning |", "|---|---|---|---|"]
+    for name, field in model.model_fields.items():
+        shown = _names(name, field, prefix)
+        cells = (shown, _values(field), _default(field), field.description or told.get(name, ""))
+        rows.append("| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def _names(name: str, field: FieldInfo, prefix: str) -> str:
+    if not prefix:
+        return f"`{name}`"
+    alias = field.validation_alias
+    choices = alias.choices if isinstance(alias, AliasChoices) else [alias or prefix + name.upper()]
+    return ", ".join(f"`{choice}`" for choice in choices)
+
+
+def _values(field: FieldInfo) -> str:
+    bounds = {type(m).__name__.lower(): m for m in field.metadata}
+    limits = []
+    for key, sign in (("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<")):
+        if key in bounds:
+            limits.append(f"{sign} {getattr(bounds[key], key):,}")
+    return ", ".join([_type(field.annotation), *limits])
+
+
+def _type(annotation: Any) -> str:
+    choices = get_args(annotation)
+    if get_origin(annotation) is tuple:
+        return "list of " + _type(choices[0])
+    if choices and all(isinstance(c, str) for c in choices):
+        return ", ".join(f"`{c}`" for c in choices)
+    kept = [c for c in choices if c is not type(None)] or [annotation]
+    names = {str: "text", int: "whole number", float: "number", bool: "`true`, `false`", Path: "folder"}
+    names[SecretStr] = "secret"
+    return names.get(kept[0], str(getattr(kept[0], "__name__", kept[0])))
+
+
+def _default(field: FieldInfo) -> str:
+    if field.default_factory is not None:
+        return "the platform's data folder"
+    value = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
+    if value is PydanticUndefined:
+        return "required"
+    if value is None or value in ("", ()):
+        return "empty"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def attribute_docstrings(model: type) -> dict[str, str]:
+    """Return the string under each field of a class."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
+    found: dict[str, str] = {}
+    if isinstance(body, ast.ClassDef):
+        for field, text in pairwise(body.body):
+            if (
+                isinstance(field, ast.AnnAssign)
+                and isinstance(field.target, ast.Name)
+                and isinstance(text, ast.Expr)
+                and isinstance(text.value, ast.Constant)
+            ):
+                found[field.target.id] = inspect.cleandoc(str(text.value.value))
+    return found
+
+
+def main(argv: list[str]) -> None:
+    """Write the page to the file named first, or print it."""
+    if argv:
+        Path(argv[0]).write_text(page(), encoding="utf-8")
+    else:
+        sys.stdout.write(page())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

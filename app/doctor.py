@@ -1,0 +1,214 @@
+"""What works on this machine, what is off, and what would turn it on."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import platform
+import shutil
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from ragweave.models.errors import RagweaveError
+
+State = Literal["ok", "off", "warn", "bad"]
+_TIGHT = 1_000_000_000
+"""Bytes of free disk below which indexing a folder may not end well."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report.
+
+    Attributes:
+        area: what was looked at.
+        state: `ok`, `off` (optional and not there), `warn`, or `bad` (something will fail).
+        what: what was found.
+        remedy: what to do about it, or empty.
+    """
+
+    area: str
+    state: State
+    what: str
+    remedy: str = ""
+
+
+async def examine(*, call: bool = False) -> list[Finding]:
+    """Look at everything; an area that cannot be examined becomes a finding itself.
+
+    Args:
+        call: also ask the chat model for one word, which may cost money.
+    """
+    areas: tuple[tuple[str, Callable[[], Coroutine[Any, Any, list[Finding]]]], ...] = (
+        ("python", _python),
+        ("packages", _packages),
+        ("home", _home),
+        ("libraries", _libraries),
+        ("encoder", _encoder),
+        ("mind", lambda: _mind(call)),
+        ("web search", _web),
+        ("extras", _extras),
+    )
+    found: list[Finding] = []
+    for area, look in areas:
+        try:
+            found += await look()
+        except RagweaveError as error:
+            found.append(Finding(area, "bad", error.what, error.remedy))
+    return found
+
+
+async def _python() -> list[Finding]:
+    what = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return [Finding("python", "ok", what)]
+
+
+async def _packages() -> list[Finding]:
+    from packaging.requirements import Requirement
+
+    wrong: list[str] = []
+    needed = [Requirement(r) for r in metadata.requires("ragweave") or []]
+    needed = [r for r in needed if r.marker is None or r.marker.evaluate({"extra": ""})]
+    for r in needed:
+        try:
+            version = metadata.version(r.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"{r.name} is missing")
+            continue
+        if not r.specifier.contains(version, prereleases=True):
+            wrong.append(f"{r.name} is {version}, {r.specifier} is needed")
+    if wrong:
+        return [Finding("packages", "bad", "; ".join(wrong), 'install again: pip install -e "."')]
+    shown = ", ".join(f"{n} {metadata.version(n)}" for n in ("ragweave", "langgraph", "langchain-core", "chromadb"))
+    return [Finding("packages", "ok", f"{shown}; all {len(needed)} needed packages are there")]
+
+
+async def _home() -> list[Finding]:
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.render import size
+
+    home = Path(corpora_settings().home)
+    there = next(p for p in (home, *home.parents) if p.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        return [Finding("home", "bad", f"{home} cannot be written to", "set RAGWEAVE_HOME to a folder of your own")]
+    free = shutil.disk_usage(there).free
+    used = await asyncio.to_thread(_size_of, home)
+    what = f"{home}, {size(used)} used, {size(free)} free" if there == home else f"{home} (made at first use)"
+    if free < _TIGHT:
+        return [Finding("home", "warn", what, "free some disk, or set RAGWEAVE_HOME to another one")]
+    return [Finding("home", "ok", what)]
+
+
+def _size_of(folder: Path) -> int:
+    total = 0
+    for root, _, files in os.walk(folder):
+        for name in files:
+            try:
+                total += os.lstat(os.path.join(root, name)).st_size
+            except OSError:
+                continue
+    return total
+
+
+async def _libraries() -> list[Finding]:
+    from ragweave.corpora.library import list_libraries, open_library
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.render import counted, listed
+
+    # Listing would make the home, and a look around should leave no trace.
+    names = await list_libraries() if os.path.isdir(corpora_settings().home) else []
+    if not names:
+        return [Finding("libraries", "ok", "none yet", "make one: ragweave index FOLDER")]
+    found = []
+    for name in names:
+        area = f"library {name}"
+        try:
+            opened = await open_library(name)
+            sources = await opened.sources()
+            counts = [counted(n, c) for c, n in (await opened.counts()).items() if n]
+        except RagweaveError as error:
+            found.append(Finding(area, "bad", error.what, error.remedy))
+            continue
+        failed = [s for s in sources if s.status == "failed"]
+        what = f"{counted(len(sources), 'source')}: {listed(counts) or 'nothing in them'}"
+        if failed:
+            found.append(
+                Finding(area, "warn", f"{what}; {counted(len(failed), 'source')} failed", "ragweave sources says why")
+            )
+        else:
+            found.append(Finding(area, "ok", what))
+    return found
+
+
+async def _encoder() -> list[Finding]:
+    from ragweave.models.embed import encoder
+
+    found = await asyncio.to_thread(encoder)
+    vector = await asyncio.to_thread(found.queries, ["Is anyone there?"])
+    return [Finding("encoder", "ok", f"{found.name}, vectors of {vector.shape[1]} numbers")]
+
+
+async def _mind(call: bool) -> list[Finding]:
+    from ragweave.models.chat import chat
+    from ragweave.models.meter import Meter
+    from ragweave.models.settings import model_settings
+
+    writer = chat("writer")
+    if writer is None:
+        what = "the small mind: no chat model is set, so answers are sentences of your own files"
+        return [Finding("mind", "off", what, "set RAGWEAVE_CHAT for written answers (docs/writer.md)")]
+    what = f"chat model {writer.name} at {writer.host}"
+    if call:
+        reply = await writer.text([("user", "Reply with the word: ready")], node="doctor", meter=Meter())
+        return [Finding("mind", "ok", f"{what} answered: {' '.join(reply.split())[:60]}")]
+    url = model_settings().chat_url
+    if not url:
+        return [Finding("mind", "ok", f"{what} (not called: `ragweave doctor --call` asks it for one word)")]
+    problem = await _reach(url)
+    if problem:
+        return [
+            Finding(
+                "mind", "bad", f"{what} cannot be reached ({problem})", "start the server or mend RAGWEAVE_CHAT_URL"
+            )
+        ]
+    return [Finding("mind", "ok", f"{what}, the server answers")]
+
+
+async def _reach(url: str) -> str:
+    """Return why an OpenAI-compatible server cannot be reached, or an empty string; no tokens are spent."""
+    import httpx
+
+    try:
+        async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
+            answer = await client.get(f"{url}/models")
+    except httpx.HTTPError as error:
+        return str(error) or type(error).__name__
+    return f"it answers {answer.status_code}" if answer.status_code >= 500 else ""
+
+
+async def _web() -> list[Finding]:
+    from ragweave.corpora.web import available
+    from ragweave.settings import app_settings
+
+    provider = available()
+    if not provider:
+        return [Finding("web search", "off", "no provider is set", "see `Web search` in docs/configuration.md")]
+    use = {"off": "not used unless a run asks for it", "ask": "used after consent", "auto": "used when needed"}
+    return [Finding("web search", "ok", f"{provider}; {use[app_settings().web]}")]
+
+
+async def _extras() -> list[Finding]:
+    found = []
+    for module, extra, what in (
+        ("langgraph_api", "studio", "`langgraph dev` for LangGraph Studio"),
+        ("xllamacpp", "local", "a language model in a local GGUF file"),
+        ("fastembed", "", "other text encoders without torch"),
+    ):
+        remedy = f'pip install "ragweave[{extra}]"' if extra else f"pip install {module}"
+        there = importlib.util.find_spec(module) is not None
+        found.append(Finding(f"extra {extra or module}", "ok" if there else "off", what, "" if there else remedy))
+    return found

@@ -1,0 +1,237 @@
+"""Answers, evidence and traces as a person reads them in a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.style import Style
+from rich.text import Text
+
+from ragweave.corpora.types import Locator
+from ragweave.models.text import UNSPACED, clip
+from ragweave.nodes.answer import Answer, Citation
+from ragweave.nodes.state import Evidence
+
+_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_WIDEST = 100
+"""Columns beyond which running text is hard to read."""
+
+STEPS = {
+    "frame": "Understood the question",
+    "route": "Chose where to look",
+    "expand": "Asked in other words",
+    "plan": "Planned the search",
+    "retrieve": "Searched",
+    "fuse": "Joined and ordered what came back",
+    "grade": "Judged what came back",
+    "refine": "Kept what bears on the question",
+    "search_web": "Searched the web",
+    "reason": "Asked what is still missing",
+    "recall": "Wrote down what the model remembers",
+    "generate": "Wrote the answer",
+    "check": "Checked the answer",
+}
+"""What each node does, for the story that `--trace` tells."""
+
+
+def clean(text: str) -> str:
+    """Drop control and text-direction characters, which could move the cursor or disguise what is shown."""
+    return _CONTROL.sub("", text)
+
+
+def short_path(path: str) -> str:
+    """Write a path relative to the working folder or to the home folder, where it lies below one of them."""
+    for base, prefix in ((Path.cwd(), ""), (Path.home(), "~/")):
+        if Path(path).is_relative_to(base):
+            return clean(prefix + str(Path(path).relative_to(base))).replace("\n", "⏎")
+    return clean(path).replace("\n", "⏎")
+
+
+def place(locator: Locator) -> str:
+    """Say in words where evidence lies: file, then page or heading path; or web address and day of reading."""
+    if "url" in locator:
+        day = f" (read on {locator['fetched'][:10]})" if locator.get("fetched") else ""
+        return clean(locator["url"]) + day
+    parts = [short_path(locator["file"])] if "file" in locator else []
+    if "page" in locator:
+        parts.append(f"page {locator['page']}")
+    elif locator.get("heading"):
+        parts.append(" › ".join(clean(h) for h in locator["heading"]))
+    elif "line" in locator:
+        parts.append(f"line {locator['line']}")
+    return ", ".join(parts)
+
+
+def link(locator: Locator) -> str:
+    """Return the address that opens the place, or an empty string."""
+    if "url" in locator:
+        return clean(locator["url"]) if locator["url"].startswith(("http://", "https://")) else ""
+    if "file" not in locator:
+        return ""
+    page = f"#page={locator['page']}" if "page" in locator else ""
+    return "file://" + quote(locator["file"]) + page
+
+
+class Flow:
+    """Writes sentences as they come, one after another, wrapped at word ends to the width of the terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._width = min(console.width, _WIDEST)
+        self._column = 0
+        self._last = ""
+
+    def sentence(self, text: str, numbers: Sequence[int], support: str) -> None:
+        """Write one sentence with its citation numbers; the model's own knowledge is marked as such."""
+        style = "italic" if support == "model" else ""
+        # A script without spaces joins its sentences without one.
+        pieces = clean(text).split()
+        if self._last and not (pieces and _UNSPACED.match(pieces[0]) and self._last in "。！？」”"):
+            self._write(" ", "")
+        for i, piece in enumerate(pieces):
+            self._write((" " if i else "") + piece, style)
+        if support == "model":
+            self._write(" [model]", "yellow")
+        for n in numbers:
+            self._write(f" [{n}]" if n == numbers[0] else f"[{n}]", "cyan")
+        self._last = "]" if numbers or support == "model" else text.rstrip()[-1:]
+
+    def end(self) -> None:
+        """Finish the paragraph."""
+        if self._column:
+            self._console.print()
+        self._column, self._last = 0, ""
+
+    def _write(self, piece: str, style: str) -> None:
+        if self._column + cell_len(piece) <= self._width:
+            self._put(piece, style)
+            return
+        piece = piece.lstrip()
+        if piece and _UNSPACED.search(piece):
+            for c in piece:
+                if self._column + cell_len(c) > self._width:
+                    self._newline()
+                self._put(c, style)
+        elif piece:
+            self._newline()
+            self._put(piece, style)
+
+    def _newline(self) -> None:
+        if self._column:
+            self._console.print()
+            self._column = 0
+
+    def _put(self, piece: str, style: str) -> None:
+        if not piece or (self._column == 0 and piece.isspace()):
+            return
+        self._console.print(Text(piece, style=style), end="", soft_wrap=True)
+        self._column += cell_len(piece)
+
+
+def print_answer(console: Console, answer: Answer, *, streamed: bool = False) -> None:
+    """Print an answer with its sources and notes; `streamed` when its sentences have been shown already."""
+    if answer.abstained:
+        console.print(Text(clean(answer.text) or "No answer.", style="bold"))
+        if answer.why and answer.why.rstrip(".") not in answer.text:
+            console.print(Text(f"Why: {clean(answer.why)}"))
+    elif not streamed:
+        flow = Flow(console)
+        for sentence in answer.sentences:
+            flow.sentence(sentence.text, sentence.citations, sentence.support)
+        flow.end()
+    print_citations(console, answer.citations, heading="Closest found" if answer.abstained else "Sources")
+    for note in answer.notes:
+        console.print(Text(f"Note: {clean(note)}", style="yellow"))
+
+
+def print_citations(console: Console, citations: Sequence[Citation], heading: str = "Sources") -> None:
+    """Print the numbered sources of an answer, each with its place."""
+    if not citations:
+        return
+    console.print()
+    console.print(Text(heading, style="bold"))
+    width = len(str(max(c.n for c in citations)))
+    for c in citations:
+        line = Text(f"  [{c.n:>{width}}] ", style="cyan")
+        line.append(place(c.locator) or clean(c.title), style=Style(link=link(c.locator) or None))
+        line.append(f"  {clean(c.id)}", style="dim")
+        console.print(line, soft_wrap=True)
+
+
+def print_evidence(console: Console, evidence: Sequence[Evidence]) -> None:
+    """Print ranked evidence: place, scores and the text that matched."""
+    for n, e in enumerate(evidence, 1):
+        head = Text(f"{n:>2}. ", style="cyan")
+        head.append(place(e["locator"]) or clean(e["title"]), style=Style(bold=True, link=link(e["locator"]) or None))
+        console.print(head, soft_wrap=True)
+        facts = [f"relevance {e['relevance']:+.2f}", f"score {e['score']:.3f}", e["corpus"], e["id"]]
+        if e["date"]:
+            facts.append(e["date"][:10])
+        console.print(Text("    " + " · ".join(clean(f) for f in facts), style="dim"), soft_wrap=True)
+        text = clip(" ".join(clean(e["text"]).split()), 300)
+        console.print(Padding(Text(text), (0, 0, 0, 4)), width=min(console.width, _WIDEST))
+
+
+def step_line(event: Mapping[str, Any], n: int) -> Text:
+    """Tell one step of a run in plain words."""
+    node = str(event["node"])
+    line = Text(f"{n:>3}. ", style="cyan")
+    line.append(STEPS.get(node, node.replace("_", " ").capitalize()))
+    facts = [str(event["by"])] if event.get("by") else []
+    if event.get("seconds") is not None:
+        facts.append(duration(float(event["seconds"])))
+    if facts:
+        line.append(f" ({', '.join(facts)})", style="dim")
+    if event.get("summary"):
+        line.append(f": {clean(str(event['summary']))}")
+    return line
+
+
+def usage_line(answer: Answer) -> str:
+    """Say who answered and what it took."""
+    seconds = sum(u.seconds for u in answer.usage if not u.role)
+    who = f"chat model {answer.model}" if answer.mind == "llm" else "small mind"
+    spent = f", {answer.model_calls} model calls, {answer.tokens:,} tokens" if answer.model_calls else ""
+    cost = sum(u.cost for u in answer.usage)
+    return f"{who}{spent}, {duration(seconds)}" + (f", cost {cost:.4f}" if cost else "")
+
+
+def duration(seconds: float) -> str:
+    """Write a duration as a person would."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def size(count: float) -> str:
+    """Write a number of bytes as a person would."""
+    for unit in ("bytes", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def counted(n: int, noun: str) -> str:
+    """Write a count with its noun: `1 file`, `3 files`."""
+    return f"{n:,} {noun if n == 1 else noun + 's'}"
+
+
+def listed(items: Iterable[str]) -> str:
+    """Join words: `a`, `a and b`, `a, b and c`."""
+    words = list(items)
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else ""
+
+
+def day(value: date | None) -> str:
+    """Write a date, or nothing."""
+    return value.isoformat()[:10] if value else ""

@@ -1,0 +1,232 @@
+"""What a person reads in a terminal."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from ragweave.corpora.types import Locator
+from ragweave.nodes.answer import Answer, Citation, NodeUsage, Sentence
+from ragweave.render import (
+    Flow,
+    clean,
+    counted,
+    duration,
+    link,
+    listed,
+    place,
+    print_answer,
+    print_evidence,
+    short_path,
+    size,
+    step_line,
+    usage_line,
+)
+
+
+def console(width: int = 80) -> Console:
+    return Console(file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False, color_system=None)
+
+
+def printed(out: Console) -> str:
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("locator", "words"),
+    [
+        ({"file": "/x/a.md", "heading": ["One", "Two"], "line": 4}, "/x/a.md, One › Two"),
+        ({"file": "/x/a.pdf", "page": 3, "heading": ["One"]}, "/x/a.pdf, page 3"),
+        ({"file": "/x/a.txt", "line": 12}, "/x/a.txt, line 12"),
+        ({"file": "/x/a.txt"}, "/x/a.txt"),
+        (
+            {"url": "https://example.org/p", "fetched": "2026-11-20T10:00:00"},
+            "https://example.org/p (read on 2026-11-20)",
+        ),
+        ({}, ""),
+    ],
+)
+def test_a_place_names_file_and_page_or_heading(locator: Locator, words: str) -> None:
+    assert place(locator) == words
+
+
+def test_a_path_below_the_working_folder_is_written_relative_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert short_path(str(tmp_path / "notes" / "a.md")) == "notes/a.md"
+
+
+def test_a_path_below_the_home_folder_is_written_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert short_path(str(tmp_path / "a.md")) == "~/a.md"
+
+
+def test_a_newline_in_a_file_name_stays_on_one_line() -> None:
+    assert short_path("/x/two\nlines.md") == "/x/two⏎lines.md"
+
+
+@pytest.mark.parametrize(
+    ("locator", "address"),
+    [
+        ({"file": "/x/ä b.pdf", "page": 2}, "file:///x/%C3%A4%20b.pdf#page=2"),
+        ({"url": "https://example.org/"}, "https://example.org/"),
+        ({"url": "javascript:alert(1)"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_link_opens_the_place_and_nothing_that_runs(locator: Locator, address: str) -> None:
+    assert link(locator) == address
+
+
+@given(st.text())
+def test_cleaned_text_cannot_steer_a_terminal(text: str) -> None:
+    kept = clean(text)
+    assert not any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or c in "\u202e\u2066" for c in kept)
+    assert clean(kept) == kept
+
+
+def test_sentences_flow_as_one_paragraph_with_numbers() -> None:
+    out = console()
+    flow = Flow(out)
+    flow.sentence("The lamp was lit in 1874.", (1,), "supported")
+    flow.sentence("It still burns.", (1, 2), "supported")
+    flow.end()
+    assert printed(out) == "The lamp was lit in 1874. [1] It still burns. [1][2]\n"
+
+
+def test_the_models_own_knowledge_is_marked() -> None:
+    out = console()
+    flow = Flow(out)
+    flow.sentence("Water boils at 100 °C.", (), "model")
+    flow.end()
+    assert "[model]" in printed(out)
+
+
+@given(
+    st.lists(st.text(alphabet=st.sampled_from("ab c灯塔。，"), min_size=1, max_size=60), max_size=5),
+    st.integers(min_value=8, max_value=40),
+)
+def test_a_flow_never_runs_over_the_width_where_words_fit(texts: list[str], width: int) -> None:
+    out = console(width)
+    flow = Flow(out)
+    for n, text in enumerate(texts, 1):
+        flow.sentence(text, (n,), "supported")
+    flow.end()
+    for line in printed(out).splitlines():
+        longest = max((len(w) for w in line.split() if w.isascii()), default=0)
+        assert cell_len(line) <= max(width, longest)
+    flat = "".join(printed(out).split())
+    assert flat == "".join("".join(t.split()) + f"[{n}]" for n, t in enumerate(texts, 1))
+
+
+def answer(**changes: object) -> Answer:
+    citation = Citation(
+        n=1, id="p1", title="Lighthouse", locator={"file": "/x/a.md", "heading": ["History"]}, quote="q"
+    )
+    values: dict[str, object] = {
+        "question": "When?",
+        "text": "It was lit in 1874. [1]",
+        "sentences": (Sentence(text="It was lit in 1874.", support="supported", citations=(1,)),),
+        "citations": (citation,),
+        "confidence": 0.9,
+    }
+    return Answer.model_validate({**values, **changes})
+
+
+def test_an_answer_ends_with_its_sources() -> None:
+    out = console()
+    print_answer(out, answer(notes=("the web was not asked",)))
+    text = printed(out)
+    assert text.startswith("It was lit in 1874. [1]\n")
+    assert "Sources\n  [1] /x/a.md, History  p1\n" in text
+    assert "Note: the web was not asked" in text
+
+
+def test_a_streamed_answer_is_not_said_twice() -> None:
+    out = console()
+    print_answer(out, answer(), streamed=True)
+    assert "1874" not in printed(out)
+    assert "Sources" in printed(out)
+
+
+def test_an_abstention_says_why_once() -> None:
+    out = console()
+    why = "nothing found mentions 1999"
+    print_answer(out, answer(abstained=True, sentences=(), citations=(), text="I could not find it.", why=why))
+    assert printed(out) == f"I could not find it.\nWhy: {why}\n"
+    out = console()
+    print_answer(out, answer(abstained=True, sentences=(), citations=(), text=f"Not found ({why}).", why=why))
+    assert printed(out).count(why) == 1
+
+
+def test_text_that_looks_like_markup_or_an_escape_is_shown_as_it_is() -> None:
+    out = console()
+    sentence = Sentence(text="See [bold]this[/bold]\x1b[31m now.", support="supported", citations=(1,))
+    print_answer(out, answer(sentences=(sentence,)))
+    assert "See [bold]this[/bold][31m now." in printed(out)
+    assert "\x1b" not in printed(out)
+
+
+def test_evidence_shows_place_scores_and_text() -> None:
+    out = console()
+    print_evidence(
+        out,
+        [
+            {
+                "id": "p1",
+                "corpus": "paragraph",
+                "origin": "library",
+                "title": "Ferry",
+                "text": "The ferry\nsails at 7:10.",
+                "locator": {"file": "/x/ferry.md", "heading": ["Timetable"]},
+                "query": "q",
+                "hop": 1,
+                "score": 1.5,
+                "relevance": 0.25,
+                "date": "2024-01-02T00:00:00",
+            }
+        ],
+    )
+    text = printed(out)
+    assert " 1. /x/ferry.md, Timetable\n" in text
+    assert "relevance +0.25 · score 1.500 · paragraph · p1 · 2024-01-02" in text
+    assert "    The ferry sails at 7:10." in text
+
+
+def test_a_step_is_told_in_plain_words() -> None:
+    event = {"node": "route", "by": "small", "seconds": 0.0031, "summary": "paragraph .82, document .11"}
+    assert step_line(event, 2).plain == "  2. Chose where to look (small, 3 ms): paragraph .82, document .11"
+    assert step_line({"node": "new_node"}, 12).plain == " 12. New node"
+
+
+def test_the_byline_tells_who_answered_and_what_it_took() -> None:
+    timed = NodeUsage(node="generate", seconds=1.25)
+    spent = NodeUsage(
+        node="generate", role="writer", model="m", calls=2, input_tokens=900, output_tokens=200, cost=0.01
+    )
+    assert usage_line(answer(usage=(timed,))) == "small mind, 1.2 s"
+    told = usage_line(answer(usage=(timed, spent), mind="llm", model="m at localhost"))
+    assert told == "chat model m at localhost, 2 model calls, 1,100 tokens, 1.2 s, cost 0.0100"
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.0004, "0 ms"), (0.25, "250 ms"), (2.34, "2.3 s"), (600, "10 min")])
+def test_durations_read_as_a_person_would_say_them(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(("count", "words"), [(12, "12 bytes"), (1_500, "2 kB"), (3_000_000, "3 MB"), (5e9, "5.0 GB")])
+def test_sizes_read_as_a_person_would_say_them(count: float, words: str) -> None:
+    assert size(count) == words
+
+
+def test_counts_and_lists_are_grammatical() -> None:
+    assert [counted(n, "file") for n in (0, 1, 1200)] == ["0 files", "1 file", "1,200 files"]
+    assert [listed(w) for w in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]

@@ -1,0 +1,153 @@
+"""The house keeps its walls: imports run one way, tables match folders, nothing heavy at the door."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("evals", "graphs", "nodes", "prompts", "corpora", "models")
+BELOW = {
+    "app": {"app", *ROOMS},
+    "evals": {"evals", "graphs", "nodes", "prompts", "corpora", "models", "testing"},
+    "graphs": {"graphs", "nodes", "prompts", "corpora", "models"},
+    "nodes": {"nodes", "prompts", "corpora", "models"},
+    "prompts": {"prompts", "models"},
+    "corpora": {"corpora", "models"},
+    "models": {"models"},
+}
+"""What each room may import."""
+LONGEST = 350
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SOURCES = sorted(p for room in ("app", *ROOMS) for p in (ROOT / room).rglob("*.py"))
+
+
+def room_of(module: str) -> str:
+    """Return the room of a `ragweave...` module; what is not named like a room is the app."""
+    second = module.split(".")[1] if "." in module else ""
+    return second if second in ROOMS else "app"
+
+
+def imported(path: Path) -> set[str]:
+    """Return every ragweave module that a file imports, inside functions as well."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import"
+            # `from ragweave import x` may name a room.
+            found |= (
+                {f"{node.module}.{a.name}" for a in node.names} if node.module == "ragweave" else {str(node.module)}
+            )
+    return {m for m in found if m.split(".")[0] == "ragweave"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_file_imports_only_its_own_room_and_those_below(path: Path) -> None:
+    room = path.relative_to(ROOT).parts[0]
+    for module in imported(path):
+        allowed = room_of(module) in BELOW[room] or ("testing" in BELOW[room] and module.startswith("ragweave.testing"))
+        assert allowed, f"{path.relative_to(ROOT)} imports {module}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_file_is_short_enough_to_read(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+def test_no_module_of_the_app_is_named_like_a_room() -> None:
+    names = {p.stem for p in (ROOT / "app").iterdir()}
+    assert not names & {*ROOMS, "ragweave"}
+
+
+def package_folders() -> dict[str, str]:
+    """Return the folder of every package, as the tree has them."""
+    found = {"ragweave": "app"}
+    for room in ("app", *ROOMS):
+        for init in (ROOT / room).rglob("__init__.py"):
+            folder = init.parent.relative_to(ROOT)
+            parts = folder.parts[1:] if room == "app" else folder.parts
+            found[".".join(("ragweave", *parts))] = str(folder)
+    return found
+
+
+def test_the_tables_of_pyproject_name_every_package_and_no_other() -> None:
+    tables = PROJECT["tool"]["setuptools"]
+    assert sorted(tables["packages"]) == sorted(package_folders())
+    assert tables["package-dir"] == package_folders()
+
+
+def test_every_folder_with_python_files_is_a_package() -> None:
+    packages = {str(ROOT / folder) for folder in package_folders().values()}
+    assert {str(p.parent) for p in SOURCES} <= packages
+
+
+def test_the_wheel_holds_every_file_of_the_rooms(tmp_path: Path) -> None:
+    """Built by the backend itself, without isolation, so that no network is needed."""
+    code = "import sys, setuptools.build_meta as b; print(b.build_wheel(sys.argv[1], {'--build-option': ['--quiet']}))"
+    copy = tmp_path / "tree"
+    copy.mkdir()
+    tracked = [
+        *SOURCES,
+        *(ROOT / "prompts").glob("*.md"),
+        *(p for p in (ROOT / "models" / "heads").iterdir() if p.is_file()),
+    ]
+    tracked += [ROOT / n for n in ("pyproject.toml", "README.md", "LICENSE", "THIRD_PARTY.md", "app/py.typed")]
+    for path in tracked:
+        target = copy / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=copy, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = {n for n in zipfile.ZipFile(wheel).namelist() if not n.split("/")[0].endswith(".dist-info")}
+    expected = set()
+    for path in tracked:
+        parts = path.relative_to(ROOT).parts
+        if len(parts) > 1:
+            expected.add("/".join(("ragweave", *(parts[1:] if parts[0] == "app" else parts))))
+    assert names == expected
+
+
+def test_importing_ragweave_and_its_command_line_loads_nothing_heavy() -> None:
+    code = "import json, sys, ragweave, ragweave.cli; print(json.dumps(sorted(sys.modules)))"
+    loaded = set(json.loads(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout))
+    heavy = {
+        "chromadb", "langgraph", "langchain", "langchain_core", "langchain_openai", "numpy", "openai", "pydantic",
+        "pydantic_settings", "sqlalchemy", "wordllama", "trafilatura", "docx", "pypdfium2", "torch", "httpx",
+    }  # fmt: skip
+    assert not loaded & heavy
+
+
+@pytest.mark.parametrize(
+    "name", ["Answer", "Context", "RagweaveError", "ask", "aask", "index", "aindex", "build_agent"]
+)
+def test_the_public_names_are_there(name: str) -> None:
+    assert getattr(import_module("ragweave"), name) is not None
+
+
+def test_an_unknown_public_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        getattr(import_module("ragweave"), "nothing_like_it")  # noqa: B009 - a name mypy cannot know
+
+
+def test_langgraph_json_names_graphs_that_are_compiled_bare() -> None:
+    from ragweave.api import GRAPHS
+
+    graphs = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
+    assert set(graphs) == set(GRAPHS)
+    for name, entry in graphs.items():
+        module, attribute = entry["path"].split(":")
+        compiled = getattr(import_module(module), attribute)
+        assert compiled.name == name
+        assert compiled.checkpointer is None and compiled.store is None
+        assert hasattr(import_module(module), "build")
