@@ -146,6 +146,8 @@ class Chat:
                     yield part
                 break
             except Exception as exc:
+                if parts and is_transient(exc) and not isinstance(exc, TimeoutError):
+                    raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
                 if parts or not await self._wait(exc, attempt):
                     raise self._explained(exc) from exc
         if parts:
@@ -190,7 +192,7 @@ class Chat:
                 async with self._metered(messages, node, meter) as call:
                     async with asyncio.timeout(self._patience(meter)):
                         reply = await bound.ainvoke(list(messages), config={"tags": ["nostream"]})
-                    call.reply = reply["raw"] if isinstance(reply, dict) else reply
+                    call.reply = reply
                     call.text = text_of(call.reply)
                 return cast("AIMessage", call.reply)
             except Exception as exc:
@@ -217,7 +219,7 @@ class Chat:
             if visible := shown.rest():
                 yield visible
             if self._served and self._served.provider == "openai" and not _finished(call.reply):
-                raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "try again")
+                raise ConnectionError("the stream ended without a finish reason")
 
     async def _client(self) -> BaseChatModel:
         if self._served is None:

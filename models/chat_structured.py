@@ -110,14 +110,20 @@ def _prompt(messages: Messages, schema: type[BaseModel], method: str) -> Message
 
 def _binder(schema: type[BaseModel], method: str) -> Callable[[BaseChatModel], Any]:
     def bind(model: BaseChatModel) -> Any:
+        from langchain_core.runnables import RunnableSequence
+
         if method == "prompt":
             return model
         # The schema goes in as a dict: given the class, some clients raise on an unreadable reply and lose its text.
         shape = {"description": schema.__name__, **schema.model_json_schema()}
         try:
-            return model.with_structured_output(shape, method=method, include_raw=True)
+            bound = model.with_structured_output(shape, method=method)
         except (NotImplementedError, ValueError, TypeError, AttributeError) as exc:
             raise _NoMethod(method) from exc
+        # Only the bound model is wanted, not the parser behind it, which takes seconds over 40 kB of brackets.
+        if not isinstance(bound, RunnableSequence):
+            raise _NoMethod(method)
+        return bound.first
 
     return bind
 

@@ -1,6 +1,38 @@
-"""Test kit: a scripted chat model, and a server that speaks the OpenAI protocol on loopback."""
+"""Test kit: a scripted chat model, a server that speaks the OpenAI protocol on loopback, a tiny library."""
 
-from ragweave.testing.replies import UnconsumedReplies, UnexpectedModelCall
-from ragweave.testing.scripted import Call, ScriptedChat
+from __future__ import annotations
 
-__all__ = ["Call", "ScriptedChat", "UnconsumedReplies", "UnexpectedModelCall"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragweave.testing.library import build_library
+    from ragweave.testing.replies import UnconsumedReplies, UnexpectedModelCall
+    from ragweave.testing.scripted import Call, ScriptedChat
+    from ragweave.testing.server import Fault, Received, ScriptedServer
+
+__all__ = [
+    "Call",
+    "Fault",
+    "Received",
+    "ScriptedChat",
+    "ScriptedServer",
+    "UnconsumedReplies",
+    "UnexpectedModelCall",
+    "build_library",
+]
+
+_HOMES = {
+    "library": ("build_library",),
+    "replies": ("UnconsumedReplies", "UnexpectedModelCall"),
+    "scripted": ("Call", "ScriptedChat"),
+    "server": ("Fault", "Received", "ScriptedServer"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a tool when it is first asked for: each needs other heavy packages."""
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"ragweave.testing.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
