@@ -1,0 +1,122 @@
+"""What a run of `index` tells while it works, and its report at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Stage = Literal["read", "embed", "commit"]
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run did.
+
+    Attributes:
+        library: name of the library.
+        files: files found.
+        indexed: files read and stored.
+        unchanged: files that were as the catalog knew them.
+        linked: files whose bytes the library already held under another path.
+        removed: files that are gone, and their items with them.
+        failed: (path, reason) of files that could not be read.
+        skipped: (path, reason) of files that were left out on purpose.
+        items: items written.
+        chunks: vectors written.
+        seconds: wall time.
+        busy: seconds each stage worked, summed over its workers.
+        stopped: whether the run was cancelled before its end.
+    """
+
+    library: str
+    files: int = 0
+    indexed: int = 0
+    unchanged: int = 0
+    linked: int = 0
+    removed: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    items: int = 0
+    chunks: int = 0
+    seconds: float = 0.0
+    busy: dict[Stage, float] = field(default_factory=lambda: {"read": 0.0, "embed": 0.0, "commit": 0.0})
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Another process writes the library; the run begins when it has finished."""
+
+    holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The folders have been walked."""
+
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file or folder was left out on purpose."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A file is as the catalog knows it."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A file has entered a stage."""
+
+    path: str
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A file is stored and can be found."""
+
+    path: str
+    items: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A file holds the bytes of a source that the library has already."""
+
+    path: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A file could not be read; the next run tries again."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A file is gone, and so is what was known from it."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The run is over."""
+
+    report: Report
+
+
+Event = Waiting | Started | Skipped | Unchanged | Staged | Done | Linked | Failed | Removed | Finished

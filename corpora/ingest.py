@@ -1,0 +1,120 @@
+"""Indexing: from files to items that can be found, in one pipeline with one writer.
+
+Reading runs in processes, embedding in a thread, committing in another; each works on its own batch while the others
+work on theirs. Everything a run must remember lies in the catalog, so a run that is killed is continued by the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ragweave.corpora import locks
+from ragweave.corpora.catalog import check_name
+from ragweave.corpora.commit import Committer
+from ragweave.corpora.events import Event, Finished, Removed, Report, Skipped, Started, Waiting
+from ragweave.corpora.pipeline import Pipeline
+from ragweave.corpora.scan import known_paths, vanished
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.stages import params_hash
+from ragweave.corpora.stores import check_encoder, stores
+from ragweave.models.errors import InputError, LibraryNotFound
+
+logger = logging.getLogger(__name__)
+
+Listener = Callable[[Event], None]
+
+
+async def index(
+    paths: Sequence[Path],
+    library: str = "default",
+    *,
+    on_event: Listener | None = None,
+    wait: float | None = None,
+) -> Report:
+    """Bring a library up to date with files and folders; makes the library where it is missing.
+
+    Only what changed is read. Files that are gone from the given folders leave the library. A file that cannot be
+    read is recorded with its reason and tried again by the next run; the others go on. Cancelling stops the run after
+    the batch in hand; the next run continues it.
+
+    Args:
+        paths: files and folders.
+        library: name of the library.
+        on_event: told about progress, on the event loop of the caller.
+        wait: seconds to wait while another process writes the library; None takes the setting.
+
+    Raises:
+        InputError: a path does not exist.
+        LibraryError: the library was made by another encoder or a newer Ragweave, or is being written.
+    """
+    loop = asyncio.get_running_loop()
+    stop = threading.Event()
+
+    def tell(event: Event) -> None:
+        if on_event is not None:
+            loop.call_soon_threadsafe(on_event, event)
+
+    work = asyncio.ensure_future(asyncio.to_thread(_index, paths, check_name(library), tell, stop, wait))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait([work])
+        raise
+
+
+def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Event, wait: float | None) -> Report:
+    from ragweave.corpora.walk import walk
+    from ragweave.models.embed import encoder
+
+    began = time.monotonic()
+    roots = _roots(paths)
+    settings, held, mind = corpora_settings(), stores(), encoder()
+    try:
+        library = held.catalog.library(name)
+    except LibraryNotFound:
+        library = held.catalog.create(name, mind.name, mind.dim)
+    check_encoder(library, mind.name)
+    params = params_hash(mind.name, mind.max_words)
+    patience = settings.lock_wait if wait is None else wait
+    with locks.writer(settings.home, library.id, name, patience, lambda holder: tell(Waiting(holder))):
+        # Read again: another writer may have changed, or deleted, the library while this one waited.
+        committer = Committer(held.catalog, held.vectors, held.catalog.row(library.id), params)
+        committer.recover()
+        found = walk(roots)
+        files = [str(path) for path in found.files]
+        report = Report(library=name, files=len(files), skipped=[(str(p), reason) for p, reason in found.skipped])
+        tell(Started(len(files)))
+        for path, reason in report.skipped:
+            tell(Skipped(path, reason))
+        pipeline = Pipeline(settings, mind, committer, params, report, tell, stop)
+        todo = files
+        while todo:
+            todo = pipeline.run(todo, known_paths(held.catalog, library.id))
+        if not stop.is_set():
+            gone = vanished(known_paths(held.catalog, library.id), files, roots)
+            if gone:
+                committer.remove_paths(gone)
+                report.removed = len(gone)
+                for path in gone:
+                    tell(Removed(path))
+        report.stopped = stop.is_set()
+    report.seconds = time.monotonic() - began
+    tell(Finished(report))
+    return report
+
+
+def _roots(paths: Sequence[Path]) -> list[Path]:
+    roots = [Path(os.path.abspath(Path(path).expanduser())) for path in paths]
+    for root in roots:
+        if not os.path.lexists(root):
+            raise InputError(f"There is no file or folder at {root}", "check the path")
+    if not roots:
+        raise InputError("No file or folder was given", "name at least one")
+    return roots

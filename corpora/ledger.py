@@ -1,0 +1,64 @@
+"""The ledger of stages: what was begun, so that a run that was killed leaves nothing behind.
+
+Three rows tell the story of a source. `read`: `done` or `failed`, with the error. `commit`: `running` from before its
+first vector is written until the transaction that makes it known. `drop`: `pending` from the transaction that
+forgets a source until its vectors are gone. A run begins by finishing what the rows of the last one say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, delete, func, select
+from sqlalchemy.dialects.sqlite import insert
+
+from ragweave.corpora.catalog import now
+from ragweave.corpora.schema import items, stages
+
+
+def mark(
+    connection: Connection,
+    library: str,
+    sources: Sequence[str],
+    stage: str,
+    status: str,
+    params_hash: str,
+    error: str = "",
+) -> None:
+    """Write the row of a stage for each source."""
+    if not sources:
+        return
+    rows = [
+        {
+            "library": library,
+            "source": source,
+            "item": "",
+            "stage": stage,
+            "params_hash": params_hash,
+            "status": status,
+            "error": error,
+            "at": now(),
+        }
+        for source in dict.fromkeys(sources)
+    ]
+    statement = insert(stages)
+    new = {name: statement.excluded[name] for name in ("params_hash", "status", "error", "at")}
+    keys = ["library", "source", "item", "stage"]
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new), rows)
+
+
+def forget(connection: Connection, library: str, sources: Sequence[str]) -> None:
+    """Remove every row of these sources."""
+    for source in sources:
+        connection.execute(delete(stages).where(stages.c.library == library, stages.c.source == source))
+
+
+def unfinished(connection: Connection, library: str) -> list[str]:
+    """Return the sources whose vectors must go: begun and never made known, or forgotten and never cleared."""
+    held = select(func.count()).select_from(items).where(items.c.library == library, items.c.source == stages.c.source)
+    query = select(stages.c.source).where(
+        stages.c.library == library,
+        ((stages.c.stage == "commit") & (stages.c.status == "running")) | (stages.c.stage == "drop"),
+        held.scalar_subquery() == 0,
+    )
+    return sorted(set(connection.execute(query).scalars()))

@@ -1,0 +1,155 @@
+"""The lexical index: BM25 over our own terms in SQLite FTS5, one table per library and corpus.
+
+The index never sees a reader's words: `ragweave.models.text.terms` cuts and stems them first, which gives scripts
+without spaces their overlapping pairs, and every query term goes in quoted, so that no query syntax exists.
+One table per library and corpus keeps document frequencies its own and a deletion a deletion.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from ragweave.corpora.types import Corpus
+from ragweave.models.text import content_terms, terms
+
+WEIGHTS = (1.0, 1.0, 1.0)
+"""Weights of title, heading and text in BM25."""
+
+BUDGET = 6_000
+"""Postings one query may touch. The rarest terms come first; common ones beyond the budget say little and cost most."""
+
+TERM_LIMIT = 64
+"""Terms of one query; a longer question is cut to its rarest."""
+
+
+def table(library: str, corpus: Corpus) -> str:
+    """Return the name of the index table; both parts are ours, never a caller's text."""
+    return f"lex_{library}_{corpus}"
+
+
+def indexed(text: str) -> str:
+    """Return text as the index stores it: its terms, separated by spaces."""
+    return " ".join(terms(text))
+
+
+def create(connection: Connection, library: str, corpus: Corpus) -> None:
+    """Make the index of a corpus and its vocabulary view, where they are missing."""
+    name = table(library, corpus)
+    # The ascii tokeniser splits at ASCII punctuation only, so our terms come through whole in every script.
+    connection.exec_driver_sql(
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5(title, heading, text, tokenize=\"ascii tokenchars '.'\")"
+    )
+    connection.exec_driver_sql(f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_terms USING fts5vocab({name}, 'row')")
+
+
+def drop(connection: Connection, library: str, corpora: Iterable[Corpus]) -> None:
+    """Remove the indexes of a library."""
+    for corpus in corpora:
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table(library, corpus)}_terms")
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table(library, corpus)}")
+
+
+def exists(connection: Connection, library: str, corpus: Corpus) -> bool:
+    """Whether the corpus has an index."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return connection.exec_driver_sql(query, (table(library, corpus),)).first() is not None
+
+
+def insert(connection: Connection, library: str, corpus: Corpus, rows: Sequence[tuple[int, str, str, str]]) -> None:
+    """Add rows (n, title, heading, text), each text already in the form of `indexed`."""
+    create(connection, library, corpus)
+    connection.exec_driver_sql(
+        f"INSERT INTO {table(library, corpus)}(rowid, title, heading, text) VALUES (?, ?, ?, ?)", list(rows)
+    )
+
+
+def delete(connection: Connection, library: str, corpus: Corpus, source: str) -> None:
+    """Remove the rows of one source; call before its items leave the catalog."""
+    connection.exec_driver_sql(
+        f"DELETE FROM {table(library, corpus)} WHERE rowid IN "
+        "(SELECT n FROM items WHERE library = ? AND source = ? AND corpus = ?)",
+        (library, source, corpus),
+    )
+
+
+class Frequencies:
+    """Document frequencies of one corpus, read from the index and kept for one generation."""
+
+    def __init__(self, library: str, corpus: Corpus) -> None:
+        self._library = library
+        self._corpus = corpus
+        self._generation = -1
+        self._total = 0
+        self._known: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def of(self, connection: Connection, generation: int, wanted: Iterable[str]) -> tuple[int, dict[str, int]]:
+        """Return the number of items and the document frequency of each term (0 where it does not occur)."""
+        with self._lock:
+            name = table(self._library, self._corpus)
+            if generation != self._generation:
+                self._known.clear()
+                query = "SELECT count(*) FROM items WHERE library = ? AND corpus = ?"
+                self._total = connection.exec_driver_sql(query, (self._library, self._corpus)).scalar_one()
+                self._generation = generation
+            needed = dict.fromkeys(wanted)
+            missing = [t for t in needed if t not in self._known]
+            if missing and exists(connection, self._library, self._corpus):
+                for term in missing:
+                    # One equality per query: the vocabulary view reads a single term without a scan.
+                    row = connection.exec_driver_sql(f"SELECT doc FROM {name}_terms WHERE term = ?", (term,)).first()
+                    self._known[term] = row[0] if row else 0
+            return self._total, {t: self._known.get(t, 0) for t in needed}
+
+
+def prune(frequency: dict[str, int], budget: int = BUDGET, limit: int = TERM_LIMIT) -> list[str]:
+    """Return the terms worth searching: those that occur, rarest first, within the budget, never none of them."""
+    kept: list[str] = []
+    spent = 0
+    for term, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])):
+        if count == 0:
+            continue
+        if kept and (spent + count > budget or len(kept) == limit):
+            break
+        kept.append(term)
+        spent += count
+    return kept
+
+
+def search(
+    connection: Connection,
+    frequencies: Frequencies,
+    library: str,
+    corpus: Corpus,
+    generation: int,
+    query: str,
+    k: int,
+    sources: Sequence[str] = (),
+) -> list[tuple[str, float]]:
+    """Return up to k (item id, BM25 score), best first; scores are positive, higher is better."""
+    if not exists(connection, library, corpus):
+        return []
+    wanted = content_terms(query) or terms(query)
+    _, frequency = frequencies.of(connection, generation, wanted)
+    kept = prune(frequency)
+    if not kept:
+        return []
+    match = " OR ".join('"' + term.replace('"', '""') + '"' for term in kept)
+    name = table(library, corpus)
+    weights = ", ".join(str(w) for w in WEIGHTS)
+    values: list[Any] = [match]
+    only = ""
+    if sources:
+        only = f" AND rowid IN (SELECT n FROM items WHERE library = ? AND source IN ({','.join('?' * len(sources))}))"
+        values += [library, *sources]
+    rows = connection.exec_driver_sql(
+        f"SELECT i.id, f.score FROM (SELECT rowid AS n, -bm25({name}, {weights}) AS score FROM {name} "
+        f"WHERE {name} MATCH ?{only} ORDER BY score DESC, rowid LIMIT ?) f JOIN items i ON i.n = f.n "
+        "ORDER BY f.score DESC, f.n",
+        (*values, k),
+    )
+    return [(row[0], float(row[1])) for row in rows if row[1] > 0]

@@ -1,0 +1,245 @@
+"""An open library: search it, read its items, remove what should not be there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import threading
+from collections.abc import Iterable, Sequence
+
+from ragweave.corpora import lexical, locks
+from ragweave.corpora.catalog import check_name
+from ragweave.corpora.catalog import generation as generation_of
+from ragweave.corpora.commit import Committer
+from ragweave.corpora.rows import Source
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.stores import Stores, check_encoder, close_stores, stores
+from ragweave.corpora.types import CORPORA, Corpus, Hit, Item, Lists
+from ragweave.corpora.vectors import Matrix
+from ragweave.models.embed import Encoder
+from ragweave.models.errors import InputError
+
+__all__ = [
+    "Library",
+    "Source",
+    "close_all",
+    "create_library",
+    "delete_library",
+    "list_libraries",
+    "open_library",
+    "rename_library",
+]
+
+logger = logging.getLogger(__name__)
+
+_TRIES = 3
+"""Times a search begins anew because a writer committed in the middle of it."""
+
+
+class Library:
+    """One library, open for questions; safe to share between tasks and threads.
+
+    Attributes:
+        name: its name.
+        id: its id, which a rename leaves alone.
+    """
+
+    def __init__(self, name: str, id: str, held: Stores, encoder: Encoder) -> None:
+        self.name = name
+        self.id = id
+        self._held = held
+        self._encoder = encoder
+        self._frequencies = {corpus: lexical.Frequencies(id, corpus) for corpus in CORPORA}
+
+    async def counts(self) -> dict[Corpus, int]:
+        """Return the number of items in each corpus that holds any."""
+        return await asyncio.to_thread(self._held.catalog.counts, self.id)
+
+    async def search(
+        self, corpus: Corpus, queries: Sequence[str], k: int = 50, sources: Sequence[str] = ()
+    ) -> list[Lists]:
+        """Return the dense and the lexical list of each query, both as of one generation of the library.
+
+        Args:
+            corpus: where to search.
+            queries: phrasings; they are embedded and asked in one batch.
+            k: most hits of one list.
+            sources: search only these source ids; empty means all.
+
+        Raises:
+            LibraryError: a store cannot be read, or the library was deleted.
+        """
+        if not queries or k < 1:
+            return [Lists() for _ in queries]
+        vectors = await asyncio.to_thread(self._encoder.queries, list(queries))
+        for _ in range(_TRIES):
+            before = await asyncio.to_thread(self._held.catalog.generation, self.id)
+            dense, words = await asyncio.gather(
+                asyncio.to_thread(self._dense, corpus, before, vectors, k, sources),
+                asyncio.to_thread(self._lexical, corpus, queries, k, sources),
+            )
+            ids = {id_ for hits in (*dense, *words) for id_, _ in hits}
+            after, held = await asyncio.to_thread(self._held.catalog.known, self.id, sorted(ids))
+            if after == before:
+                break
+        return [
+            Lists(
+                dense=tuple(Hit(id_, score) for id_, score in d if id_ in held),
+                lexical=tuple(Hit(id_, score) for id_, score in w if id_ in held),
+            )
+            for d, w in zip(dense, words, strict=True)
+        ]
+
+    async def items(self, ids: Sequence[str]) -> dict[str, Item]:
+        """Return items with their full text; ids that this library does not hold are left out."""
+        return await asyncio.to_thread(self._held.catalog.items, self.id, ids)
+
+    async def idf(self, terms: Iterable[str]) -> dict[str, float]:
+        """Return the inverse document frequency of stemmed terms over the paragraph items.
+
+        It is log((N + 1) / (df + 0.5)), never below 0.
+        """
+        return await asyncio.to_thread(self._idf, list(terms))
+
+    async def sources(self) -> list[Source]:
+        """Return every source, also those that failed, in the order of their paths."""
+        return await asyncio.to_thread(self._held.catalog.sources, self.id)
+
+    async def source_of(self, ids: Sequence[str]) -> dict[str, Source]:
+        """Return the source of each item id; unknown ids are left out."""
+        return await asyncio.to_thread(self._held.catalog.sources_of, self.id, ids)
+
+    async def remove(self, source_id: str) -> None:
+        """Remove a source: its items, its vectors, its words.
+
+        Raises:
+            InputError: the library holds no such source.
+            LibraryError: another process writes the library.
+        """
+        await asyncio.to_thread(self._remove, source_id)
+
+    def close(self) -> None:
+        """Forget this library in the process; the stores stay open for the others."""
+        with _lock:
+            _libraries.pop(self.name, None)
+
+    def _dense(
+        self, corpus: Corpus, generation: int, vectors: Matrix, k: int, sources: Sequence[str]
+    ) -> list[list[tuple[str, float]]]:
+        return self._held.vectors.query(self.id, corpus, self._encoder.name, generation, vectors, k, sources)
+
+    def _lexical(
+        self, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str]
+    ) -> list[list[tuple[str, float]]]:
+        with self._held.catalog.engine.begin() as connection:
+            at = generation_of(connection, self.id)
+            known = self._frequencies[corpus]
+            return [lexical.search(connection, known, self.id, corpus, at, q, k, sources) for q in queries]
+
+    def _idf(self, terms: list[str]) -> dict[str, float]:
+        with self._held.catalog.engine.begin() as connection:
+            at = generation_of(connection, self.id)
+            total, frequency = self._frequencies["paragraph"].of(connection, at, terms)
+        return {t: max(0.0, math.log((total + 1) / (df + 0.5))) for t, df in frequency.items()}
+
+    def _remove(self, source_id: str) -> None:
+        settings = corpora_settings()
+        with locks.writer(settings.home, self.id, self.name, settings.lock_wait, lambda holder: None):
+            row = self._held.catalog.row(self.id)
+            committer = Committer(self._held.catalog, self._held.vectors, row, "")
+            committer.recover()
+            if not committer.remove_source(source_id):
+                raise InputError(
+                    f"The library {self.name!r} holds no source {source_id!r}", "list them with: ragweave sources"
+                )
+
+
+_libraries: dict[str, Library] = {}
+_lock = threading.Lock()
+
+
+async def open_library(name: str = "default") -> Library:
+    """Open a library; the same object for the same name within a process.
+
+    Raises:
+        LibraryNotFound: there is none of that name.
+        LibraryError: it was made by another encoder or a newer Ragweave.
+    """
+    return await asyncio.to_thread(_open, name)
+
+
+def _open(name: str) -> Library:
+    from ragweave.models.embed import encoder
+
+    name = check_name(name)
+    held, mind = stores(), encoder()
+    row = held.catalog.library(name)
+    check_encoder(row, mind.name)
+    with _lock:
+        found = _libraries.get(name)
+        if found is None or found.id != row.id or found._held is not held or found._encoder is not mind:
+            found = _libraries[name] = Library(name, row.id, held, mind)
+        return found
+
+
+async def list_libraries() -> list[str]:
+    """Return the names of all libraries, in order."""
+    return await asyncio.to_thread(lambda: [row.name for row in stores().catalog.libraries()])
+
+
+async def create_library(name: str) -> None:
+    """Make an empty library for the encoder that is set.
+
+    Raises:
+        InputError: the name cannot be used.
+        LibraryError: one of that name exists.
+    """
+
+    def make() -> None:
+        from ragweave.models.embed import encoder
+
+        mind = encoder()
+        stores().catalog.create(name, mind.name, mind.dim)
+
+    await asyncio.to_thread(make)
+
+
+async def rename_library(name: str, to: str) -> None:
+    """Give a library another name; its content stays where it is.
+
+    Raises:
+        LibraryNotFound: there is none of that name.
+        LibraryError: the new name is taken.
+    """
+    await asyncio.to_thread(lambda: stores().catalog.rename(name, to))
+    with _lock:
+        _libraries.pop(check_name(name), None)
+
+
+async def delete_library(name: str) -> None:
+    """Delete a library with everything it holds.
+
+    Raises:
+        LibraryNotFound: there is none of that name.
+        LibraryError: another process writes it.
+    """
+    await asyncio.to_thread(_delete, check_name(name))
+
+
+def _delete(name: str) -> None:
+    settings, held = corpora_settings(), stores()
+    row = held.catalog.library(name)
+    with locks.writer(settings.home, row.id, name, settings.lock_wait, lambda holder: None):
+        # The catalog first: from here on nothing asks for the vectors.
+        held.catalog.delete(row.id)
+        held.vectors.drop(row.id)
+    with _lock:
+        _libraries.pop(name, None)
+
+
+def close_all() -> None:
+    """Close every open library and the stores of this process."""
+    with _lock:
+        _libraries.clear()
+    close_stores()

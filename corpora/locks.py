@@ -1,0 +1,91 @@
+"""Locks between processes: one writer per library, and one change of the vectors at a time.
+
+Both are locks of the operating system, which frees them when their holder ends, however it ends: a lock file that was
+left behind is not a held lock.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from ragweave.models.errors import LibraryError
+
+logger = logging.getLogger(__name__)
+
+_GATE_WAIT = 120.0
+"""Seconds; the gate is held for one batch at most."""
+
+
+@contextmanager
+def writer(home: Path, library: str, name: str, wait: float, on_wait: Callable[[str], None]) -> Iterator[None]:
+    """Hold the writer lock of a library.
+
+    Args:
+        home: folder of the libraries.
+        library: id of the library.
+        name: its name, for messages.
+        wait: seconds to wait for another writer.
+        on_wait: told once who holds the lock, when there is something to wait for.
+
+    Raises:
+        LibraryError: the lock was not free in time; names its holder.
+    """
+    folder = home / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    # A lock object per caller: two threads of one process exclude each other like two processes.
+    lock = FileLock(folder / f"{library}.lock")
+    note = folder / f"{library}.json"
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        on_wait(holder(note))
+        try:
+            lock.acquire(timeout=wait, poll_interval=0.05)
+        except Timeout as error:
+            raise LibraryError(
+                f"The library {name!r} is being written by {holder(note)}", "wait until it has finished, or stop it"
+            ) from error
+    try:
+        note.write_text(json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8")
+        yield
+    finally:
+        note.unlink(missing_ok=True)
+        lock.release()
+
+
+def holder(note: Path) -> str:
+    """Return in words who holds the lock that `note` belongs to."""
+    try:
+        held = json.loads(note.read_text(encoding="utf-8"))
+        return f"process {int(held['pid'])}, since {time.strftime('%H:%M:%S', time.localtime(float(held['since'])))}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"
+
+
+@contextmanager
+def gate(home: Path) -> Iterator[None]:
+    """Hold the gate of the vectors: a writer while it changes them, a reader while it opens them.
+
+    An embedded Chroma reads its files when it opens; behind the gate it never reads files that are being written.
+
+    Raises:
+        LibraryError: the gate was held for minutes.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(home / "vectors.lock")
+    try:
+        lock.acquire(timeout=_GATE_WAIT, poll_interval=0.002)
+    except Timeout as error:
+        raise LibraryError("The vectors are held by another process", "stop the process that hangs") from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,139 @@
+"""The pool of reading processes: files in, `Prepared` out, whatever the files do."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import selectors
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.stages import Prepared
+from ragweave.corpora.worker import LENGTH
+from ragweave.models.errors import SourceError
+
+
+class Readers:
+    """Reading processes that are kept warm for one run.
+
+    Args:
+        settings: limits and number of processes.
+    """
+
+    def __init__(self, settings: CorporaSettings) -> None:
+        self.width = settings.parse_workers or max(1, (os.cpu_count() or 2) - 1)
+        self._settings = settings
+        self._idle: queue.SimpleQueue[_Reader] = queue.SimpleQueue()
+        self._all = [_Reader(settings) for _ in range(self.width)]
+        for reader in self._all:
+            self._idle.put(reader)
+
+    def read(self, path: str, source: str, max_words: int) -> Prepared:
+        """Read one file in a free process; waits for one. Call from as many threads as `width`.
+
+        Raises:
+            SourceError: the file cannot be read, or went past a limit.
+        """
+        reader = self._idle.get()
+        try:
+            return reader.read(path, source, max_words)
+        finally:
+            self._idle.put(reader)
+
+    def close(self) -> None:
+        """End every process."""
+        for reader in self._all:
+            reader.close()
+
+
+class _Reader:
+    def __init__(self, settings: CorporaSettings) -> None:
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+
+    def read(self, path: str, source: str, max_words: int) -> Prepared:
+        seconds = self._settings.parse_seconds
+        request = {"path": path, "source": source, "max_words": max_words, "seconds": seconds}
+        try:
+            reply = self._ask(json.dumps(request).encode() + b"\n", time.monotonic() + seconds)
+        except TimeoutError:
+            self.stop()
+            raise SourceError(
+                f"Reading it takes longer than {seconds:g} seconds", "raise RAGWEAVE_PARSE_SECONDS, or leave it out"
+            ) from None
+        except OSError:
+            self.stop()
+            raise SourceError(
+                "Reading it ended the reading process (out of memory, or the file is damaged)",
+                "check the file, or raise RAGWEAVE_PARSE_MEMORY_MB",
+            ) from None
+        if "ok" not in reply:
+            raise SourceError(str(reply["what"]), str(reply["remedy"]))
+        return Prepared.from_json(reply["ok"])
+
+    def _ask(self, request: bytes, deadline: float) -> dict[str, dict[str, object]]:
+        process = self._running()
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(request)
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            (length,) = LENGTH.unpack(_exactly(process.stdout.fileno(), selector, LENGTH.size, deadline))
+            if length > self._settings.parse_output_mb * 2**20:
+                self.stop()
+                raise SourceError(
+                    f"It turns into more than {self._settings.parse_output_mb} MiB", "raise RAGWEAVE_PARSE_OUTPUT_MB"
+                )
+            found: dict[str, dict[str, object]] = json.loads(
+                _exactly(process.stdout.fileno(), selector, length, deadline)
+            )
+        return found
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._closed:
+            raise ConnectionResetError
+        if self._process is None or self._process.poll() is not None:
+            self.stop()
+            command = [sys.executable, "-m", "ragweave.corpora.worker", str(self._settings.parse_memory_mb)]
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                cwd=Path.home().anchor or None,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            )
+        return self._process
+
+    def close(self) -> None:
+        self._closed = True
+        if self._process is not None:
+            self._process.kill()
+
+    def stop(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _exactly(descriptor: int, selector: selectors.BaseSelector, count: int, deadline: float) -> bytes:
+    """Read `count` bytes before the deadline; an ended process is an OSError."""
+    parts: list[bytes] = []
+    while count:
+        if not selector.select(max(0.0, deadline - time.monotonic())):
+            raise TimeoutError
+        part = os.read(descriptor, min(count, 2**20))
+        if not part:
+            raise ConnectionResetError
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)

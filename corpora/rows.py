@@ -1,0 +1,90 @@
+"""Items and sources as plain rows: the form in which they cross processes and lie in the catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from ragweave.corpora.types import Item, Span
+
+Status = Literal["ok", "failed", "partial"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One indexed file, identified by its bytes and the parameters it was read with.
+
+    Attributes:
+        id: stable id; equal files have equal ids.
+        path: where it lies; the first of `paths` in alphabetical order.
+        kind: format, as recognised from its content.
+        title: title of the document.
+        status: `ok`, `partial` (read with warnings) or `failed`.
+        reason: why it failed, or empty.
+        bytes: size of the file.
+        sha256: digest of the bytes, hexadecimal; empty when they could not be read.
+        items: number of items over all corpora.
+        warnings: what could not be read, in words.
+        indexed_at: ISO time of the last change.
+        date: the document's own date, or None.
+        paths: every place where the same bytes lie.
+    """
+
+    id: str
+    path: str
+    kind: str
+    title: str
+    status: Status
+    reason: str
+    bytes: int
+    sha256: str
+    items: int
+    warnings: tuple[str, ...]
+    indexed_at: str
+    date: datetime | None
+    paths: tuple[str, ...] = ()
+
+
+def pack(item: Item) -> dict[str, Any]:
+    """Return an item as a row of JSON values."""
+    return {
+        "id": item.id,
+        "corpus": item.corpus,
+        "source": item.source,
+        "title": item.title,
+        "text": item.text,
+        "locator": dict(item.locator),
+        "heading": list(item.heading),
+        "spans": [[s.start, s.end, s.line, s.page, list(s.bbox) if s.bbox else None] for s in item.spans],
+        "ordinal": item.ordinal,
+        "date": item.date.isoformat() if item.date else None,
+        "language": item.language,
+        "meta": item.meta,
+    }
+
+
+def unpack(row: Any, path: str | None = None) -> Item:
+    """Return the item of a row.
+
+    Args:
+        row: mapping with the keys that `pack` writes.
+        path: where its source lies now; takes the place of the file in the locator.
+    """
+    locator = dict(row["locator"])
+    if path is not None and "file" in locator:
+        locator["file"] = path
+    return Item(
+        id=row["id"],
+        corpus=row["corpus"],
+        source=row["source"],
+        title=row["title"],
+        text=row["text"],
+        locator=locator,  # type: ignore[arg-type]
+        heading=tuple(row["heading"]),
+        spans=tuple(Span(s[0], s[1], s[2], s[3], tuple(s[4]) if s[4] else None) for s in row["spans"]),
+        ordinal=row["ordinal"],
+        date=datetime.fromisoformat(row["date"]) if row["date"] else None,
+        language=row["language"],
+        meta=dict(row["meta"]),
+    )

@@ -1,0 +1,176 @@
+"""Tables of the catalog, and the engine that opens it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+    create_engine,
+    event,
+)
+from sqlalchemy.exc import DBAPIError
+
+from ragweave.models.errors import LibraryError
+
+SCHEMA_VERSION = 1
+"""Version of the tables below; a catalog of a newer one is refused, never guessed at."""
+
+metadata = MetaData()
+
+libraries = Table(
+    "libraries",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("name", String, nullable=False, unique=True),
+    Column("encoder", String, nullable=False),
+    Column("dim", Integer, nullable=False),
+    Column("schema_version", Integer, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("created", String, nullable=False),
+)
+"""`generation` grows with every change of what the library holds; readers compare it at each query."""
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("library", ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
+    Column("id", String, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("title", String, nullable=False),
+    Column("status", String, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("bytes", Integer, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("params_hash", String, nullable=False),
+    Column("warnings", JSON, nullable=False),
+    Column("author", String, nullable=False),
+    Column("language", String, nullable=False),
+    Column("date", String),
+    Column("indexed_at", String, nullable=False),
+)
+"""A source is its bytes and the parameters it was read with: two equal files are one source with two paths."""
+
+paths = Table(
+    "paths",
+    metadata,
+    Column("library", String, primary_key=True),
+    Column("path", String, primary_key=True),
+    Column("source", String, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("mtime_ns", Integer, nullable=False),
+    Column("ctime_ns", Integer, nullable=False),
+    Column("inode", Integer, nullable=False),
+    Column("checked_at", Float, nullable=False),
+    ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
+    Index("paths_by_source", "library", "source"),
+)
+"""Where a source lies on disk, and what its file looked like when its bytes were last read."""
+
+items = Table(
+    "items",
+    metadata,
+    Column("n", Integer, primary_key=True),
+    Column("library", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("id", String, nullable=False),
+    Column("corpus", String, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("title", String, nullable=False),
+    Column("text", String, nullable=False),
+    Column("locator", JSON, nullable=False),
+    Column("heading", JSON, nullable=False),
+    Column("spans", JSON, nullable=False),
+    Column("meta", JSON, nullable=False),
+    Column("date", String),
+    Column("language", String, nullable=False),
+    UniqueConstraint("library", "id"),
+    ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
+    Index("items_by_source", "library", "source", "corpus"),
+    Index("items_by_corpus", "library", "corpus"),
+)
+"""`n` is the row of the lexical index; everything else speaks of `id`."""
+
+stages = Table(
+    "stages",
+    metadata,
+    Column("library", ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
+    Column("source", String, primary_key=True),
+    Column("item", String, primary_key=True),
+    Column("stage", String, primary_key=True),
+    Column("params_hash", String, nullable=False),
+    Column("status", String, nullable=False),
+    Column("error", String, nullable=False),
+    Column("at", String, nullable=False),
+)
+"""The ledger. Rows may name sources that are not (or no longer) in the catalog: that is what they are for."""
+
+
+def connect(path: Path) -> Engine:
+    """Open or create the catalog at `path`.
+
+    Raises:
+        LibraryError: the file was written by a newer Ragweave, is no catalog, or cannot be opened.
+    """
+    remedy = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LibraryError(f"The library folder {path.parent} cannot be made ({error.strerror})", remedy) from error
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 60, "check_same_thread": False})
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    try:
+        with engine.connect() as connection:
+            found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+        if found > SCHEMA_VERSION:
+            raise LibraryError(
+                f"The catalog {path} was written by a newer Ragweave (schema {found}, this one reads {SCHEMA_VERSION})",
+                "upgrade Ragweave, or choose another RAGWEAVE_HOME",
+            )
+        if found < SCHEMA_VERSION:
+            with write(engine) as connection:
+                metadata.create_all(connection)
+                connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    except DBAPIError as error:
+        engine.dispose()
+        raise LibraryError(f"The catalog {path} cannot be opened ({error.orig})", remedy) from error
+    except LibraryError:
+        engine.dispose()
+        raise
+    return engine
+
+
+def write(engine: Engine) -> Any:
+    """Begin a transaction that takes the write lock at once, so that it never fails half-way for want of it."""
+    return engine.execution_options(ragweave_begin="BEGIN IMMEDIATE").begin()
+
+
+def _configure(connection: Any, _record: Any) -> None:
+    # The driver must not open transactions by itself: `_begin` says when, and of which kind.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA busy_timeout = 60000")
+    cursor.execute("PRAGMA journal_mode = WAL")
+    # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("PRAGMA cache_size = -32000")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql(connection.get_execution_options().get("ragweave_begin", "BEGIN"))

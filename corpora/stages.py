@@ -1,0 +1,148 @@
+"""What a file becomes before anything is stored: pure functions from path to items, chunks and terms.
+
+They run in a reading process (`ragweave.corpora.worker`), which hands their result over as JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ragweave.corpora.lexical import indexed
+from ragweave.corpora.rows import pack, unpack
+from ragweave.corpora.types import Item
+from ragweave.models.errors import SourceError
+
+VERSION = 1
+"""Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
+
+
+def params_hash(encoder: str, max_words: int) -> str:
+    """Return the digest of everything beside its bytes that a source's items depend on."""
+    return hashlib.sha256(f"{VERSION}\0{encoder}\0{max_words}".encode()).hexdigest()[:16]
+
+
+def source_id(sha256: str, params: str) -> str:
+    """Return the id of a source: its bytes and its parameters, never its name."""
+    return hashlib.sha256(f"{sha256}\0{params}".encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A file, ready to be embedded and stored.
+
+    Attributes:
+        kind: format, as recognised from the content.
+        title: title of the document.
+        author: its author, or "".
+        language: ISO 639-1 code, or "".
+        date: ISO time of the document itself, or None.
+        warnings: what could not be read.
+        items: items of every corpus.
+        chunks: for each item, the [start, end) ranges of its text that are embedded.
+        terms: for each item, title, heading and text as the lexical index stores them.
+    """
+
+    kind: str
+    title: str
+    author: str
+    language: str
+    date: str | None
+    warnings: tuple[str, ...]
+    items: tuple[Item, ...]
+    chunks: tuple[tuple[tuple[int, int], ...], ...]
+    terms: tuple[tuple[str, str, str], ...]
+
+    def to_json(self) -> bytes:
+        """Return the form that crosses from the reading process."""
+        row = {
+            "kind": self.kind,
+            "title": self.title,
+            "author": self.author,
+            "language": self.language,
+            "date": self.date,
+            "warnings": self.warnings,
+            "items": [pack(item) for item in self.items],
+            "chunks": self.chunks,
+            "terms": self.terms,
+        }
+        return json.dumps(row, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Prepared:
+        """Read the form that `to_json` writes."""
+        return cls(
+            kind=row["kind"],
+            title=row["title"],
+            author=row["author"],
+            language=row["language"],
+            date=row["date"],
+            warnings=tuple(row["warnings"]),
+            items=tuple(unpack(item) for item in row["items"]),
+            chunks=tuple(tuple((c[0], c[1]) for c in chunks) for chunks in row["chunks"]),
+            terms=tuple((t[0], t[1], t[2]) for t in row["terms"]),
+        )
+
+
+def prepare(path: Path, source: str, max_words: int) -> Prepared:
+    """Read a file: probe, parse, split, cut into chunks, take its terms.
+
+    Args:
+        path: absolute path.
+        source: id of the source.
+        max_words: most words the encoder reads at once.
+
+    Raises:
+        SourceError: the file cannot be read, or holds no text.
+    """
+    from ragweave.corpora.formats import parse
+    from ragweave.corpora.probe import probe
+    from ragweave.corpora.split import chunks, documents, paragraphs
+
+    kind = probe(path)
+    parsed = parse(path, kind)
+    small = paragraphs(source, str(path), parsed)
+    items = tuple(_storable(item) for item in (*small, *documents(source, str(path), parsed, small)))
+    if not items:
+        raise SourceError("There is no text in it", "leave it out, or give it text")
+    return Prepared(
+        kind=kind,
+        title=_text(parsed.title) or items[0].title,
+        author=_text(parsed.author),
+        language=parsed.language,
+        date=parsed.date.isoformat() if parsed.date else None,
+        warnings=tuple(_text(w) for w in parsed.warnings),
+        items=items,
+        chunks=tuple(tuple(chunks(item, max_words)) for item in items),
+        terms=tuple((indexed(i.title), indexed(" ".join(i.heading)), indexed(i.text)) for i in items),
+    )
+
+
+def dense_texts(prepared: Prepared) -> list[str]:
+    """Return what is embedded, one text per chunk in order: each chunk is read with its title and heading."""
+    out = []
+    for item, ranges in zip(prepared.items, prepared.chunks, strict=True):
+        above = " - ".join(dict.fromkeys(p for p in (item.title, *item.heading) if p))
+        out += [f"{above}\n{item.text[start:end]}" if above else item.text[start:end] for start, end in ranges]
+    return out
+
+
+def chunk_ids(prepared: Prepared) -> list[str]:
+    """Return the id of each chunk, in the order of `dense_texts`."""
+    return [
+        f"{item.id}~{n}"
+        for item, ranges in zip(prepared.items, prepared.chunks, strict=True)
+        for n in range(len(ranges))
+    ]
+
+
+def _text(text: str) -> str:
+    # Half of a surrogate pair is no text; a question mark keeps every offset in place.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _storable(item: Item) -> Item:
+    return replace(item, title=_text(item.title), text=_text(item.text), heading=tuple(_text(h) for h in item.heading))

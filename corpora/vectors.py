@@ -1,0 +1,257 @@
+"""The vectors: one Chroma collection per library, corpus and encoder, holding our own vectors and no text.
+
+An embedded client never sees what another process writes after it has opened, so it is told the library's generation
+at every query and reopens when that has moved on. A Chroma server sees everything and is never reopened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.corpora import locks
+from ragweave.corpora.types import CORPORA, Corpus
+from ragweave.models.errors import LibraryError
+
+logger = logging.getLogger(__name__)
+
+BATCH = 5_000
+"""Rows of one upsert; Chroma refuses more than 5,461."""
+
+HNSW = {"space": "cosine", "ef_construction": 500, "ef_search": 500, "max_neighbors": 32}
+"""With Chroma's defaults about 1 % of the vectors of an edited collection are not found by themselves."""
+
+_UNSURE = -1
+"""Generation of a library whose change failed half-way: the next use opens it anew."""
+
+Matrix = NDArray[np.float32]
+
+
+class Vectors:
+    """The vector store of one home."""
+
+    def __init__(self, home: Path, url: str = "") -> None:
+        self._home = home
+        self._url = url
+        self._client: Any = None
+        self._seen: dict[str, int] = {}
+        """Generation of each library that the open client is known to see."""
+        self._lock = threading.RLock()
+
+    def query(
+        self,
+        library: str,
+        corpus: Corpus,
+        encoder: str,
+        generation: int,
+        vectors: Matrix,
+        k: int,
+        sources: Sequence[str] = (),
+    ) -> list[list[tuple[str, float]]]:
+        """Return up to k (item id, cosine) for each query vector, best first.
+
+        Chunks of one item are joined by their best. `vectors` has shape (q, dim); a row of zeros finds nothing.
+
+        Raises:
+            LibraryError: the store cannot be read.
+        """
+        asked = np.flatnonzero(_usable(vectors))
+        found: list[list[tuple[str, float]]] = [[] for _ in range(len(vectors))]
+        if not len(asked):
+            return found
+        rows = k if corpus == "paragraph" else 4 * k
+        with self._fresh(library, generation):
+            collection = self._collection(library, corpus, encoder)
+            if collection is None:
+                return found
+            with _as_library_error("read"):
+                reply = collection.query(
+                    query_embeddings=vectors[asked],
+                    n_results=rows,
+                    where={"source": {"$in": list(sources)}} if sources else None,
+                    include=["distances"],
+                )
+        for at, ids, distances in zip(asked, reply["ids"], reply["distances"], strict=True):
+            best: dict[str, float] = {}
+            for id_, distance in zip(ids, distances, strict=True):
+                best.setdefault(item_of(id_), 1.0 - float(distance))
+            found[at] = list(best.items())[:k]
+        return found
+
+    @contextmanager
+    def changing(self, library: str, generation: int) -> Iterator[None]:
+        """Hold the gate for a change, the client brought up to `generation` first.
+
+        The catalog's transaction belongs inside as well, followed by `reached`.
+        """
+        with self._gate():
+            self._catch_up(library, generation)
+            self.reached(library, max(generation, self._seen.get(library, generation)))
+            try:
+                yield
+            except BaseException:
+                self.reached(library, _UNSURE)
+                raise
+
+    def reached(self, library: str, generation: int) -> None:
+        """Note, inside `changing`, that the open client sees this generation, because it wrote it."""
+        with self._lock:
+            self._seen[library] = generation
+
+    def upsert(
+        self, library: str, corpus: Corpus, encoder: str, ids: Sequence[str], source: Sequence[str], vectors: Matrix
+    ) -> None:
+        """Write chunk vectors, shape (n, dim); rows of zeros are left to the lexical index. Call inside `changing`.
+
+        Raises:
+            LibraryError: the store cannot be written.
+        """
+        collection = self._collection(library, corpus, encoder, create=True)
+        kept = np.flatnonzero(_usable(vectors))
+        with _as_library_error("written"):
+            for start in range(0, len(kept), BATCH):
+                part = kept[start : start + BATCH]
+                collection.upsert(
+                    ids=[ids[i] for i in part],
+                    embeddings=vectors[part],
+                    metadatas=[{"source": source[i]} for i in part],
+                )
+
+    def delete(self, library: str, encoder: str, sources: Sequence[str]) -> None:
+        """Remove every vector of these sources, known to the catalog or not. Call inside `changing`."""
+        with _as_library_error("written"):
+            for corpus in CORPORA:
+                collection = self._collection(library, corpus, encoder)
+                if collection is not None and sources:
+                    collection.delete(where={"source": {"$in": list(sources)}})
+
+    def ids(self, library: str, corpus: Corpus, encoder: str, generation: int) -> list[str]:
+        """Return the ids of every chunk in a collection."""
+        with self._fresh(library, generation):
+            collection = self._collection(library, corpus, encoder)
+            if collection is None:
+                return []
+            with _as_library_error("read"):
+                return sorted(collection.get(include=[])["ids"])
+
+    def drop(self, library: str) -> None:
+        """Remove every collection of a library."""
+        with self._gate():
+            with _as_library_error("written"):
+                for collection in self._open().list_collections():
+                    if collection.name.startswith(f"{library}-"):
+                        self._open().delete_collection(collection.name)
+
+    def close(self) -> None:
+        """Let go of the client; the next call opens it again."""
+        with self._lock:
+            if self._client is not None and not self._url:
+                _forget_system(str(self._folder))
+            self._client = None
+            self._seen.clear()
+
+    @property
+    def _folder(self) -> Path:
+        return self._home / "chroma"
+
+    @contextmanager
+    def _fresh(self, library: str, generation: int) -> Iterator[None]:
+        """Read with a client that sees at least `generation`.
+
+        Chroma loads a collection at its first query, so a client that has just been opened is also first used behind
+        the gate.
+        """
+        with self._lock:
+            current = bool(self._url) or self._seen.get(library, -1) >= generation
+        if current:
+            yield
+            return
+        with self.changing(library, generation):
+            yield
+
+    def _catch_up(self, library: str, generation: int) -> None:
+        with self._lock:
+            # A library that this client has never touched is read from disk at its first query.
+            if not self._url and self._client is not None and self._seen.get(library, generation) < generation:
+                self.close()
+
+    def _gate(self) -> Any:
+        return locks.gate(self._home)
+
+    def _open(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                import chromadb
+                from chromadb.config import Settings
+
+                settings = Settings(anonymized_telemetry=False)
+                with _as_library_error("opened"):
+                    if self._url:
+                        parts = urlsplit(self._url)
+                        secure = parts.scheme == "https"
+                        self._client = chromadb.HttpClient(
+                            host=parts.hostname or "127.0.0.1",
+                            port=parts.port or (443 if secure else 8000),
+                            ssl=secure,
+                            settings=settings,
+                        )
+                    else:
+                        self._folder.mkdir(parents=True, exist_ok=True)
+                        self._client = chromadb.PersistentClient(str(self._folder), settings=settings)
+            return self._client
+
+    def _collection(self, library: str, corpus: Corpus, encoder: str, create: bool = False) -> Any:
+        from chromadb.errors import NotFoundError
+
+        name = f"{library}-{corpus}-{hashlib.sha256(encoder.encode()).hexdigest()[:8]}"
+        with _as_library_error("opened"):
+            if create:
+                return self._open().get_or_create_collection(
+                    name, configuration={"hnsw": HNSW}, metadata={"encoder": encoder}, embedding_function=None
+                )
+            try:
+                return self._open().get_collection(name, embedding_function=None)
+            except NotFoundError:
+                return None
+
+
+def item_of(chunk: str) -> str:
+    """Return the item that a chunk id `<item>~<n>` belongs to."""
+    return chunk.rpartition("~")[0]
+
+
+def _usable(vectors: Matrix) -> NDArray[np.bool_]:
+    norms = np.linalg.norm(vectors, axis=1)
+    return np.asarray(np.isfinite(norms) & (norms > 1e-6))
+
+
+def _forget_system(folder: str) -> None:
+    # Chroma shares one system per folder within a process. Only ours goes, so that an embedding program keeps its own;
+    # collections that are still in use in other threads keep theirs alive until they are done.
+    from chromadb.api.client import SharedSystemClient
+
+    SharedSystemClient._identifier_to_system.pop(folder, None)
+    SharedSystemClient._identifier_to_refcount.pop(folder, None)
+
+
+@contextmanager
+def _as_library_error(verb: str) -> Iterator[None]:
+    try:
+        yield
+    except LibraryError:
+        raise
+    except Exception as error:  # Chroma raises ValueError, its own errors and those of its Rust core alike
+        logger.debug("chroma", exc_info=True)
+        raise LibraryError(
+            f"The vector store cannot be {verb} ({error})",
+            "check RAGWEAVE_CHROMA_URL or the free space and permissions of RAGWEAVE_HOME",
+        ) from error

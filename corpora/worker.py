@@ -1,0 +1,83 @@
+"""The reading process: reads one file after the other under limits, and answers in JSON.
+
+Run as `python -m ragweave.corpora.worker MEMORY_MB`. A request is one line of JSON on standard input; a reply is eight
+bytes of length and that much JSON on what was standard output. The process never touches the stores, so whatever a
+hostile file does to it, the run loses that file and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import struct
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ragweave.corpora.stages import prepare
+from ragweave.models.errors import RagweaveError
+
+LENGTH = struct.Struct(">Q")
+
+
+def answer(request: dict[str, Any], memory_mb: int) -> tuple[bytes, bool]:
+    """Return the reply to one request, what `prepare` made or why it could not, and whether to go on after it."""
+    healthy = True
+    try:
+        made = prepare(Path(request["path"]), request["source"], request["max_words"])
+        return b'{"ok":' + made.to_json() + b"}", healthy
+    except RagweaveError as error:
+        what, remedy = error.what, error.remedy
+    except MemoryError:
+        healthy = False
+        what, remedy = f"Reading it takes more than {memory_mb} MiB of memory", "raise RAGWEAVE_PARSE_MEMORY_MB"
+    except RecursionError:
+        what, remedy = "It is nested too deeply to be read", "flatten it"
+    except OSError as error:
+        what, remedy = f"It cannot be read ({error.strerror or error})", "check the file and its permissions"
+    except Exception as error:  # a reader met a file that it was not made for; the next file is still to be read
+        what, remedy = f"It cannot be read ({type(error).__name__}: {error})"[:500], "check that the file is sound"
+    return json.dumps({"what": what, "remedy": remedy}).encode(), healthy
+
+
+def limit(memory_mb: int) -> None:
+    """Limit this process: memory, no core dumps, no large files."""
+    try:
+        import resource
+    except ImportError:  # no such limits on this system; the time limit of the parent still holds
+        return
+    for kind, most in (
+        (resource.RLIMIT_AS, memory_mb * 2**20),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 64 * 2**20),
+    ):
+        _, hard = resource.getrlimit(kind)
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def main() -> None:
+    """Serve requests until standard input ends."""
+    memory_mb = int(sys.argv[1])
+    # Replies get a descriptor of their own: whatever a library prints goes to standard error.
+    out: BinaryIO = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    limit(memory_mb)
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        if hasattr(signal, "setitimer"):
+            # The default action ends the process from the kernel, also inside a regular expression or a C library,
+            # and also when the parent is gone.
+            signal.setitimer(signal.ITIMER_REAL, request["seconds"] + 5)
+        reply, healthy = answer(request, memory_mb)
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        out.write(LENGTH.pack(len(reply)))
+        out.write(reply)
+        out.flush()
+        if not healthy:
+            return
+
+
+if __name__ == "__main__":
+    main()
