@@ -1,0 +1,242 @@
+"""PDF: lines with their boxes, put together to paragraphs and headings again."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ragweave.corpora.blocks import Parsed
+from ragweave.corpora.formats.meta import language_code, pdf_date
+from ragweave.corpora.formats.pdflayout import Line, blocks
+from ragweave.models.errors import SourceError
+
+MAX_PAGES = 5_000
+MAX_PAGE_CHARACTERS = 200_000
+_EDGE = 0.12
+"""Share of a page's height at its top and bottom where running headers, footers and page numbers stand."""
+_REPEATED = 0.5
+"""A line in that zone on at least this share of the pages is a running header or footer."""
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:(?:page|seite|p\.|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|/)\s*\d{1,4})?\W*页?\W*", re.I
+)
+_JUNK_TITLE = re.compile(r"microsoft (?:word|powerpoint)|untitled|\.(?:docx?|tex|dvi|indd|pptx?|xlsx?|qxd|pdf)\b", re.I)
+_HYPHENS = ("\x02", "\ufffe", "\xad")
+_SAMPLES = 6
+"""Characters of a line whose font is looked at: the first may be a bullet, a number or code."""
+_BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
+
+_LOCK = threading.Lock()
+"""PDFium keeps global state and must not be entered by two threads at once."""
+
+
+def parse(path: Path) -> Parsed:
+    """Read a PDF page by page; pages that are only a picture are named in the warnings."""
+    with _LOCK:
+        return _parse(path)
+
+
+def _parse(path: Path) -> Parsed:
+    import pypdfium2
+
+    document = _open(path)
+    try:
+        count = len(document)
+        pages = []
+        warnings = []
+        for n in range(min(count, MAX_PAGES)):
+            try:
+                lines, height = _page(document, n)
+            except pypdfium2.PdfiumError:
+                warnings.append(f"page {n + 1} is damaged")
+                continue
+            if not lines:
+                warnings.append(f"page {n + 1} has no text (a scan?)")
+            pages.append((lines, height))
+        if count > MAX_PAGES:
+            warnings.append(f"only the first {MAX_PAGES} of {count} pages were read")
+        meta = document.get_metadata_dict(skip_empty=True)
+    finally:
+        document.close()
+    found = blocks(_without_running_lines(pages))
+    stated = str(meta.get("Title", "")).strip()
+    # Headings are ranked by size: the largest of the first page, if it stands alone on top, is the title.
+    first = next((b for b in found if b.kind == "heading"), None)
+    guessed = first.text if first is not None and first.level == 1 and first.page == 1 else ""
+    return Parsed(
+        title=guessed if not stated or _JUNK_TITLE.search(stated) else stated,
+        blocks=tuple(found),
+        date=pdf_date(str(meta.get("CreationDate", ""))) or pdf_date(str(meta.get("ModDate", ""))),
+        author=str(meta.get("Author", "")).strip(),
+        language=language_code(meta.get("Lang", "")),
+        warnings=_shortened(warnings),
+        meta={"pages": count},
+    )
+
+
+def _open(path: Path) -> Any:
+    import pypdfium2
+    import pypdfium2.raw as raw
+
+    try:
+        return pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as exc:
+        if getattr(exc, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+            raise SourceError(f"{path.name} is protected by a password", "save it without password") from None
+        raise SourceError(
+            f"{path.name} is a damaged or truncated PDF", "open it in a viewer and save it again"
+        ) from None
+
+
+def _page(document: Any, number: int) -> tuple[list[Line], float]:
+    """Return the lines of a page in reading order, and its height in points."""
+    page = document[number]
+    try:
+        text = page.get_textpage()
+        try:
+            return _lines(text, number + 1), page.get_height()
+        finally:
+            text.close()
+    finally:
+        page.close()
+
+
+def _lines(text: Any, page: int) -> list[Line]:
+    import pypdfium2.raw as raw
+
+    handle = text.raw
+    count = min(text.count_chars(), MAX_PAGE_CHARACTERS)
+    out: list[Line] = []
+    characters: list[str] = []
+    first = 0
+    for n in range(count + 1):
+        code = raw.FPDFText_GetUnicode(handle, n) if n < count else 10
+        if code not in (10, 13):
+            # PDFium gives characters beyond the first plane as they are; lone surrogates are broken fonts.
+            characters.append(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "")
+            continue
+        line = "".join(characters)
+        if line.strip():
+            inked = [first + i for i, c in enumerate(characters) if c.strip()]
+            found = _line(handle, line, first, n - first, inked, page)
+            if found is not None:
+                out.append(found)
+        characters, first = [], n + 1
+    return out
+
+
+def _line(handle: Any, text: str, first: int, count: int, inked: Sequence[int], page: int) -> Line | None:
+    """Return a line with the box around it, and the font size and weight of most of it; None when it has no box.
+
+    Args:
+        handle: text page.
+        text: the line.
+        first: index of its first character.
+        count: number of its characters.
+        inked: indices of its characters that are not white space.
+        page: page, 1-based.
+    """
+    import ctypes
+
+    import pypdfium2.raw as raw
+
+    boxes = []
+    values = [ctypes.c_double() for _ in range(4)]
+    for n in range(raw.FPDFText_CountRects(handle, first, count)):
+        if raw.FPDFText_GetRect(handle, n, *[ctypes.byref(v) for v in values]):
+            left, top, right, bottom = (v.value for v in values)
+            boxes.append((left, bottom, right, top))
+    if not boxes:
+        return None
+    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    samples = inked[:: -(-len(inked) // _SAMPLES)]
+    hyphen = text.rstrip().endswith(_HYPHENS)
+    clean = "".join(c for c in text if c not in _HYPHENS and (c >= " " or c == "\t"))
+    return Line(
+        text=" ".join(clean.split()),
+        page=page,
+        bbox=(round(min(lefts), 1), round(min(bottoms), 1), round(max(rights), 1), round(max(tops), 1)),
+        base=_baseline(handle, inked[0]),
+        end=_baseline(handle, inked[-1]),
+        size=Counter(_size(handle, at) for at in samples).most_common(1)[0][0],
+        bold=sum(_is_bold(handle, at) for at in samples) * 2 > len(samples),
+        hyphen=hyphen,
+    )
+
+
+def _baseline(handle: Any, at: int) -> float:
+    """Return the height of a character's baseline in points."""
+    import ctypes
+
+    import pypdfium2.raw as raw
+
+    across, up = ctypes.c_double(), ctypes.c_double()
+    raw.FPDFText_GetCharOrigin(handle, at, ctypes.byref(across), ctypes.byref(up))
+    return round(up.value, 1)
+
+
+def _size(handle: Any, at: int) -> float:
+    """Return the font size at a character in points: the font's own, enlarged by the text matrix."""
+    import pypdfium2.raw as raw
+
+    matrix = raw.FS_MATRIX()
+    scale = (matrix.b**2 + matrix.d**2) ** 0.5 if raw.FPDFText_GetMatrix(handle, at, matrix) else 1.0
+    return round(raw.FPDFText_GetFontSize(handle, at) * (scale or 1.0), 1)
+
+
+def _is_bold(handle: Any, at: int) -> bool:
+    import ctypes
+
+    import pypdfium2.raw as raw
+
+    if raw.FPDFText_GetFontWeight(handle, at) >= 600:
+        return True
+    name = ctypes.create_string_buffer(128)
+    flags = ctypes.c_int()
+    raw.FPDFText_GetFontInfo(handle, at, name, 128, ctypes.byref(flags))
+    return bool(_BOLD.search(name.value.decode("utf-8", "replace")))
+
+
+def _without_running_lines(pages: Sequence[tuple[list[Line], float]]) -> list[Line]:
+    """Leave out page numbers, and the headers and footers that repeat on most pages."""
+
+    def at_edge(line: Line, height: float) -> bool:
+        return line.bbox[3] > height * (1 - _EDGE) or line.bbox[1] < height * _EDGE
+
+    def key(line: Line) -> str:
+        return re.sub(r"\d+", "#", line.text.casefold())
+
+    written = sum(bool(lines) for lines, _ in pages)
+    counts = Counter(k for lines, height in pages for k in {key(x) for x in lines if at_edge(x, height)})
+    running = {k for k, n in counts.items() if n >= 3 and n >= written * _REPEATED}
+    offsets = Counter(
+        o for lines, height in pages for o in {n - x.page for x in lines if at_edge(x, height) for n in _folios(x)}
+    )
+    offset, seen = offsets.most_common(1)[0] if offsets else (0, 0)
+    numbered = seen >= 3 and seen >= written * _REPEATED
+
+    def is_running(line: Line) -> bool:
+        return (
+            key(line) in running
+            or bool(_PAGE_NUMBER.fullmatch(line.text))
+            or (numbered and line.page + offset in _folios(line))
+        )
+
+    return [x for lines, height in pages for x in lines if not (at_edge(x, height) and is_running(x))]
+
+
+def _folios(line: Line) -> list[int]:
+    """Return the numbers that a short line begins or ends with: one may be the page's own, beside a chapter title."""
+    if len(line.text) > 90:
+        return []
+    return [int(n) for n in re.findall(r"^\d{1,4}(?=\s|$)|(?<=\s)\d{1,4}$", line.text)]
+
+
+def _shortened(warnings: list[str]) -> tuple[str, ...]:
+    """Keep the first ten warnings and say how many more there are."""
+    if len(warnings) <= 10:
+        return tuple(warnings)
+    return (*warnings[:10], f"and {len(warnings) - 10} more pages")

@@ -1,0 +1,211 @@
+"""Lines on pages to paragraphs and headings, by gaps, indents and font sizes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from ragweave.corpora.blocks import Block
+from ragweave.corpora.formats.lines import joint
+from ragweave.corpora.types import Span
+
+_LARGER = 1.15
+"""A line is larger than the body text from this ratio of font sizes on."""
+_GAP = 0.22
+"""Distance between baselines, in font sizes beyond the usual of the document, that parts paragraphs."""
+_HEADING_CHARACTERS = 160
+_BOLD_CHARACTERS = 90
+_ITEM = re.compile(r"(?:[•▪◦‣●○■–—*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
+_CONTENTS = re.compile(r"(?:\.\s?){5,}\s*[\divxlc]{0,5}\Z", re.I)
+"""A line of a table of contents: dots that lead to a page number."""
+_ENDS = (".", "!", "?", ":", "。", "！", "？", "：", ".”", '."', "”")
+_WORDLIKE = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page.
+
+    Attributes:
+        text: its text, without a hyphen that the format itself marks as such.
+        page: page, 1-based.
+        bbox: [left, bottom, right, top] in points.
+        base: height of the baseline on the page at its start, in points.
+        end: the same at its end; lower where the reader has run two lines together.
+        size: font size of most of it in points.
+        bold: whether most of it is in a bold font.
+        hyphen: whether a word is broken at its end, as the format itself marks it.
+    """
+
+    text: str
+    page: int
+    bbox: tuple[float, float, float, float]
+    base: float
+    end: float
+    size: float
+    bold: bool
+    hyphen: bool
+
+
+def blocks(lines: Sequence[Line]) -> list[Block]:
+    """Group the lines of a document, in reading order, into paragraphs and headings."""
+    lines = [x for x in lines if not _CONTENTS.search(x.text)]
+    if not lines:
+        return []
+    weights: Counter[float] = Counter()
+    for x in lines:
+        weights[x.size] += len(x.text)
+    body = weights.most_common(1)[0][0]
+    usual = _usual_leading(lines, body)
+    groups: list[list[Line]] = [[lines[0]]]
+    for before, line in pairwise(lines):
+        if _parts(before, line, usual):
+            groups.append([line])
+        else:
+            groups[-1].append(line)
+    groups = _across_pages(groups, body)
+    levels = _levels(groups, body)
+    words = Counter(w.lower() for x in lines for w in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", x.text))
+    found = [_block(g, levels[_style(g, body)] if _is_heading(g, body) else 0, words) for g in groups]
+    return _lists(found)
+
+
+def _usual_leading(lines: Sequence[Line], body: float) -> float:
+    """Return the usual distance between the baselines of two lines of body text, in font sizes."""
+    found: Counter[float] = Counter()
+    for a, b in pairwise(lines):
+        if a.page == b.page and abs(a.size - body) < 0.6 and abs(b.size - body) < 0.6 and a.end > b.base:
+            found[round((a.end - b.base) / max(1.0, body), 1)] += 1
+    return found.most_common(1)[0][0] if found else 1.2
+
+
+def _parts(a: Line, b: Line, usual: float) -> bool:
+    """Tell whether a paragraph ends between two lines that follow each other."""
+    if a.page != b.page or abs(a.size - b.size) > 0.12 * max(a.size, b.size) or _ITEM.match(b.text):
+        return True
+    if a.bold != b.bold and (a.bold or a.text.endswith(_ENDS)):
+        return True
+    size = max(1.0, a.size, b.size)
+    leading = (a.end - b.base) / size
+    if leading < -0.5:
+        # A jump upwards: the next column, where a sentence may go on.
+        return a.text.endswith(_ENDS)
+    if leading > usual + _GAP:
+        return True
+    indented = b.bbox[0] - a.bbox[0] > 0.8 * size and not _ITEM.match(a.text)
+    short = a.bbox[2] < b.bbox[2] - 4 * size
+    return a.text.endswith(_ENDS) and (indented or short)
+
+
+def _across_pages(groups: list[list[Line]], body: float) -> list[list[Line]]:
+    """Join a paragraph that goes on after a page break: no sentence end before it, a small letter after it."""
+    out: list[list[Line]] = []
+    for group in groups:
+        before = out[-1] if out else None
+        goes_on = (
+            before is not None
+            and before[-1].page + 1 == group[0].page
+            and not before[-1].text.endswith(_ENDS)
+            and (group[0].text[:1].islower() or before[-1].hyphen)
+            and abs(before[-1].size - group[0].size) < 0.6
+            and abs(group[0].size - body) < 0.12 * body
+        )
+        if before is not None and goes_on:
+            before.extend(group)
+        else:
+            out.append(group)
+    return out
+
+
+def _is_heading(group: Sequence[Line], body: float) -> bool:
+    """Tell a heading: larger than the body and short, or bold, shorter, and no sentence."""
+    text = " ".join(x.text for x in group)
+    if not _WORDLIKE.search(text) and not re.search(r"\w\w", text):
+        return False
+    if all(x.size >= body * _LARGER for x in group):
+        return len(text) <= _HEADING_CHARACTERS and len(group) <= 4
+    bold = all(x.bold and x.size >= body * 0.95 for x in group)
+    return bold and len(group) <= 2 and len(text) <= _BOLD_CHARACTERS and not text.endswith((".", ",", ";", ":"))
+
+
+def _style(group: Sequence[Line], body: float) -> float:
+    """Return what ranks a heading: its font size; bold lines of body size come below all larger ones."""
+    size = max(x.size for x in group)
+    return round(size * 2) / 2 if size >= body * _LARGER else 0.0
+
+
+def _levels(groups: Sequence[Sequence[Line]], body: float) -> dict[float, int]:
+    styles = sorted({_style(g, body) for g in groups if _is_heading(g, body)}, reverse=True)
+    return {style: min(6, n) for n, style in enumerate(styles, 1)}
+
+
+def _block(group: Sequence[Line], level: int, words: Counter[str]) -> Block:
+    """Join the lines of a paragraph; words broken at line ends become one again."""
+    text = ""
+    spans: list[Span] = []
+    for n, line in enumerate(group):
+        before = group[n - 1] if n else None
+        if before is not None:
+            text, gap = _mended(text, before.hyphen, line.text, words)
+            if spans and spans[-1].end > len(text):
+                spans[-1] = Span(spans[-1].start, len(text), 0, spans[-1].page, spans[-1].bbox)
+            text += gap
+        start = len(text)
+        text += line.text
+        spans.append(Span(start, len(text), 0, line.page, line.bbox))
+    first = group[0]
+    boxes = [x.bbox for x in group if x.page == first.page]
+    left, bottom, right, top = zip(*boxes, strict=True)
+    return Block(
+        text,
+        "heading" if level else "text",
+        level,
+        page=first.page,
+        bbox=(min(left), min(bottom), max(right), max(top)),
+        spans=tuple(spans),
+    )
+
+
+def _lists(found: Sequence[Block]) -> list[Block]:
+    """Make one list of items that follow each other on a page."""
+    out: list[Block] = []
+    for block in found:
+        if block.kind == "text" and _ITEM.match(block.text):
+            block = replace(block, kind="list")
+        before = out[-1] if out else None
+        if before is None or (before.kind, before.page) != ("list", block.page) or block.kind != "list":
+            out.append(block)
+            continue
+        shift = len(before.text) + 1
+        spans = [Span(s.start + shift, s.end + shift, 0, s.page, s.bbox) for s in block.spans]
+        boxes = [b.bbox for b in (before, block) if b.bbox]
+        left, bottom, right, top = zip(*boxes, strict=True)
+        out[-1] = replace(
+            before,
+            text=f"{before.text}\n{block.text}",
+            bbox=(min(left), min(bottom), max(right), max(top)),
+            spans=(*before.spans, *spans),
+        )
+    return out
+
+
+def _mended(text: str, hyphen: bool, after: str, words: Counter[str]) -> tuple[str, str]:
+    """Return the text so far and what joins it to the next line.
+
+    A hyphen at a line end goes away before a small letter, unless the document writes the word with its hyphen
+    elsewhere and never without.
+    """
+    if hyphen:
+        return text, ""
+    if not (text.endswith(("-", "‐")) and len(text) > 1 and text[-2].isalpha() and after[:1].islower()):
+        return text, joint(text, after)
+    head = re.search(r"[^\W\d_]+(?=[-‐]\Z)", text)
+    tail = re.match(r"[^\W\d_]+", after)
+    if head and tail:
+        parted = f"{head[0]}-{tail[0]}".lower()
+        if words[parted] and not words[f"{head[0]}{tail[0]}".lower()]:
+            return text, ""
+    return text[:-1], ""
