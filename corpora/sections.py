@@ -53,12 +53,15 @@ def sections(blocks: Iterable[Block]) -> list[Section]:
 
 
 def _bare_as_text(blocks: list[Block]) -> list[Block]:
-    """Turn headings that nothing stands under into text; done from the end, so that chains of them resolve."""
+    """Turn headings that nothing stands under into text.
+
+    Done from the end, so that a heading over nothing but such text counts as filled if that text came from below it.
+    """
     kept: list[Block] = []
+    after = 0  # level of the next block if it is a heading, 7 for all others, 0 at the end of the file
     for block in reversed(blocks):
-        after = kept[-1] if kept else None
-        bare = after is None or (after.kind == "heading" and after.level <= block.level)
-        if block.kind == "heading" and bare:
-            block = replace(block, kind="text", level=0, spans=block.places())
-        kept.append(block)
+        is_heading = block.kind == "heading"
+        bare = is_heading and after <= block.level
+        after = block.level if is_heading else 7
+        kept.append(replace(block, kind="text", level=0, spans=block.places()) if bare else block)
     return kept[::-1]
