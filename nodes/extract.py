@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from ragweave.models.embed import encoder
 from ragweave.models.text import content_terms, fold, names, numbers, sentences, terms, words
 from ragweave.nodes.state import Strip
+
+HOP_WEIGHT = 0.25
+"""Weight of covering the query of a later hop."""
+NEW_WEIGHT = 0.5
+"""Weight of covering words of the question that no chosen sentence covers yet."""
+WITHIN = 0.3
+"""How far below the best sentence a further one may lie."""
 
 _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -54,7 +59,7 @@ class Extract:
         start: first character in the strip's text.
         end: one past the last character.
         score: order among the sentences.
-        coverage: share of the question, by rarity, that the sentence with its title covers.
+        covers: content terms of the question that the sentence with its title holds.
         fits: it holds something of the kind that is asked for.
     """
 
@@ -62,7 +67,7 @@ class Extract:
     start: int
     end: int
     score: float
-    coverage: float
+    covers: frozenset[str]
     fits: bool
 
     @property
@@ -92,47 +97,57 @@ def rank(question: str, strips: Sequence[Strip], idf: Callable[[str], float]) ->
     """Order the sentences of the strips by how well they answer.
 
     A sentence is read with its title. Its score adds: coverage of the question by rarity, half the cosine, the strip's
-    own relevance, a little for the kind of thing asked for and for a name that the question lacks. The query of a later
-    hop counts like the question, because its strips answer that query.
+    own relevance, a little for the kind of thing asked for and for a name that the question lacks. A strip of a later
+    hop also earns a little for covering the query that fetched it.
     """
     spans = [(s, a, b) for s in strips for a, b in sentences(s["text"]) if len(words(s["text"][a:b])) >= 3]
     if not spans:
         return []
     vectors = encoder().texts([s["text"][a:b] for s, a, b in spans])
-    asked = {question, *(s["query"] for s in strips)}
-    by_query = {q: (content_terms(q), vectors @ encoder().queries([q])[0]) for q in asked}
-    kind = answer_type(question)
+    cosine = vectors @ encoder().queries([question])[0]
+    wanted, kind = content_terms(question), answer_type(question)
     out: list[Extract] = []
     for i, (strip, a, b) in enumerate(spans):
         sentence = strip["text"][a:b]
-        have = set(terms(f"{strip['title']} {sentence}"))
-        covered, value = 0.0, -np.inf
-        for q in {question, strip["query"]}:
-            wanted, cosine = by_query[q]
-            share = _share(wanted, have, idf)
-            if share + 0.5 * cosine[i] > value:
-                covered, value = share, share + 0.5 * float(cosine[i])
+        have = frozenset(terms(f"{strip['title']} {sentence}"))
         fit = fits(kind, question, sentence)
         new_name = any(fold(n) not in fold(question) for n in names(sentence))
+        value = _share(wanted, have, idf) + 0.5 * float(cosine[i])
         value += 0.35 * strip["score"] + 0.15 * fit + 0.05 * new_name
-        out.append(Extract(strip, a, b, value, covered, fit))
+        if strip["query"] != question:
+            value += HOP_WEIGHT * _share(content_terms(strip["query"]), have, idf)
+        out.append(Extract(strip, a, b, value, have & set(wanted), fit))
     return sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start))
 
 
-def _share(wanted: list[str], have: set[str], idf: Callable[[str], float]) -> float:
-    total = sum(idf(t) for t in wanted)
-    return sum(idf(t) for t in wanted if t in have) / total if total else 0.0
+def _share(wanted: Iterable[str], have: frozenset[str], idf: Callable[[str], float]) -> float:
+    weights = {t: idf(t) for t in wanted}
+    total = sum(weights.values())
+    return sum(w for t, w in weights.items() if t in have) / total if total else 0.0
 
 
-def choose(ranked: Sequence[Extract], limit: int, within: float = 0.3) -> list[Extract]:
-    """Return the best sentences that are close to the best one, each text once, in reading order."""
+def choose(
+    ranked: Sequence[Extract], question: str, idf: Callable[[str], float], limit: int, within: float = WITHIN
+) -> list[Extract]:
+    """Return the few sentences that answer together, each text once, in reading order.
+
+    After the best sentence, each next one earns what it covers of the question that is still uncovered; the choice
+    ends where nothing comes within `within` of the best.
+    """
     if not ranked:
         return []
-    kept: dict[str, Extract] = {}
-    for e in ranked:
-        if len(kept) == limit or e.score < ranked[0].score - within:
+    wanted = content_terms(question)
+    total = sum(idf(t) for t in wanted) or 1.0
+    kept = {fold(ranked[0].text): ranked[0]}
+    covered = set(ranked[0].covers)
+    while len(kept) < limit:
+        fresh = [e for e in ranked if fold(e.text) not in kept]
+        worth = {id(e): e.score + NEW_WEIGHT * sum(idf(t) for t in e.covers - covered) / total for e in fresh}
+        best = max(fresh, key=lambda e: worth[id(e)], default=None)
+        if best is None or worth[id(best)] < ranked[0].score - within:
             break
-        kept.setdefault(fold(e.text), e)
+        kept[fold(best.text)] = best
+        covered |= best.covers
     # Reading order within an item; items in the order of their best sentence.
     first: dict[str, int] = {}
     for n, e in enumerate(kept.values()):

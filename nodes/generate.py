@@ -35,7 +35,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     run = Run.of("generate", state, runtime)
     draft = Draft(run, state)
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
-    strips = known(state.get("evidence", []), state.get("knowledge", []), _SHOWN)
+    strips = known(state, _SHOWN)
     model = run.chat("writer")
     if not strips and routed is not None and routed["corpora"] == ["none"]:
         await run.decide(model, lambda m: _converse(m, draft), lambda: _reply(draft))
@@ -122,7 +122,7 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
         return True
     idf = await _idf(draft.run, draft.question, own)
     ranked = await asyncio.to_thread(rank, draft.question, own, idf)
-    for e in choose(ranked, draft.run.context.sentences):
+    for e in choose(ranked, draft.question, idf, draft.run.context.sentences):
         verdict = await verify(e.text, [e.strip], draft.question)
         if verdict.supported:
             strip = _narrowed(e.strip, e.start, e.end)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from ragweave.corpora.library import Library
 from ragweave.corpora.types import Item
 from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, sentences, terms
-from ragweave.nodes.state import TEXT_LIMIT, Evidence, Strip
+from ragweave.nodes.state import TEXT_LIMIT, Evidence, State, Strip
 
 _WINDOW = 1_200
 """Characters of a long item that one window shows."""
@@ -89,9 +89,13 @@ def as_strip(e: Evidence) -> Strip:
     }
 
 
-def known(evidence: Sequence[Evidence], knowledge: Sequence[Strip], limit: int) -> list[Strip]:
-    """Return what the run knows: kept strips, else the best evidence rows; recalled passages always come last."""
-    if not knowledge:
-        best = sorted(evidence, key=lambda e: (-e["relevance"], -e["score"], e["id"]))[:limit]
-        knowledge = [as_strip(e) for e in best]
+def known(state: State, limit: int) -> list[Strip]:
+    """Return what the run knows: the strips it kept, or in a graph that does not grade its best evidence rows.
+
+    Recalled passages always come last.
+    """
+    knowledge = state.get("knowledge", [])
+    if not knowledge and state.get("grade") is None:
+        rows = sorted(state.get("evidence", []), key=lambda e: (-e["relevance"], -e["score"], e["id"]))
+        knowledge = [as_strip(e) for e in rows[:limit]]
     return sorted(knowledge, key=lambda s: s["origin"] == "model")

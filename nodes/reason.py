@@ -46,7 +46,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     """
     run = Run.of("reason", state, runtime)
     opening = not state.get("tasks") and not state.get("evidence") and not state.get("routes")
-    strips = known(state.get("evidence", []), state.get("knowledge", []), _SHOWN)
+    strips = known(state, _SHOWN)
     asked = [state["question"], *(h["query"] for h in state.get("hops", [])), state["query"]]
     can_search = run.context.max_hops >= 1 if opening else state["hop"] < run.context.max_hops
     can_recall = state.get("recalls", 0) < run.context.max_recalls and run.chat("writer") is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import CORPORA, LABELS, Label
@@ -50,7 +52,7 @@ async def _by_head(run: Run, query: str, held: set[Label]) -> tuple[list[Label],
     """Decide by the shipped head; it may say `none` only where a rule proves that nothing is to be looked up."""
     if run.hop <= 1 and router.none_by_rule(query):
         return ["none"], {"none": 1.0}
-    probabilities = router.predict(query)
+    probabilities = await asyncio.to_thread(router.predict, query)
     chosen = router.choose(probabilities, set(held), second_below=router.SECOND_BELOW, none_allowed=False)
     total = sum(probabilities[c] for c in CORPORA if c in held) or 1.0
     confidence: dict[str, float] = {c: round(probabilities[c] / total, 3) for c in CORPORA if c in held}

@@ -1,0 +1,155 @@
+"""Query speed as ratios within one run: `python benchmarks/query.py [--latency 0.2] [--json OUT]`.
+
+A scripted model of fixed latency stands in for a language model, so that what is measured is everything else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+QUESTION = "When was the Corvane Observatory opened?"
+SERIAL = 4
+"""Model calls in a row on the non-iterating path: route beside expand, grade, reason, generate."""
+TOPICS = ("observatory", "harbour", "mill", "school", "railway", "bridge", "theatre", "museum", "library", "garden")
+
+
+def react(messages: list[Any]) -> Any:
+    """Play every node's part: one hop, one supported sentence."""
+    system, user = messages[0].text, messages[-1].text
+    if "write search queries" in system:
+        return {"queries": ["year of opening", "first light of the observatory"]}
+    if "judge whether passages" in system:
+        count = len(re.findall(r"^\[(\d+)\]", user, re.M))
+        return {"verdicts": [{"n": n, "verdict": "relevant"} for n in range(1, count + 1)]}
+    if "find out, step by step" in system:
+        return {"learnt": "The year is known.", "missing": "", "enough": True, "query": ""}
+    return "paragraph" if "decide where the answer" in system else "It was opened in 1931 [1]."
+
+
+async def build(folder: Path) -> None:
+    """Index one file that answers and forty that do not."""
+    from ragweave.testing.library import build_library
+
+    texts = {"corvane.md": "# Corvane Observatory\n\nThe Corvane Observatory was opened in 1931 on Mount Helder.\n"}
+    for n in range(40):
+        topic = TOPICS[n % len(TOPICS)]
+        texts[f"{n}.md"] = f"# The {topic} of Town {n}\n\nThe {topic} of Town {n} has {n + 3} rooms and a red roof.\n"
+    await build_library(folder, texts)
+
+
+async def timed(context: Any, model: Any) -> float:
+    """Return the seconds of one answered question."""
+    from ragweave.graphs.agent import graph
+    from ragweave.models.chat import override
+
+    sent: Any = {"messages": [("human", QUESTION)]}
+    started = time.perf_counter()
+    with override(writer=model):
+        state = await graph.ainvoke(sent, context=context)
+    seconds = time.perf_counter() - started
+    if "1931" not in state["answer"].text:
+        raise SystemExit(f"the benchmark's question was not answered: {state['answer'].text}")
+    return seconds
+
+
+async def with_model(latency: float) -> dict[str, float]:
+    """Measure the llm mind: one asker, then twenty at once."""
+    from ragweave.nodes.context import Context
+    from ragweave.testing import ScriptedChat
+
+    context = Context(mind="llm", expand_when="always")
+    model = ScriptedChat(react=react, delay=latency)
+    await timed(context, model)
+    before = len(model.calls)
+    alone = [await timed(context, model) for _ in range(5)]
+    calls = (len(model.calls) - before) / 5
+    os.environ["RAGWEAVE_CHAT_WIDTH"] = "64"
+    started = time.perf_counter()
+    await asyncio.gather(*(timed(context, model) for _ in range(20)))
+    together = time.perf_counter() - started
+    best = statistics.median(alone)
+    return {
+        "calls_per_question": calls,
+        "wall_over_critical_path": round(best / (SERIAL * latency), 3),
+        "twenty_at_once_over_one": round(together / best, 3),
+    }
+
+
+async def without_model() -> dict[str, float]:
+    """Measure the small mind, and what the graph itself adds to its nodes."""
+    from ragweave.graphs.agent import graph
+    from ragweave.nodes.context import Context
+
+    sent: Any = {"messages": [("human", QUESTION)]}
+    context = Context(mind="small")
+    await graph.ainvoke(sent, context=context)
+    walls, overheads = [], []
+    for _ in range(20):
+        started = time.perf_counter()
+        state = await graph.ainvoke(sent, context=context)
+        wall = time.perf_counter() - started
+        spent: dict[str, float] = {}
+        for row in state["answer"].usage:
+            spent[row.node] = max(spent.get(row.node, 0.0), row.seconds)
+        beside = min(spent["route"], spent["expand"])
+        walls.append(wall * 1000)
+        overheads.append((wall - sum(spent.values()) + beside) * 1000)
+    return {
+        "ms_per_question": round(statistics.median(walls), 1),
+        "ms_graph_overhead": round(statistics.median(overheads), 1),
+    }
+
+
+def fresh_process(home: str) -> dict[str, Any]:
+    """Time the first answer of a fresh process and name its largest imports."""
+    env = {**os.environ, "RAGWEAVE_HOME": home}
+    cli = [sys.executable, "-m", "ragweave.cli"]
+    started = time.perf_counter()
+    subprocess.run([*cli, "--help"], env=env, check=True, capture_output=True)
+    helped = time.perf_counter() - started
+    started = time.perf_counter()
+    subprocess.run([*cli, "ask", QUESTION, "--json"], env=env, check=True, capture_output=True)
+    asked = time.perf_counter() - started
+    code = f"from ragweave import ask; ask({QUESTION!r})"
+    told = subprocess.run([sys.executable, "-X", "importtime", "-c", code], env=env, capture_output=True, text=True)
+    rows = re.findall(r"import time:\s+\d+ \|\s+(\d+) \| (\s*)([\w.]+)", told.stderr)
+    top = {name: int(us) // 1000 for us, indent, name in rows if "." not in name and int(us) > 40_000}
+    largest = dict(sorted(top.items(), key=lambda r: -r[1])[:6])
+    return {
+        "help_seconds": round(helped, 2),
+        "first_answer_seconds": round(asked, 2),
+        "largest_imports_ms": largest,
+    }
+
+
+def main() -> None:
+    """Print the figures, and write them where `--json` names a file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--latency", type=float, default=0.2, help="seconds per model call")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
+        asyncio.run(build(Path(folder) / "texts"))
+        figures: dict[str, Any] = asyncio.run(without_model())
+        figures |= asyncio.run(with_model(given.latency))
+        figures |= fresh_process(f"{folder}/home")
+    for name, value in figures.items():
+        print(f"{name:>26}  {value}")
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The figures of docs/evaluation.md over the public text sets: `python -m ragweave.evals.text_figures --data DIR`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from ragweave.evals.answers import ask_all, figures, question_of
+from ragweave.evals.corpus import Prepared, prepare, read_jsonl, use_home
+from ragweave.evals.retrieval import compare, table
+from ragweave.nodes.context import Context
+
+ABSENT = 100
+"""Questions whose gold passage is left out of the index, for the share of right abstentions."""
+
+
+async def retrieval(data: Path, work: Path, limit: int) -> dict[str, dict[str, dict[str, float]]]:
+    """XQuAD and HotpotQA passages in one index: every ranking method on both question sets."""
+    xquad, hotpot = (
+        read_jsonl(data / "squad_xquad_en/queries.jsonl"),
+        read_jsonl(data / "multihop_hotpotqa/queries.jsonl"),
+    )
+    prepared = await prepare(_passages(data), "text", work)
+    out: dict[str, dict[str, dict[str, float]]] = {}
+    for name, rows in (("xquad", xquad[:limit]), ("hotpotqa", hotpot[:limit])):
+        pairs = [(str(q["question"]), [str(g) for g in q["gold"]]) for q in rows]
+        out[name] = {m: f.mean() for m, f in (await compare(prepared, pairs)).items()}
+    return out
+
+
+async def answers(data: Path, work: Path, limit: int, graph: str) -> dict[str, dict[str, float]]:
+    """Answers of the small mind over XQuAD, over HotpotQA, and over questions whose passage is not in the index."""
+    from importlib import import_module
+
+    compiled = import_module(f"ragweave.graphs.{graph}").graph
+    passages = _passages(data)
+    xquad = [question_of(q, "xquad") for q in read_jsonl(data / "squad_xquad_en/queries.jsonl")]
+    hotpot = [question_of(q, "hotpotqa") for q in read_jsonl(data / "multihop_hotpotqa/queries.jsonl")]
+    whole = await prepare(passages, "text", work)
+    step = max(1, len(xquad) // limit)
+    asked = xquad[::step][:limit]
+    # Take the passages of every n-th question away, and ask exactly these.
+    hidden = xquad[:: max(1, len(xquad) // ABSENT)][:ABSENT]
+    gone = {g for q in hidden for g in q.gold}
+    without = await prepare([p for p in passages if str(p["id"]) not in gone], "text-without", work)
+    absent = [question_of({"id": q.id, "question": q.text}, "absent", answerable=False) for q in hidden]
+    out: dict[str, dict[str, float]] = {}
+    sets: list[tuple[str, Prepared, list[Any]]] = [
+        ("xquad", whole, asked),
+        ("hotpotqa", whole, hotpot[:limit]),
+        ("absent", without, absent),
+    ]
+    for name, prepared, questions in sets:
+        context = Context(library=prepared.library.name, mind="small")
+        out[name] = figures(await ask_all(compiled, prepared, questions, context))
+    return out
+
+
+def _passages(data: Path) -> list[dict[str, Any]]:
+    return [*read_jsonl(data / "squad_xquad_en/passages.jsonl"), *read_jsonl(data / "multihop_hotpotqa/corpus.jsonl")]
+
+
+def main() -> None:
+    """Print the tables, and write them as JSON where `--json` names a file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
+    parser.add_argument("--work", type=Path, default=Path(".cache/evals"), help="folder for the evaluation libraries")
+    parser.add_argument("--limit", type=int, default=10_000, help="questions per set")
+    parser.add_argument("--graph", default="agent", help="graph that answers")
+    parser.add_argument("--only", choices=["retrieval", "answers"], help="run one part")
+    parser.add_argument("--json", type=Path, help="file for the figures")
+    given = parser.parse_args()
+    work = given.work.resolve()
+    use_home(work / "home")
+    out: dict[str, Any] = {}
+    if given.only != "answers":
+        out["retrieval"] = asyncio.run(retrieval(given.data, work, given.limit))
+        for name, rows in out["retrieval"].items():
+            sys.stdout.write(f"\n{name}: ranking of paragraphs\n{table(rows)}\n")
+    if given.only != "retrieval":
+        out["answers"] = asyncio.run(answers(given.data, work, given.limit, given.graph))
+        sys.stdout.write(f"\nanswers of the small mind, graph {given.graph}\n{table(out['answers'])}\n")
+    if given.json:
+        given.json.write_text(json.dumps(out, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

