@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 ROOMS  := evals graphs nodes prompts corpora models
 
-.PHONY: setup setup-dev demo test test-llm test-studio lint types links clean
+.PHONY: setup setup-dev demo docs test test-llm test-studio lint types links clean
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -32,3 +32,9 @@ lint: $(VENV)/.dev
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest
+
+demo: $(VENV)/.base
+	@$(BIN)/python examples/demo.py
+
+docs: $(VENV)/.base
+	@$(BIN)/python -m ragweave.docs_config docs/configuration.md

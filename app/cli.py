@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
     except RagweaveError as error:
-        cli_common.complain(str(error))
+        cli_common.complain(cli_common.in_words(error))
         if cli_common.debugging():
             logger.exception("stopped by a named error")
         return cli_common.EXIT_ERROR

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,7 @@ from ragweave.cli_ask import (
     answer_aloud,
     build_context,
 )
-from ragweave.cli_common import LibraryOption, complain, console, run
+from ragweave.cli_common import LibraryOption, complain, console, in_words, run
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -89,8 +90,14 @@ class Conversation:
             self.out.print(f"Kept. Go on with: ragweave chat --thread {self.thread}", style="dim", soft_wrap=True)
 
     def _read(self) -> str | None:
+        from ragweave.render import clean
+
         try:
-            return input("\n> ").strip()
+            line = input("\n> ").strip()
+            if not sys.stdin.isatty():
+                # Nobody typed it where it can be seen.
+                self.out.print(clean(line), soft_wrap=True)
+            return line
         except (EOFError, KeyboardInterrupt):
             self.out.print()
             return None
@@ -116,7 +123,7 @@ class Conversation:
         except KeyboardInterrupt:
             self.out.print("\nStopped; ask something else.", style="dim")
         except RagweaveError as error:
-            complain(str(error))
+            complain(in_words(error))
 
     def _command(self, runner: asyncio.Runner, line: str) -> None:
         from ragweave import threads

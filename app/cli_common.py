@@ -6,20 +6,23 @@ import asyncio
 import json
 import logging
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ragweave.models.errors import RagweaveError
+
 EXIT_UNEXPECTED = 1
 EXIT_ERROR = 2
 EXIT_ABSTAINED = 3
 EXIT_STOPPED = 130
 
+P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger("ragweave")
 
@@ -74,6 +77,11 @@ def debugging() -> bool:
     return logger.isEnabledFor(logging.DEBUG)
 
 
+def in_words(error: RagweaveError) -> str:
+    """Write an error and its remedy as one sentence."""
+    return "; ".join(filter(None, (error.what, error.remedy))) + "."
+
+
 def complain(message: str) -> None:
     """Print one line on stderr."""
     typer.echo(f"error: {' '.join(message.split())}", err=True)
@@ -107,13 +115,18 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
-def run(work: Coroutine[Any, Any, T], stopped: str = "stopped.") -> T:
-    """Run a coroutine to its end; Ctrl-C stops the command without a traceback."""
+def call(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+    """Do something that blocks; Ctrl-C stops the command without a traceback."""
     try:
-        return asyncio.run(work)
+        return work(*args, **options)
     except KeyboardInterrupt:
-        typer.echo(stopped, err=True)
+        typer.echo("stopped.", err=True)
         raise typer.Exit(EXIT_STOPPED) from None
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, in the manner of `call`."""
+    return call(asyncio.run, work)
 
 
 def library_name(given: str | None) -> str:

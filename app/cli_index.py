@@ -39,10 +39,7 @@ def index(
 
     watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
     with watcher:
-        report = run(
-            api.aindex(paths, library_name(library), on_event=watcher.event),
-            stopped="stopped. What was stored stays; the same command goes on where this one ended.",
-        )
+        report = run(api.aindex(paths, library_name(library), on_event=watcher.event))
     if as_json:
         print_json(asdict(report))
     elif not quiet:
