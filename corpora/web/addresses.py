@@ -1,8 +1,8 @@
 """Which addresses a page may be fetched from.
 
 A page's address comes from strangers (a search engine, a redirect), so it must not lead into the network of the person
-who asked. One parser (`httpx.URL`) reads the address for the check and for the connection alike; two parsers that
-disagree are how such checks are passed by.
+who asked. It is read strictly here and once more by `httpx`, which connects; what the two read differently is refused,
+because parsers that disagree are how such checks are passed by.
 """
 
 from __future__ import annotations
@@ -168,16 +168,16 @@ def check_url(url: str, *, ports: frozenset[int] | None = PORTS, allow_loopback:
     authority = _AUTHORITY.fullmatch(parts["authority"])
     if authority is None:
         raise Refused(f"The address {shown} names no host that can be read")
-    host = _ascii_host(authority["host"], shown)
+    netloc = _ascii_host(authority["host"], shown)
+    host = netloc.strip("[]")
+    _check_host(host, shown, allow_loopback)
     try:
-        parsed = httpx.URL(f"{parts['scheme'].lower()}://{host}{authority['port']}{parts['rest']}").copy_with(
-            fragment=None
-        )
+        parsed = httpx.URL(f"{parts['scheme'].lower()}://{netloc}{authority['port']}{parts['rest']}")
+        parsed = parsed.copy_with(fragment=None)
     except (httpx.InvalidURL, ValueError) as exc:
         raise Refused(f"The address {shown} cannot be read") from exc
-    # Not `.host`, which gives international names back in their own script.
-    host = parsed.raw_host.decode("ascii")
-    _check_host(host, shown, allow_loopback)
+    if parsed.raw_host.decode("ascii") != host:
+        raise Refused(f"The address {shown} can be read in two ways")
     port = parsed.port if parsed.port is not None else (443 if parsed.scheme == "https" else 80)
     if ports is not None and port not in ports:
         raise Refused(f"The address {shown} asks for port {port}", "only the ports of the web are read")

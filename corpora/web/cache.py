@@ -6,10 +6,10 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,17 @@ CREATE TABLE IF NOT EXISTS entries (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored);
 """
+_PAST_THE_CAP = """
+DELETE FROM entries WHERE (kind, key) IN (
+    SELECT kind, key FROM (
+        SELECT kind, key, sum(size) OVER (ORDER BY stored DESC, kind, key) AS total FROM entries
+    ) WHERE total > ?
+)
+"""
+"""The sum runs from the newest entry; what lies past the cap goes."""
 _VERSION = 1
+
+T = TypeVar("T")
 
 
 class Cache:
@@ -43,50 +53,40 @@ class Cache:
         """Return what was stored, or None where there is nothing fresh."""
         if self.ttl <= 0 or not self.path.exists():
             return None
-        with self._open() as db:
-            if db is None:
-                return None
-            row = db.execute(
-                "SELECT value FROM entries WHERE kind = ? AND key = ? AND stored > ?",
-                (kind, key, time.time() - self.ttl),
-            ).fetchone()
+
+        def read(db: sqlite3.Connection) -> Any | None:
+            fresh = "SELECT value FROM entries WHERE kind = ? AND key = ? AND stored > ?"
+            row = db.execute(fresh, (kind, key, time.time() - self.ttl)).fetchone()
             return json.loads(row[0]) if row else None
-        return None
+
+        return self._run(read)
 
     def put(self, kind: Kind, key: str, value: Any) -> None:
         """Store a JSON value in one transaction, and let go of what is stale or too much."""
-        encoded = json.dumps(value, ensure_ascii=False)
-        size = len(encoded.encode()) + len(key)
+        encoded = json.dumps(value)
+        size = len(encoded) + len(key)
         if self.ttl <= 0 or size > self.max_bytes:
             return
-        with self._open() as db:
-            if db is None:
-                return
+
+        def write(db: sqlite3.Connection) -> None:
             now = time.time()
             db.execute("BEGIN IMMEDIATE")
             db.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", (kind, key, encoded, size, now))
             db.execute("DELETE FROM entries WHERE stored <= ?", (now - self.ttl,))
-            # The running sum counts from the newest entry; what lies past the cap goes.
-            db.execute(
-                """DELETE FROM entries WHERE (kind, key) IN (
-                    SELECT kind, key FROM (
-                        SELECT kind, key, sum(size) OVER (ORDER BY stored DESC, kind, key) AS total FROM entries
-                    ) WHERE total > ?)""",
-                (self.max_bytes,),
-            )
+            db.execute(_PAST_THE_CAP, (self.max_bytes,))
             db.execute("COMMIT")
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection | None]:
+        self._run(write)
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=2.0, isolation_level=None)) as db:
                 self._prepare(db)
-                yield db
+                return work(db)
         except (sqlite3.Error, OSError, ValueError) as exc:
-            logger.warning(
-                "The web cache at %s cannot be used (%s); delete the file to start it afresh", self.path, exc
-            )
+            logger.warning("the web cache %s cannot be used (%s); delete the file to start it afresh", self.path, exc)
+            return None
 
     def _prepare(self, db: sqlite3.Connection) -> None:
         version = db.execute("PRAGMA user_version").fetchone()[0]

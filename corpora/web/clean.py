@@ -16,12 +16,8 @@ MAX_HTML = 1_000_000
 """Characters of markup that are read; the extractor needs seconds for each million."""
 
 _MARKUP = re.compile(r"\s*<(?:!doctype|!--|html|head|body|\?xml|article|div|p|h1|title|meta)\b", re.I)
-_HIDDEN = (
-    "//script|//style|//template|//noscript|//svg|//iframe|//*[@hidden]|//*[@aria-hidden='true']"
-    "|//*[contains(translate(@style, ' ', ''), 'display:none')]"
-    "|//*[contains(translate(@style, ' ', ''), 'visibility:hidden')]"
-    "|//*[contains(translate(@style, ' ', ''), 'font-size:0')]"
-)
+_UNSEEN = "//script|//style|//template|//noscript|//svg|//iframe|//*[@hidden]|//*[@aria-hidden='true']"
+_UNSEEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])", re.I)
 _WALL = re.compile(
     r"cookie|consent|einwillig|zustimm|accepter|javascript|captcha|verify (?:that )?you are (?:a )?human|"
     r"are you a robot|access denied|checking your browser|subscribe to (?:read|continue)|sign in to continue",
@@ -90,7 +86,8 @@ def _parse(source: str) -> Any:
         tree = html.document_fromstring(source.encode("utf-8", "replace"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         return None
-    for element in tree.xpath(_HIDDEN):
+    styled = (element for element in tree.xpath("//*[@style]") if _UNSEEN_STYLE.search(element.get("style")))
+    for element in [*tree.xpath(_UNSEEN), *styled]:
         if element.getparent() is not None:
             element.drop_tree()
     return tree

@@ -32,6 +32,7 @@ MAX_REDIRECTS = 5
 TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown"})
 _BINARY = frozenset(range(9)) | {0x0B} | frozenset(range(0x0E, 0x1B)) | frozenset(range(0x1C, 0x20))
 _MAX_INFLATE = 65_536
+_CONNECT_TIMEOUT = 5.0  # leaves time for the next address of a name
 _HEADERS = {
     "User-Agent": "Mozilla/5.0 (compatible; Ragweave)",
     "Accept": "text/html,application/xhtml+xml,text/plain;q=0.9,text/markdown;q=0.9",
@@ -163,8 +164,9 @@ class Fetcher:
     async def _follow(self, target: Target) -> Body:
         tls = self._tls if self._tls is not None else await asyncio.to_thread(_ssl_context)
         transport = PinnedTransport(self.check, self._resolver, self._allow_loopback, tls)
+        limits = httpx.Timeout(self.timeout, connect=min(_CONNECT_TIMEOUT, self.timeout))
         async with httpx.AsyncClient(
-            transport=transport, headers=_HEADERS, timeout=self.timeout, trust_env=False, follow_redirects=False
+            transport=transport, headers=_HEADERS, timeout=limits, trust_env=False, follow_redirects=False
         ) as client:
             for _ in range(MAX_REDIRECTS + 1):
                 async with client.stream("GET", target.url) as response:

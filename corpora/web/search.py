@@ -152,7 +152,7 @@ class Searcher:
                 page = Page(row.url, row.title, row.snippet, row.snippet, now())
             if why:
                 rest = "its search snippet is used instead" if page else "it is left out"
-                notes.append(f"{why.rstrip('.')}; {rest}.")
+                notes.append(f"{why}; {rest}.")
             if page:
                 pages.append(page)
         return pages
@@ -187,7 +187,7 @@ def _outcome(task: asyncio.Task[Page], url: str) -> tuple[Page | None, str]:
     if error is None:
         return task.result(), ""
     if isinstance(error, RagweaveError):
-        return None, str(error)
+        return None, error.what
     logger.error("reading %s failed", url, exc_info=error)
     return None, f"The page of {_host(url)} could not be read"
 
