@@ -7,6 +7,7 @@ One table per library and corpus keeps document frequencies its own and a deleti
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,8 +20,11 @@ from ragweave.models.text import content_terms, terms
 WEIGHTS = (1.0, 1.0, 1.0)
 """Weights of title, heading and text in BM25."""
 
-BUDGET = 6_000
+BUDGET = 4_000
 """Postings one query may touch. The rarest terms come first; common ones beyond the budget say little and cost most."""
+
+_K1, _B = 1.2, 0.75
+"""Constants of BM25, those that FTS5 has built in."""
 
 TERM_LIMIT = 64
 """Terms of one query; a longer question is cut to its rarest."""
@@ -129,27 +133,89 @@ def search(
     query: str,
     k: int,
     sources: Sequence[str] = (),
+    budget: int = BUDGET,
 ) -> list[tuple[str, float]]:
-    """Return up to k (item id, BM25 score), best first; scores are positive, higher is better."""
+    """Return up to k (item id, BM25 score), best first; scores are positive, higher is better.
+
+    The rarest terms choose the candidates; where others had to be left out, the candidates are then scored by all.
+    """
     if not exists(connection, library, corpus):
         return []
-    wanted = content_terms(query) or terms(query)
-    _, frequency = frequencies.of(connection, generation, wanted)
-    kept = prune(frequency)
+    _, frequency = frequencies.of(connection, generation, content_terms(query) or terms(query))
+    kept = prune(frequency, budget)
     if not kept:
         return []
-    match = " OR ".join('"' + term.replace('"', '""') + '"' for term in kept)
+    asked = [t for t, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])) if count][:TERM_LIMIT]
+    whole = len(kept) == len(asked)
+    found = _candidates(connection, library, corpus, kept, k if whole else max(2 * k, 100), sources)
+    if not whole:
+        found = _scored(connection, library, corpus, asked, frequency, [n for n, _ in found])[:k]
+    names = _ids(connection, [n for n, _ in found])
+    return [(names[n], score) for n, score in found if score > 0 and n in names]
+
+
+def _candidates(
+    connection: Connection, library: str, corpus: Corpus, kept: Sequence[str], k: int, sources: Sequence[str]
+) -> list[tuple[int, float]]:
+    """Return the best k (row, BM25 over `kept`)."""
     name = table(library, corpus)
-    weights = ", ".join(str(w) for w in WEIGHTS)
-    values: list[Any] = [match]
+    values: list[Any] = [" OR ".join('"' + term.replace('"', '""') + '"' for term in kept)]
     only = ""
     if sources:
         only = f" AND rowid IN (SELECT n FROM items WHERE library = ? AND source IN ({','.join('?' * len(sources))}))"
         values += [library, *sources]
+    weights = ", ".join(str(w) for w in WEIGHTS)
     rows = connection.exec_driver_sql(
-        f"SELECT i.id, f.score FROM (SELECT rowid AS n, -bm25({name}, {weights}) AS score FROM {name} "
-        f"WHERE {name} MATCH ?{only} ORDER BY score DESC, rowid LIMIT ?) f JOIN items i ON i.n = f.n "
-        "ORDER BY f.score DESC, f.n",
+        f"SELECT rowid, -bm25({name}, {weights}) AS score FROM {name} "
+        f"WHERE {name} MATCH ?{only} ORDER BY score DESC, rowid LIMIT ?",
         (*values, k),
     )
-    return [(row[0], float(row[1])) for row in rows if row[1] > 0]
+    return [(row[0], float(row[1])) for row in rows]
+
+
+def _scored(
+    connection: Connection,
+    library: str,
+    corpus: Corpus,
+    asked: Sequence[str],
+    frequency: dict[str, int],
+    rows: Sequence[int],
+) -> list[tuple[int, float]]:
+    """Return the rows with their BM25 over all terms, best first: the formula and constants of FTS5's own bm25()."""
+    name = table(library, corpus)
+    total, tokens = _totals(connection, name)
+    average = tokens / total
+    weight = {t: max(math.log((total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
+    texts = connection.exec_driver_sql(
+        f"SELECT rowid, title, heading, text FROM {name} WHERE rowid IN ({','.join('?' * len(rows))})", tuple(rows)
+    )
+    scored = []
+    for n, *columns in texts:
+        # Doubled spaces keep two equal neighbours from sharing the space between them.
+        padded = [f" {column.replace(' ', '  ')} " for column in columns]
+        length = sum(column.count(" ") + 1 for column in columns if column)
+        norm = _K1 * (1 - _B + _B * length / average)
+        score = 0.0
+        for term, idf in weight.items():
+            needle = f" {term} "
+            count = sum(w * column.count(needle) for w, column in zip(WEIGHTS, padded, strict=True))
+            score += idf * count * (_K1 + 1) / (count + norm)
+        scored.append((n, score))
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _totals(connection: Connection, name: str) -> tuple[int, int]:
+    """Return the rows and the tokens of an index, from the averages record that FTS5 keeps (row 1, varints)."""
+    record: bytes = connection.exec_driver_sql(f"SELECT block FROM {name}_data WHERE id = 1").scalar_one()
+    values, value = [], 0
+    for byte in record:
+        value = value << 7 | byte & 0x7F
+        if not byte & 0x80:
+            values.append(value)
+            value = 0
+    return values[0], sum(values[1:])
+
+
+def _ids(connection: Connection, rows: Sequence[int]) -> dict[int, str]:
+    found = connection.exec_driver_sql(f"SELECT n, id FROM items WHERE n IN ({','.join('?' * len(rows))})", tuple(rows))
+    return {row[0]: row[1] for row in found}

@@ -112,8 +112,10 @@ class _Reader:
 
     def close(self) -> None:
         self._closed = True
-        if self._process is not None:
-            self._process.kill()
+        process = self._process
+        if process is not None:
+            process.kill()
+            process.wait()
 
     def stop(self) -> None:
         process, self._process = self._process, None

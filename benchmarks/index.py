@@ -1,0 +1,158 @@
+"""How fast files become searchable: paragraphs per second, and the run against its slowest stage alone.
+
+    python benchmarks/index.py [--paragraphs 10000] [--json OUT]
+
+Each stage is also run alone on the same files; the pipeline should cost little more than the slowest of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import resource
+import shutil
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+DATA = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
+WORDS = 120
+PER_FILE = 25
+
+
+SETS = ("squad_xquad_en/passages.jsonl", "multihop_hotpotqa/corpus.jsonl")
+
+
+def sentences(sets: tuple[str, ...] = SETS) -> list[str]:
+    """Return real sentences where the public data sets are present, made-up ones elsewhere."""
+    found: list[str] = []
+    for name in sets:
+        file = DATA / name
+        if file.is_file():
+            for line in file.read_text(encoding="utf-8").splitlines():
+                found += [s.strip() + "." for s in json.loads(line)["text"].split(". ") if len(s) > 30]
+    if not found:
+        rng = random.Random(1)
+        words = ["".join(rng.choices("abcdefghijklmnoprstuvw", k=rng.randint(2, 9))) for _ in range(20_000)]
+        found = [" ".join(rng.choices(words, k=18)).capitalize() + "." for _ in range(6_000)]
+    return found
+
+
+def write_files(folder: Path, paragraphs: int) -> None:
+    """Write Markdown files of PER_FILE sections, one paragraph of about WORDS words each."""
+    rng, pool = random.Random(0), sentences()
+    for n in range(0, paragraphs, PER_FILE):
+        parts = [f"# Notes {n}"]
+        for i in range(n, min(n + PER_FILE, paragraphs)):
+            text: list[str] = []
+            while sum(len(s.split()) for s in text) < WORDS:
+                text.append(rng.choice(pool))
+            parts.append(f"## Part {i}\n\n" + " ".join(text))
+        (folder / f"notes-{n:06}.md").write_text("\n\n".join(parts), encoding="utf-8")
+
+
+def alone(files: list[str]) -> dict[str, float]:
+    """Return the seconds of each stage, run by itself."""
+    from ragweave.corpora.commit import Committer, Outcome
+    from ragweave.corpora.pipeline import COMMIT_CHUNKS, EMBED_BATCH
+    from ragweave.corpora.readers import Readers
+    from ragweave.corpora.scan import identify
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.corpora.stages import dense_texts, params_hash
+    from ragweave.corpora.stores import stores
+    from ragweave.models.embed import encoder
+
+    mind, seconds = encoder(), {}
+    params = params_hash(mind.name, mind.max_words)
+    known = [identify(file, params, 512) for file in files]
+    readers = Readers(corpora_settings())
+    began = time.monotonic()
+    with ThreadPoolExecutor(readers.width) as pool:
+        prepared = list(pool.map(lambda f: readers.read(f.path, f.source, mind.max_words), known))
+    seconds["read"] = time.monotonic() - began
+    readers.close()
+    texts = [dense_texts(p) for p in prepared]
+    flat = [t for some in texts for t in some]
+    began = time.monotonic()
+    parts = [mind.texts(flat[i : i + EMBED_BATCH]) for i in range(0, len(flat), EMBED_BATCH)]
+    seconds["embed"] = time.monotonic() - began
+    import numpy as np
+
+    vectors, at, outcomes = np.concatenate(parts), 0, []
+    for file, made, some in zip(known, prepared, texts, strict=True):
+        outcomes.append(Outcome(file, made, vectors[at : at + len(some)]))
+        at += len(some)
+    held = stores()
+    committer = Committer(held.catalog, held.vectors, held.catalog.create("alone", mind.name, mind.dim), params)
+    began = time.monotonic()
+    batch: list[Outcome] = []
+    for outcome in outcomes:
+        batch.append(outcome)
+        if sum(len(o.vectors) for o in batch) >= COMMIT_CHUNKS:
+            committer.store(batch)
+            batch = []
+    committer.store(batch)
+    seconds["commit"] = time.monotonic() - began
+    return seconds
+
+
+def main() -> None:
+    """Run and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--paragraphs", type=int, default=10_000)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    scratch = Path(tempfile.mkdtemp(prefix="ragweave-bench-"))
+    try:
+        os.environ["RAGWEAVE_HOME"] = str(scratch / "home")
+        (scratch / "files").mkdir()
+        write_files(scratch / "files", given.paragraphs)
+        figures = measure(scratch / "files")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    for name, value in figures.items():
+        print(f"{name:32} {value:>12,.2f}" if isinstance(value, float) else f"{name:32} {value:>12}")
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+def measure(folder: Path) -> dict[str, float | int]:
+    """Index the folder, index it again, then run each stage alone."""
+    from ragweave.corpora.ingest import index
+    from ragweave.corpora.library import close_all, open_library
+    from ragweave.models.embed import encoder
+
+    encoder().texts(["warm"])
+    report = asyncio.run(index([folder]))
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    reader = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    again = asyncio.run(index([folder]))
+
+    async def count() -> dict[str, int]:
+        return dict(await (await open_library()).counts())
+
+    counts = asyncio.run(count())
+    stages = alone(sorted(str(p) for p in folder.iterdir()))
+    close_all()
+    slowest = max(stages.values())
+    return {
+        "files": report.files,
+        "paragraphs": counts["paragraph"],
+        "vectors": report.chunks,
+        "wall s": report.seconds,
+        "paragraphs / s": counts["paragraph"] / report.seconds,
+        **{f"{name} busy s": value for name, value in report.busy.items()},
+        **{f"{name} alone s": value for name, value in stages.items()},
+        "wall / slowest stage alone": report.seconds / slowest,
+        "unchanged run s": again.seconds,
+        "peak RSS MiB": own,
+        "peak RSS of a reader MiB": reader,
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Lexical search at size: milliseconds per query at 100,000 items, pruned and whole.
+
+    python benchmarks/lexical.py [--items 100000] [--json OUT]
+
+`first` asks a term for the first time in a generation, so its document frequency is read as well; `whole` searches
+every content term, as a plain OR query would.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import runpy
+import shutil
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def questions(count: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    """Return (question, gold passage id) pairs and the passages, or word samples without gold and no passages."""
+    shared = runpy.run_path(str(HERE / "index.py"))
+    folder, rng = shared["DATA"] / "squad_xquad_en", random.Random(2)
+    if folder.is_dir():
+        rows = [json.loads(line) for line in (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
+        texts = [json.loads(line) for line in (folder / "passages.jsonl").read_text(encoding="utf-8").splitlines()]
+        asked = [(row["question"], row["gold"][0]) for row in rng.sample(rows, count)]
+        return asked, {row["id"]: row["text"] for row in texts}
+    pool = shared["sentences"]()
+    return [(" ".join(rng.sample(rng.choice(pool).split(), 8)), "") for _ in range(count)], {}
+
+
+def build(count: int, gold: dict[str, str]) -> tuple[object, str]:
+    """Fill a library with the gold passages among `count` others of about 120 words; return catalog and library id."""
+    from ragweave.corpora import lexical
+    from ragweave.corpora.catalog import Catalog
+    from ragweave.corpora.schema import items, sources, write
+
+    shared = runpy.run_path(str(HERE / "index.py"))
+    pool, rng = shared["sentences"](shared["SETS"][1:]), random.Random(0)
+    cut = [(s, lexical.indexed(s), len(s.split())) for s in pool]
+    catalog = Catalog(Path(os.environ["RAGWEAVE_HOME"]) / "catalog.sqlite")
+    library = catalog.create("bench", "none", 1).id
+    source = {"library": library, "id": "s", "kind": "text", "title": "", "status": "ok", "reason": "", "bytes": 0}
+    source |= {"sha256": "", "params_hash": "", "warnings": [], "author": "", "language": "", "indexed_at": ""}
+    blank = {"library": library, "source": "s", "corpus": "paragraph", "title": "Notes", "locator": {}, "heading": []}
+    blank |= {"spans": [], "meta": {}, "date": None, "language": ""}
+    with write(catalog.engine) as connection:
+        connection.execute(sources.insert(), source)
+        for first in range(1, count + 1, 5_000):
+            rows, words = [], []
+            for n in range(first, min(first + 5_000, count + 1)):
+                text: list[tuple[str, str, int]] = []
+                while sum(t[2] for t in text) < 120:
+                    text.append(rng.choice(cut))
+                rows.append({**blank, "n": n, "id": f"i{n}", "ordinal": n, "text": " ".join(t[0] for t in text)})
+                words.append((n, "note", "", " ".join(t[1] for t in text)))
+            connection.execute(items.insert(), rows)
+            lexical.insert(connection, library, "paragraph", words)
+        last = [(count + 1 + n, *pair) for n, pair in enumerate(gold.items())]
+        if last:
+            connection.execute(
+                items.insert(), [{**blank, "n": n, "id": i, "ordinal": n, "text": t} for n, i, t in last]
+            )
+            lexical.insert(connection, library, "paragraph", [(n, "note", "", lexical.indexed(t)) for n, _, t in last])
+    return catalog, library
+
+
+def measure(count: int) -> dict[str, float]:
+    """Return milliseconds per query."""
+    from ragweave.corpora import lexical
+    from ragweave.models.text import content_terms
+
+    asked, gold = questions(300)
+    catalog, library = build(count, gold)
+    figures: dict[str, float] = {"items": count, "queries": len(asked)}
+
+    def run(label: str, budget: int, known: lexical.Frequencies) -> list[list[tuple[str, float]]]:
+        times, found = [], []
+        for question, _ in asked:
+            began = time.perf_counter()
+            with catalog.engine.begin() as connection:  # type: ignore[attr-defined]
+                hits = lexical.search(connection, known, library, "paragraph", 0, question, 50, budget=budget)
+            times.append((time.perf_counter() - began) * 1000)
+            found.append(hits)
+        times.sort()
+        figures[f"{label} median ms"] = statistics.median(times)
+        figures[f"{label} p95 ms"] = times[int(len(times) * 0.95)]
+        figures[f"{label} worst ms"] = times[-1]
+        return found
+
+    known = lexical.Frequencies(library, "paragraph")
+    run("first", lexical.BUDGET, known)
+    pruned = run("pruned", lexical.BUDGET, known)
+    whole = run("whole", 10**9, known)
+    for label, found in (("pruned", pruned), ("whole", whole)):
+        for k in (1, 10, 50):
+            there = [wanted in [id_ for id_, _ in hits[:k]] for hits, (_, wanted) in zip(found, asked, strict=True)]
+            figures[f"{label} gold in top {k}"] = statistics.mean(there)
+    figures["terms per query"] = statistics.mean(len(content_terms(q)) for q, _ in asked)
+    catalog.close()  # type: ignore[attr-defined]
+    return figures
+
+
+def main() -> None:
+    """Run and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=100_000)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    scratch = Path(tempfile.mkdtemp(prefix="ragweave-bench-"))
+    os.environ["RAGWEAVE_HOME"] = str(scratch)
+    try:
+        figures = measure(given.items)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    for name, value in figures.items():
+        print(f"{name:32} {value:>12,.2f}" if isinstance(value, float) else f"{name:32} {value:>12}")
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
