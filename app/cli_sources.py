@@ -43,8 +43,9 @@ def list_sources(library: LibraryOption = None, as_json: JsonOption = False) -> 
     for name in ("id", "kind", "items", "size", "source"):
         table.add_column(name, justify="right" if name in ("items", "size") else "left", no_wrap=name != "source")
     for s in found:
+        same = f"\nand {counted(len(s.paths) - 1, 'more path')} with the same bytes" if len(s.paths) > 1 else ""
         note = f"\n{s.status}: {'; '.join(filter(None, (s.reason, *s.warnings)))}" if s.status != "ok" else ""
-        table.add_row(s.id[:8], s.kind, str(s.items), size(s.bytes), short_path(s.path) + clean(note))
+        table.add_row(s.id[:8], s.kind, str(s.items), size(s.bytes), short_path(s.path) + same + clean(note))
     out = console()
     if found:
         out.print(table)

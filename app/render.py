@@ -116,7 +116,8 @@ class Flow:
             self._put(piece, style)
             return
         piece = piece.lstrip()
-        if piece and _UNSPACED.search(piece):
+        if cell_len(piece) > len(piece):
+            # Wide letters belong to scripts that may be broken anywhere.
             for c in piece:
                 if self._column + cell_len(c) > self._width:
                     self._newline()

@@ -119,7 +119,8 @@ BAD: list[tuple[str, list[str], str]] = [
 
 @pytest.mark.parametrize(("argv", "words"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
 def test_bad_input_gets_one_line_and_exit_code_2(main: Any, argv: list[str], words: str) -> None:
-    assert main("library", "create", "made")[0] == 0
+    if "made" in argv:
+        assert main("library", "create", "made")[0] == 0
     code, out, err = main(*argv)
     assert code == 2
     assert out == ""

@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -50,28 +49,21 @@ async def server(tmp_path: Path, home: Path) -> AsyncIterator[str]:
     command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
     log = tmp_path / "server.log"
     with log.open("wb") as out:
-        process = subprocess.Popen(
-            [*command, "--host", "127.0.0.1", "--port", str(port)],
-            cwd=tmp_path,
-            env=environment,
-            stdout=out,
-            stderr=subprocess.STDOUT,
+        process = await asyncio.create_subprocess_exec(
+            *command, "--host", "127.0.0.1", "--port", str(port), cwd=tmp_path, env=environment, stdout=out, stderr=out
         )
     try:
         url = f"http://127.0.0.1:{port}"
         async with httpx.AsyncClient(trust_env=False) as client:
             give_up = time.monotonic() + _PATIENCE
             while not await _is_up(client, url):
-                assert process.poll() is None and time.monotonic() < give_up, log.read_text()[-4000:]
+                assert process.returncode is None and time.monotonic() < give_up, log.read_text()[-4000:]
                 await asyncio.sleep(0.2)
         yield url
     finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
 
 
 async def _is_up(client: httpx.AsyncClient, url: str) -> bool:

@@ -1,0 +1,85 @@
+"""`ragweave doctor`: an honest report that changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def areas(out: str) -> dict[str, dict[str, str]]:
+    return {f["area"]: f for f in json.loads(out)}
+
+
+def test_a_fresh_machine_is_well_and_says_what_is_off(main: Any, home: Path) -> None:
+    code, out, _ = main("doctor", "--json")
+    found = areas(out)
+    assert code == 0
+    assert {"python", "packages", "home", "libraries", "encoder", "mind", "web search"} <= set(found)
+    assert found["packages"]["state"] == "ok"
+    assert found["mind"]["state"] == "off"
+    assert "RAGWEAVE_CHAT" in found["mind"]["remedy"]
+    assert not home.exists(), "looking around must not leave anything behind"
+
+
+def test_the_report_reads_as_lines_of_words(main: Any) -> None:
+    code, out, _ = main("doctor")
+    assert code == 0
+    assert "the small mind" in out
+    assert "→ set RAGWEAVE_CHAT" in out
+
+
+def test_a_library_is_counted_and_its_failures_are_named(main: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nA paragraph about the harbour.\n", encoding="utf-8")
+    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.7\nno more")
+    main("index", str(tmp_path / "a.md"), str(tmp_path / "b.pdf"))
+    found = areas(main("doctor", "--json")[1])["library default"]
+    assert found["state"] == "warn"
+    assert "2 sources" in found["what"] and "1 paragraph" in found["what"] and "1 source failed" in found["what"]
+
+
+def test_a_chat_server_that_is_down_is_bad_and_has_a_remedy(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragweave.models.settings import model_settings
+
+    monkeypatch.setenv("RAGWEAVE_CHAT", "some-model")
+    monkeypatch.setenv("RAGWEAVE_CHAT_URL", "http://127.0.0.1:9/v1")
+    model_settings.cache_clear()
+    code, out, _ = main("doctor", "--json")
+    found = areas(out)["mind"]
+    assert code == 2
+    assert found["state"] == "bad"
+    assert "some-model at 127.0.0.1:9" in found["what"]
+    assert "RAGWEAVE_CHAT_URL" in found["remedy"]
+
+
+@pytest.mark.parametrize("called", [False, True])
+async def test_a_chat_server_that_answers_is_well(monkeypatch: pytest.MonkeyPatch, called: bool) -> None:
+    from ragweave.doctor import examine
+    from ragweave.models.settings import model_settings
+    from ragweave.testing import ScriptedServer
+
+    with ScriptedServer(["ready"] if called else []) as server:
+        monkeypatch.setenv("RAGWEAVE_CHAT", "some-model")
+        monkeypatch.setenv("RAGWEAVE_CHAT_URL", server.base_url)
+        model_settings.cache_clear()
+        found = next(f for f in await examine(call=called) if f.area == "mind")
+    assert found.state == "ok"
+    assert ("answered: ready" in found.what) is called
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_home_without_permission_is_bad(main: Any, home: Path) -> None:
+    home.mkdir(mode=0o500)
+    code, out, _ = main("doctor", "--json")
+    assert code == 2
+    assert areas(out)["home"]["state"] == "bad"
+
+
+def test_a_home_that_is_a_file_is_bad(main: Any, home: Path) -> None:
+    home.write_text("not a folder")
+    code, out, _ = main("doctor", "--json")
+    assert code == 2
+    assert "RAGWEAVE_HOME" in areas(out)["home"]["remedy"]
