@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -160,15 +161,18 @@ _SOFT_ENDS = (re.compile(r"\n"), re.compile(r"[;；:：,，、]\s*"), re.compile
 def _forced(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
     """Cut a stretch longer than a piece: after a line end, a clause, a word, or else a number of characters."""
     out = []
-    while size(text[start:end]) > limit:
-        # The longest head that fits, by bisection: size grows with the text.
-        low, high = start + 1, min(end, start + limit * _LONGEST_WORD)
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if size(text[start:middle]) <= limit else (low, middle - 1)
-        at = low
+    while start < end:
+        reach = min(end, start + limit * _LONGEST_WORD)
+        words = size(text[start:reach])
+        if reach == end and words <= limit:
+            break
+        # Shrink in proportion until it fits: text is even enough for two or three steps.
+        while words > limit and reach > start + 1:
+            reach = max(start + 1, start + int((reach - start) * limit / words))
+            words = size(text[start:reach])
+        at = reach
         for pattern in _SOFT_ENDS:
-            ends = [m.end() for m in pattern.finditer(text, start + (low - start) // 2, low)]
+            ends = [m.end() for m in pattern.finditer(text, start + (reach - start) // 2, reach)]
             if ends:
                 at = ends[-1]
                 break
@@ -211,6 +215,8 @@ def _piece(blocks: Sequence[Block], headers: Sequence[str], atoms: Sequence[_Ato
     return Piece(text, tuple(spans), glue)
 
 
-def _clipped(spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    over = [s for s in spans if s.start < end and s.end > start]
-    return [Span(max(s.start, start), min(s.end, end), s.line, s.page, s.bbox) for s in over]
+def _clipped(spans: Sequence[Span], start: int, end: int) -> list[Span]:
+    """Return the spans that overlap [start, end), cut to it; by bisection, as a table may have a million."""
+    low = bisect_right(spans, start, key=lambda s: s.end)
+    high = bisect_left(spans, end, key=lambda s: s.start)
+    return [Span(max(s.start, start), min(s.end, end), s.line, s.page, s.bbox) for s in spans[low:high]]

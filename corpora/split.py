@@ -53,7 +53,7 @@ def documents(source_id: str, file: str, parsed: Parsed, paragraphs: Sequence[It
         _Part(s, s.opened if first else (), piece, item.id)
         for (s, piece, first), item in zip(pieces, paragraphs, strict=True)
     ]
-    out = []
+    out: list[Item] = []
     for group in _groups(parts):
         text, spans = _joined(group)
         heading = _shared([p.section for p in group])

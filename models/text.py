@@ -100,7 +100,7 @@ _ABBREVIATIONS = frozenset(
     "rev hon approx dept est jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m ph.d cf ca".split()
 )
 _SENTENCE_END = re.compile(
-    r"(?:[.!?…]+[\"'”’)\]]*(?=\s|$))|(?:[。！？｡]+[」』”’）]*)|(?:\n\s*\n)|(?:\n(?=\s*(?:[-*•]|\d+[.)])\s))"
+    r"(?:(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$))|(?:[。！？｡]+[」』”’）]*)|(?:\n\s*\n)|(?:\n(?=\s*(?:[-*•]|\d+[.)])\s))"
 )
 
 

@@ -160,7 +160,7 @@ class Flow:
             self._cells.append(self._cell.text.replace("\n", " ").strip())
             self._cell = Lines()
         elif tag == "tr" and any(self._cells):
-            if self._all_header and self._header_rows == table.text.count("\n") + bool(table.text):
+            if self._all_header and self._header_rows == table.count:
                 self._header_rows += 1
             table.add(" | ".join(self._cells), self._row_line)
             self._cells = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -91,9 +92,37 @@ def _too_deep(parser: Any) -> bool:
     return any("depth" in e.message.lower() for e in parser.error_log)
 
 
-def _text_length(element: Any) -> int:
-    """Return the number of characters in words below an element."""
-    return sum(len(part.strip()) for part in element.itertext())
+@dataclass(slots=True)
+class _Weight:
+    """What lies below an element: characters, those in links, links, whether an h1 is among it."""
+
+    text: int = 0
+    linked: int = 0
+    links: int = 0
+    h1: bool = False
+
+
+def _weigh(root: Any) -> dict[Any, _Weight]:
+    """Weigh every element below `root` in one pass."""
+    from lxml import etree
+
+    weights: dict[Any, _Weight] = {}
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if event == "start":
+            weights[element] = _Weight(len((element.text or "").strip()))
+            continue
+        own = weights[element]
+        if element.tag == "a":
+            own.linked = own.text
+            own.links += 1
+        if element is root:
+            break
+        around = weights[element.getparent()]
+        around.text += own.text + len((element.tail or "").strip())
+        around.linked += own.linked
+        around.links += own.links
+        around.h1 = around.h1 or own.h1 or element.tag == "h1"
+    return weights
 
 
 class _Page:
@@ -111,7 +140,8 @@ class _Page:
         body = root.find("body")
         self._body = root if body is None else body
         etree.strip_elements(self._body, "script", "style", "noscript", "template", with_tail=False)
-        self._length = max(1, _text_length(self._body))
+        self._weights = _weigh(self._body)
+        self._length = max(1, self._weights[self._body].text)
         self._main = self._find_main()
 
     def meta(self, *names: str) -> str:
@@ -162,8 +192,8 @@ class _Page:
     def _find_main(self) -> Any:
         """Return the element that the page marks as its content and that holds enough of its text, or None."""
         marked = [*self._body.iter("main"), *self._body.xpath(".//*[@role='main']"), *self._body.iter("article")][:20]
-        best = max(marked, key=_text_length, default=None)
-        if best is None or _text_length(best) < self._length * _MAIN_SHARE:
+        best = max(marked, key=self._text, default=None)
+        if best is None or self._text(best) < self._length * _MAIN_SHARE:
             return None
         # A list of articles is a page of its own: all of them count.
         siblings = best.getparent().findall(best.tag) if best.tag == "article" else []
@@ -181,19 +211,18 @@ class _Page:
         if tag == "a" and "headerlink" in (element.get("class") or ""):
             return True
         if tag == "header" and self._main is None:
-            return element.find(".//h1") is None
+            return not self._weights[element].h1
         if (element.get("role") or "") in _ROLES or self._named_junk(element):
-            return element.find(".//h1") is None and _text_length(element) < self._length / 2
+            return not self._weights[element].h1 and self._text(element) < self._length / 2
         return self._main is None and tag in ("ul", "ol", "div", "table", "p") and self._is_linked(element)
 
     def _named_junk(self, element: Any) -> bool:
         return not _JUNK.isdisjoint(f"{element.get('class') or ''} {element.get('id') or ''}".lower().split())
 
-    @staticmethod
-    def _is_linked(element: Any) -> bool:
+    def _is_linked(self, element: Any) -> bool:
         """Tell whether nearly all text lies in three or more links."""
-        links = list(element.iter("a"))
-        if len(links) < 3:
-            return False
-        linked = sum(_text_length(a) for a in links)
-        return linked > 0 and linked >= _LINKED * _text_length(element)
+        weight = self._weights[element]
+        return weight.links >= 3 and weight.linked > 0 and weight.linked >= _LINKED * weight.text
+
+    def _text(self, element: Any) -> int:
+        return self._weights[element].text

@@ -183,8 +183,9 @@ def _size(handle: Any, at: int) -> float:
     import pypdfium2.raw as raw
 
     matrix = raw.FS_MATRIX()
-    scale = (matrix.b**2 + matrix.d**2) ** 0.5 if raw.FPDFText_GetMatrix(handle, at, matrix) else 1.0
-    return round(raw.FPDFText_GetFontSize(handle, at) * (scale or 1.0), 1)
+    scale: float = (matrix.b**2 + matrix.d**2) ** 0.5 if raw.FPDFText_GetMatrix(handle, at, matrix) else 1.0
+    size: float = raw.FPDFText_GetFontSize(handle, at)
+    return round(size * (scale or 1.0), 1)
 
 
 def _is_bold(handle: Any, at: int) -> bool:
