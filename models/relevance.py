@@ -1,36 +1,52 @@
 """The small relevance evaluator: how well passages answer a question, in CPU milliseconds and without any key.
 
-Two scores are given, because they serve two ends. `order` compares the candidates of one question and ranks them;
-it means nothing across questions. `floor` is absolute: calibrated to [-1, 1] with 0 undecided, it carries CRAG's
-verdict (section 4.3), the choice of strips and the check of sentences.
+Two scores are given, because they serve two ends. `order` compares the candidates of one question and ranks them; it
+means nothing across questions. `floor` is absolute: calibrated to [-1, 1] with 0 undecided, it carries CRAG's verdict
+(section 4.3), the choice of strips and the check of sentences. `order` is fitted, on features that are relative to the
+other candidates; `floor` is a stated sum of a few features, of which only the scale is fitted, because fitted absolute
+scores do not carry over to another library. docs/evaluator.md has the figures and the model card.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.models import text
+from ragweave.models.errors import WeightsError
+from ragweave.models.relevance_features import OWN, Idf, Looked, Matrix, Passage, comparison, look
+from ragweave.models.trees import Trees
 
-Idf = Callable[[str], float]
-"""Inverse document frequency of a stemmed term, as `ragweave.models.text.terms` makes them."""
+__all__ = ["LOWER", "UPPER", "Idf", "Passage", "Scores", "score"]
 
 UPPER = 0.5
 """CRAG's upper threshold for `floor`: the best candidate at or above it makes the verdict `correct`."""
 
-LOWER = -0.85
+LOWER = -0.9
 """CRAG's lower threshold for `floor`: every candidate below it makes the verdict `incorrect`."""
 
+HEAD = Path(__file__).parent / "heads" / "relevance"
+"""The shipped weights, without suffix: `.npz` holds the trees, `.json` the scale of `floor` and where it came from."""
 
-@dataclass(frozen=True)
-class Passage:
-    """What is scored: a text and the title of the document it stands in."""
+EVIDENCE = {
+    "best_sentence": 1.0, "bigrams": 0.5, "soft": 0.5, "sentence_cosine": 0.5, "rarest": 0.25,
+    "title_named": 0.25, "title_phrase": 0.25,
+}  # fmt: skip
+"""Weights of the evidence sum behind `floor`. Titles weigh little: in a library of one's own they are file names."""
 
-    title: str
-    text: str
+STANDING = 0.5
+"""Weight of how far a passage stands above the other candidates."""
+
+PRIOR = 2.0
+"""How many typical candidates the others are averaged with, so that one passage alone can be judged."""
+
+WITHOUT_LINKS = 0.4
+"""Share of the booster that sees no links, in `order`: many libraries have none."""
 
 
 @dataclass(frozen=True)
@@ -46,41 +62,81 @@ class Scores:
     floor: NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Head:
+    """Fitted parts of the evaluator.
+
+    Attributes:
+        full: booster over every relative feature.
+        own: booster over the passages' own features.
+        typical: evidence of a typical candidate.
+        slope: scale of `floor`.
+        offset: evidence at which `floor` is 0.
+    """
+
+    full: Trees
+    own: Trees
+    typical: float
+    slope: float
+    offset: float
+
+    def scores(self, seen: Looked) -> Scores:
+        """Score passages by their features."""
+        everything, own = comparison(seen)
+        order = (1 - WITHOUT_LINKS) * self.full.predict(everything) + WITHOUT_LINKS * self.own.predict(own)
+        raw = np.full(len(order), self.offset) if seen.blank else stand(evidence(seen.own), self.typical)
+        # Leaves are steps: among passages that reach the same ones, the evidence decides.
+        return Scores(order + 1e-3 * evidence(seen.own), np.tanh(self.slope * (raw - self.offset) / 2))
+
+
+def evidence(own: Matrix) -> Matrix:
+    """Return the evidence sum of each passage, (n,)."""
+    return np.asarray(own @ np.array([EVIDENCE.get(name, 0.0) for name in OWN]))
+
+
+def stand(sums: Matrix, typical: float) -> Matrix:
+    """Add to each evidence sum half of its lead over the other candidates' mean, (n,)."""
+    others = (PRIOR * typical + sums.sum() - sums) / (PRIOR + len(sums) - 1)
+    return np.asarray(sums + STANDING * (sums - others))
+
+
 def score(question: str, passages: Sequence[Passage], idf: Idf) -> Scores:
-    """Score passages against one question.
+    """Score passages against one question. CPU work: async callers use `asyncio.to_thread`.
 
     Args:
-        question: the question or query that fetched the passages.
+        question: the question or query that fetched the passages; without any content word every floor is 0.
         passages: candidates, in any order; may be empty.
         idf: weight of a stemmed term.
+
+    Raises:
+        WeightsError: the shipped weights are missing or broken.
     """
     if not passages:
         return Scores(np.zeros(0), np.zeros(0))
-    weights = {t: idf(t) for t in text.content_terms(question)}
-    total = sum(weights.values()) or 1.0
-    base = np.zeros(len(passages))
-    for i, p in enumerate(passages):
-        have = set(text.terms(f"{p.title} {p.text}"))
-        named = text.coverage(text.content_terms(p.title), weights)
-        base[i] = sum(w for t, w in weights.items() if t in have) / total + 0.5 * named
-    base += 0.5 * _cosine(question, passages)
-    return Scores(base, np.tanh(3.0 * (base - 0.95)))
+    return head().scores(look(question, passages, idf, embed))
 
 
-def _cosine(question: str, passages: Sequence[Passage]) -> NDArray[np.float64]:
-    vectors = _embed([question, *(f"{p.title}. {p.text}" for p in passages)])
-    return np.asarray(vectors[1:] @ vectors[0], dtype=np.float64)
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Encode with the embedded encoder, whatever the library uses: the head was fitted with it."""
+    from ragweave.models.embed import encoder
+
+    return encoder("wordllama").texts(texts)
 
 
-_wordllama: object | None = None
+@lru_cache(maxsize=4)
+def head(path: Path = HEAD) -> Head:
+    """Load weights, never by pickle.
 
-
-def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    global _wordllama
-    import pathlib
-
-    import wordllama
-
-    if _wordllama is None:
-        _wordllama = wordllama.WordLlama.load(cache_dir=pathlib.Path(wordllama.__file__).parent, disable_download=True)
-    return np.asarray(_wordllama.embed(list(texts), norm=True))  # type: ignore[attr-defined]
+    Raises:
+        WeightsError: a file is missing or broken.
+    """
+    try:
+        scale = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["floor"]
+        with np.load(path.with_suffix(".npz"), allow_pickle=False) as stored:
+            full, own = Trees.load(stored, "full"), Trees.load(stored, "own")
+        return Head(full, own, float(scale["typical"]), float(scale["slope"]), float(scale["offset"]))
+    except (OSError, KeyError, ValueError, TypeError) as exc:
+        raise WeightsError(
+            f"the weights of the relevance evaluator at {path} cannot be read ({exc})",
+            "install Ragweave again, or run python -m ragweave.evals.train_evaluator",
+        ) from exc

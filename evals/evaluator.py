@@ -1,0 +1,201 @@
+"""Figures of the small relevance evaluator: `python -m ragweave.evals.evaluator --data DIR`.
+
+HotpotQA by five folds of questions, every figure from a head that has not seen the question; XQuAD by a head trained on
+all of HotpotQA and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.evals.evaluator_data import Asked, Labels, hotpot, idf_of, looked, ranked, untitled
+from ragweave.evals.train_evaluator import examples, fit
+from ragweave.models.relevance import LOWER, UPPER, Head, Passage, Scores, score
+from ragweave.models.relevance_features import Idf
+
+FOLDS = 5
+HALVES = 10
+"""How many ways to choose the half of the questions that lose their gold."""
+
+Floats = NDArray[np.float64]
+Figures = dict[str, Any]
+
+
+def auc(labels: Labels, scores: Floats) -> float:
+    """Return the area under the ROC curve; ties count half."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(scores)
+    positive = int(labels.sum())
+    return float((ranks[labels == 1].sum() - positive * (positive + 1) / 2) / (positive * (len(labels) - positive)))
+
+
+def average_precision(labels: Labels, scores: Floats) -> float:
+    """Return the mean precision at the relevant items, best score first."""
+    hits = labels[np.argsort(-scores, kind="stable")]
+    return float((np.cumsum(hits) / np.arange(1, len(hits) + 1))[hits == 1].mean())
+
+
+def calibration_error(labels: Labels, floor: Floats, bins: int = 10) -> float:
+    """Return the expected calibration error of (floor + 1) / 2 as a probability, over bins of equal width."""
+    p = (floor + 1) / 2
+    bin_of = np.minimum((p * bins).astype(int), bins - 1)
+    return float(
+        sum(
+            (bin_of == b).mean() * abs(p[bin_of == b].mean() - labels[bin_of == b].mean()) for b in set(bin_of.tolist())
+        )
+    )
+
+
+def pairs(asked: Sequence[Asked], scores: Sequence[Scores]) -> Figures:
+    """Return the figures over all pairs of question and candidate."""
+    labels = np.concatenate([a.labels for a in asked])
+    order, floor = (np.concatenate([getattr(s, name) for s in scores]) for name in ("order", "floor"))
+    return {
+        "order_auc": auc(labels, order),
+        "order_ap": average_precision(labels, order),
+        "order_r1": float(np.mean([a.labels[np.argmax(s.order)] for a, s in zip(asked, scores, strict=True)])),
+        "floor_auc": auc(labels, floor),
+        "floor_ap": average_precision(labels, floor),
+        "floor_ece": calibration_error(labels, floor),
+    }
+
+
+def by_hop(asked: Sequence[Asked], scores: Sequence[Scores]) -> Figures:
+    """Return the AUC of first-hop and second-hop gold of bridge questions, each against the distractors."""
+    out: Figures = {"questions": sum(a.second >= 0 for a in asked)}
+    for hop in (1, 2):
+        for name in ("order", "floor"):
+            labels, values = [], []
+            for a, s in zip(asked, scores, strict=True):
+                if a.second >= 0:
+                    second = np.arange(len(a.labels)) == a.second
+                    keep = (a.labels == 0) | (second if hop == 2 else ~second)
+                    labels.append(a.labels[keep])
+                    values.append(getattr(s, name)[keep])
+            out[f"hop{hop}_{name}_auc"] = auc(np.concatenate(labels), np.concatenate(values))
+    return out
+
+
+def without_gold(asked: Asked, seed: int) -> tuple[Asked, Asked]:
+    """Return the question with and without its gold, with the same number of candidates."""
+    gold, rest = np.flatnonzero(asked.labels == 1), np.flatnonzero(asked.labels == 0)
+    kept = np.random.RandomState(seed).permutation(rest)[: max(0, len(rest) - len(gold))]
+    return asked.take([*gold.tolist(), *sorted(kept.tolist())]), asked.take(rest.tolist())
+
+
+def none_relevant(full: Sequence[Scores], empty: Sequence[Scores]) -> Figures:
+    """Tell questions that lost their gold by the highest floor: AUC, and what the default thresholds do.
+
+    Args:
+        full: scores per question with its gold among the candidates.
+        empty: scores of the same questions without.
+    """
+    best, bare = (np.array([s.floor.max() for s in scores]) for scores in (full, empty))
+    areas = []
+    for seed in range(HALVES):
+        kept = np.random.RandomState(seed).permutation(len(best)) < len(best) // 2
+        areas.append(auc(kept.astype(np.int64), np.where(kept, best, bare)))
+    return {
+        "auc": float(np.mean(areas)),
+        "with_gold": {"correct": float((best >= UPPER).mean()), "incorrect": float((best < LOWER).mean())},
+        "without_gold": {"correct": float((bare >= UPPER).mean()), "incorrect": float((bare < LOWER).mean())},
+        "incorrect_without_gold_at_95_percent_kept": float((bare < np.quantile(best, 0.05)).mean()),
+    }
+
+
+def strips(asked: Sequence[Asked], heads: Sequence[Head], idf: Idf) -> Figures:
+    """Find the support sentences among the sentences of the gold passages, by threshold and the best ten.
+
+    Second-hop gold is left out, as in the scale of `floor`. Sentences of one question are scored together.
+    """
+    rows: list[tuple[Floats, Labels, Floats]] = []
+    for a, h in zip(asked, heads, strict=True):
+        gold = [i for i in np.flatnonzero(a.labels == 1) if i != a.second]
+        cut = [(Passage(a.passages[i].title, s), k in a.support[i]) for i in gold for k, s in enumerate(a.sentences[i])]
+        labels = np.array([int(support) for _, support in cut])
+        part = Asked(a.question, tuple(p for p, _ in cut), labels)
+        lengths = np.array([len(p.text) for p, _ in cut], dtype=np.float64)
+        rows.append((h.scores(looked(part, idf)).floor, labels, lengths))
+    out: Figures = {"sentences": int(sum(len(y) for _, y, _ in rows)), "support": int(sum(y.sum() for _, y, _ in rows))}
+    total = sum(n.sum() for *_, n in rows)
+    for threshold in (-0.99, -0.95, -0.9, -0.8, -0.5, 0.0):
+        kept = [(f >= threshold) & (np.argsort(np.argsort(-f)) < 10) for f, _, _ in rows]
+        found = sum(int(y[k].sum()) for k, (_, y, _) in zip(kept, rows, strict=True))
+        out[f"at {threshold}"] = {
+            "recall": found / out["support"],
+            "precision": found / max(1, sum(int(k.sum()) for k in kept)),
+            "text_removed": 1.0 - sum(n[k].sum() for k, (_, _, n) in zip(kept, rows, strict=True)) / total,
+        }
+    return out
+
+
+def milliseconds(asked: Sequence[Asked], idf: Idf) -> float:
+    """Return the CPU milliseconds per pair of the shipped head, candidates of a question together."""
+    score(asked[0].question, asked[0].passages, idf)
+    start = time.process_time()
+    for a in asked:
+        score(a.question, a.passages, idf)
+    return (time.process_time() - start) * 1000 / sum(len(a.passages) for a in asked)
+
+
+def measure(data: Path) -> Figures:
+    """Return every figure."""
+    asked = hotpot(data)
+    idf = idf_of([p for a in asked for p in a.passages])
+    seen = examples(asked, idf)
+    fold = np.random.RandomState(0).permutation(len(asked)) % FOLDS
+    heads = [fit([s for s, f in zip(seen, fold, strict=True) if f != k]) for k in range(FOLDS)]
+    own = [heads[k] for k in fold]
+    scores = [h.scores(s[0][1]) for h, s in zip(own, seen, strict=True)]
+    bare = [h.scores(s[2][1]) for h, s in zip(own, seen, strict=True)]
+    taken = [without_gold(a, i) for i, a in enumerate(asked)]
+    full, empty = ([h.scores(looked(t[side], idf)) for h, t in zip(own, taken, strict=True)] for side in (0, 1))
+    out: Figures = {
+        "hotpotqa": pairs(asked, scores),
+        "hotpotqa without titles": pairs(asked, bare),
+        "hops": by_hop(asked, scores),
+        "none is relevant, hotpotqa": none_relevant(full, empty),
+        "strips": strips(asked, own, idf),
+    }
+    head = fit(seen)
+    found, idf = ranked(data, "squad_xquad_en", "passages.jsonl")
+    ten = [a.take(range(10)) for a in found]
+    scores = [head.scores(looked(a, idf)) for a in ten]
+    empty = [head.scores(looked(a.take(np.flatnonzero(a.labels == 0)[:10].tolist()), idf)) for a in found]
+    out["xquad"] = pairs(ten, scores)
+    out["xquad without titles"] = pairs(ten, [head.scores(looked(untitled(a), idf)) for a in ten])
+    out["none is relevant, xquad"] = none_relevant(scores, empty)
+    far, idf = ranked(data, "multihop_own", "../multihop_hotpotqa/corpus.jsonl")
+    ten = [a.take(range(10)) for a in far if a.labels[:10].any()]
+    out["three and four hops"] = pairs(ten, [head.scores(looked(a, idf)) for a in ten])
+    out["cpu_ms_per_pair"] = milliseconds(asked[:50], idf)
+    return out
+
+
+def rounded(figures: Any) -> Any:
+    """Return figures with three decimals."""
+    if isinstance(figures, dict):
+        return {k: rounded(v) for k, v in figures.items()}
+    return round(figures, 3) if isinstance(figures, float) else figures
+
+
+def main() -> None:
+    """Print the figures as JSON."""
+    import typer
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
+    typer.echo(json.dumps(rounded(measure(parser.parse_args().data)), indent=2))
+
+
+if __name__ == "__main__":
+    main()

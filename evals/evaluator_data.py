@@ -1,0 +1,153 @@
+"""Labelled candidates for the relevance evaluator, from the public data sets.
+
+HotpotQA (`evaluator_pairs`, `multihop_hotpotqa`) is trained on; XQuAD (`squad_xquad_en`) is only tested on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.models import text
+from ragweave.models.relevance import Passage, embed
+from ragweave.models.relevance_features import Idf, Looked, look
+
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question with its labelled candidates.
+
+    Attributes:
+        question: the question.
+        passages: n candidates.
+        labels: (n,), 1 for relevant.
+        sentences: the candidates' sentences, as the data set cuts them; empty where it does not.
+        support: indices of the sentences that support the answer, per candidate.
+        second: index of the second-hop gold, or -1.
+    """
+
+    question: str
+    passages: tuple[Passage, ...]
+    labels: Labels
+    sentences: tuple[tuple[str, ...], ...] = ()
+    support: tuple[tuple[int, ...], ...] = ()
+    second: int = -1
+
+    def take(self, rows: Sequence[int]) -> Asked:
+        """Return the question with some of its candidates only, hops and sentences left out."""
+        return Asked(self.question, tuple(self.passages[i] for i in rows), self.labels[list(rows)])
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a JSON Lines file."""
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def idf_of(passages: Sequence[Passage]) -> Idf:
+    """Return the inverse document frequency of a stemmed term over passages, as a library gives it."""
+    frequency = Counter(t for p in passages for t in set(text.terms(f"{p.title} {p.text}")))
+    return lambda term: max(0.0, math.log((len(passages) + 1) / (frequency[term] + 0.5)))
+
+
+def hotpot(data: Path) -> list[Asked]:
+    """Return the questions of `evaluator_pairs`: two gold passages and up to eight distractors each."""
+    facts = {q["id"]: q for q in rows(data / "multihop_hotpotqa" / "queries.jsonl")}
+    groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows(data / "evaluator_pairs" / "hotpot_pairs.jsonl"):
+        groups[row["qid"]].append(row)
+    return [
+        Asked(
+            group[0]["question"],
+            tuple(Passage(r["title"], r["passage"]) for r in group),
+            np.array([r["label"] for r in group]),
+            tuple(tuple(r["sentences"]) for r in group),
+            tuple(tuple(r["support_sents"]) for r in group),
+            _second_hop(group, facts[qid]) if qid in facts else -1,
+        )
+        for qid, group in groups.items()
+    ]
+
+
+def _second_hop(group: list[dict[str, Any]], fact: dict[str, Any]) -> int:
+    """Return the gold passage of a bridge question that holds the answer, or that the other one names; else -1."""
+    gold = [i for i, r in enumerate(group) if r["label"]]
+    if fact["type"] != "bridge" or len(gold) != 2:
+        return -1
+    flat = [f" {' '.join(text.words(group[i]['passage']))} " for i in gold]
+    answers = [f" {' '.join(text.words(a))} " for a in fact["answers"]]
+    titles = [f" {' '.join(text.words(group[i]['title'].split(' (')[0]))} " for i in gold]
+    holds = [any(a in f for a in answers) for f in flat]
+    named = [titles[0] in flat[1], titles[1] in flat[0]]
+    for signs in (holds, named):
+        if signs[0] != signs[1]:
+            return gold[signs.index(True)]
+    return -1
+
+
+def halves(asked: Asked) -> Asked:
+    """Cut every passage in two, both under its title, as a library of chunks has them; labels by support sentences."""
+    passages: list[Passage] = []
+    labels: list[int] = []
+    for p, sentences, support in zip(asked.passages, asked.sentences, asked.support, strict=True):
+        middle = (len(sentences) + 1) // 2
+        for a, b in ((0, middle), (middle, len(sentences))):
+            if b > a:
+                passages.append(Passage(p.title, "".join(sentences[a:b]).strip()))
+                labels.append(int(any(a <= s < b for s in support)))
+    return Asked(asked.question, tuple(passages), np.array(labels))
+
+
+def untitled(asked: Asked) -> Asked:
+    """Return the question with passages that have no title."""
+    return replace(asked, passages=tuple(Passage("", p.text) for p in asked.passages))
+
+
+def ranked(data: Path, folder: str, passages: str, k: int = 11) -> tuple[list[Asked], Idf]:
+    """Return each question of a set with its first k passages by BM25, and the idf of its passages."""
+    corpus = rows(data / folder / passages)
+    texts = [Passage(p["title"], p["text"]) for p in corpus]
+    search = bm25(texts)
+    found = []
+    for q in rows(data / folder / "queries.jsonl"):
+        best = np.argsort(-search(q["question"]), kind="stable")[:k]
+        labels = np.array([int(corpus[i]["id"] in q["gold"]) for i in best])
+        found.append(Asked(q["question"], tuple(texts[i] for i in best), labels))
+    return found, idf_of(texts)
+
+
+def bm25(passages: Sequence[Passage], k1: float = 1.2, b: float = 0.75) -> Callable[[str], NDArray[np.float64]]:
+    """Return a function from a question to the BM25 score of every passage."""
+    counts = [Counter(text.terms(f"{p.title} {p.text}")) for p in passages]
+    lengths = np.array([sum(c.values()) for c in counts], dtype=np.float64)
+    norm = k1 * (1 - b + b * lengths / lengths.mean())
+    postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for i, count in enumerate(counts):
+        for term, n in count.items():
+            postings[term].append((i, n))
+
+    def search(question: str) -> NDArray[np.float64]:
+        scores = np.zeros(len(passages))
+        for term in set(text.terms(question)):
+            found = postings.get(term, [])
+            idf = math.log(1 + (len(passages) - len(found) + 0.5) / (len(found) + 0.5))
+            for i, n in found:
+                scores[i] += idf * n * (k1 + 1) / (n + norm[i])
+        return scores
+
+    return search
+
+
+def looked(asked: Asked, idf: Idf) -> Looked:
+    """Return the features of a question's candidates."""
+    return look(asked.question, asked.passages, idf, embed)

@@ -1,0 +1,310 @@
+"""What the small relevance evaluator looks at.
+
+Each feature says how much of the question a passage carries, by exact stems, by near words, by meaning, or through
+the company it keeps: multi-hop evidence is often recognised only by the other candidates that name it. Lengths are
+left out on purpose: in fitted models they learn how a data set was made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.models import text
+
+Idf = Callable[[str], float]
+"""Inverse document frequency of a stemmed term, as `ragweave.models.text.terms` makes them."""
+
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Text encoder: (n, dim), L2-normalised."""
+
+Matrix = NDArray[np.float64]
+
+OWN = (
+    "coverage", "best_sentence", "bigrams", "rarest", "soft", "title_named", "title_phrase", "names", "cosine",
+    "sentence_cosine", "answer_type",
+)  # fmt: skip
+"""Features of a passage by itself, all in [0, 1] but the cosines."""
+
+LINKS = ("named_by", "named_count", "names_others", "joint", "complement", "shared", "bridge", "neighbour")
+"""Features of a passage among the other candidates of its question."""
+
+LIMIT = 12_000
+"""Characters of a passage that are read; a longer one is judged by its beginning."""
+
+_UNSPACED = re.compile(f"[{text.UNSPACED}]")
+_FUNCTION = re.compile("[的了吗呢吧么谁哪什几怎是在和与及有我你他她它这那何]|多少")
+"""Chinese function characters: a character pair with one of them is no content."""
+_BRACKETS = re.compile(r"\s*[(（][^)）]*[)）]")
+_DATE = re.compile(r"\b1\d{3}\b|\b20\d{2}\b|世纪|年")
+_WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b|什么时候|何时|哪年|哪一年", re.I)
+_COUNT = re.compile(r"\bhow (?:many|much|old|long|far|tall|large|big|high)\b|多少|几", re.I)
+_PERSON = re.compile(r"\bwho(?:m|se)?\b|谁", re.I)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What is scored: a text and the title of the document it stands in."""
+
+    title: str
+    text: str
+
+
+@dataclass
+class _Read:
+    """One passage, taken apart."""
+
+    title: list[str]
+    have: set[str]
+    pairs: set[tuple[str, str]]
+    sentences: list[str]
+    sentence_terms: list[set[str]]
+    words: list[str]
+    phrase: str
+    flat: str
+
+
+def _flat(words: Sequence[str]) -> str:
+    """Join words so that a phrase can be looked up as a substring that starts and ends at word ends."""
+    return f" {' '.join(words)} "
+
+
+def _read(p: Passage) -> _Read:
+    bare = _BRACKETS.sub("", p.title).strip() or p.title
+    body = p.text[:LIMIT]
+    cut = [body[a:b] for a, b in text.sentences(body)] or [body]
+    by_sentence = [text.words(s) for s in cut]
+    stems = [[text.stem(w) for w in ws] for ws in by_sentence]
+    body_words = list(chain.from_iterable(by_sentence))
+    title_words = text.words(p.title)
+    content = [t for t in chain.from_iterable(stems) if t not in text.STOP]
+    return _Read(
+        title=text.content_terms(bare),
+        have={*chain.from_iterable(stems), *map(text.stem, title_words)},
+        pairs={*pairwise(content), *zip(content, content[2:], strict=False)},
+        sentences=cut,
+        sentence_terms=[set(s) for s in stems],
+        words=[w for w in dict.fromkeys([*title_words, *body_words]) if w not in text.STOP],
+        phrase=_flat(text.words(bare)),
+        flat=_flat(body_words),
+    )
+
+
+@dataclass
+class _Asked:
+    """The question, taken apart."""
+
+    terms: list[str]
+    words: list[str]
+    weights: Matrix
+    pairs: dict[tuple[str, str], float]
+    names: list[set[str]]
+    flat: str
+    kind: str
+
+
+def _ask(question: str, idf: Idf) -> _Asked:
+    found: dict[str, str] = {}
+    for w in text.words(question):
+        if w not in text.STOP and not _FUNCTION.search(w):
+            found.setdefault(text.stem(w), w)
+    terms = list(found)
+    weights = np.array([idf(t) for t in terms])
+    unspaced = np.array([bool(_UNSPACED.match(t)) for t in terms], dtype=bool)
+    if unspaced.any():
+        # Pairs that straddle two words are in no text; their high idf must not decide.
+        weights[unspaced] = np.minimum(weights[unspaced], np.median(weights[unspaced]))
+    content = [t for t in text.terms(question) if t not in text.STOP]
+    pairs = {(a, b): idf(a) + idf(b) for a, b in pairwise(content)}
+    kind = (
+        "count" if _COUNT.search(question)
+        else "when" if _WHEN.search(question)
+        else "who" if _PERSON.search(question)
+        else ""
+    )  # fmt: skip
+    names = [set(text.content_terms(n)) for n in text.names(question)]
+    return _Asked(
+        terms, list(found.values()), weights, pairs, [n for n in names if n], _flat(text.words(question)), kind
+    )
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The features of n passages for one question.
+
+    Attributes:
+        own: (n, len(OWN)).
+        links: (n, len(LINKS)).
+        blank: the question has no content word, so that nothing but the cosines says anything.
+    """
+
+    own: Matrix
+    links: Matrix
+    blank: bool
+
+
+def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed) -> Looked:
+    """Read the passages with the question in mind.
+
+    Args:
+        question: the question or query.
+        passages: at least one.
+        idf: weight of a stemmed term; weights below 0.1 count as 0.1.
+        embed: encoder of texts and of single words.
+    """
+    weigh = lru_cache(maxsize=None)(lambda term: max(idf(term), 0.1))
+    asked = _ask(question, weigh)
+    read = [_read(p) for p in passages]
+    titled = [f"{p.title}. {p.text[:LIMIT]}" for p in passages]
+    sentences = [f"{p.title}. {s}" for p, r in zip(passages, read, strict=True) for s in r.sentences]
+    # One call per kind of text: encoders pad a batch to its longest.
+    ask, *_ = whole = embed([question, *titled]).astype(np.float64)
+    cosines = embed(sentences).astype(np.float64) @ ask
+    by_passage = np.split(cosines, np.cumsum([len(r.sentences) for r in read])[:-1])
+    has = np.array([[t in r.have for t in asked.terms] for r in read], dtype=np.float64).reshape(len(read), -1)
+    near = np.maximum(has, _near(asked, read, embed))
+    own = np.array(
+        [_own(asked, r, weigh, has[i], near[i], float(whole[i + 1] @ ask), by_passage[i]) for i, r in enumerate(read)]
+    )
+    return Looked(own, _links(asked, read, weigh, own, has, whole[1:]), not asked.terms)
+
+
+def base(own: Matrix) -> Matrix:
+    """Return the unfitted score, (n,) in about [0, 2]: coverage, half the title, half the cosine."""
+    column = {name: own[:, i] for i, name in enumerate(OWN)}
+    return np.asarray(column["coverage"] + 0.5 * column["title_named"] + 0.5 * column["cosine"])
+
+
+def _share(weights: Matrix, has: Matrix) -> float:
+    total = float(weights.sum())
+    return float(weights @ has) / total if total else 0.0
+
+
+def _near(asked: _Asked, read: Sequence[_Read], embed: Embed) -> Matrix:
+    """Return for each passage and question term the cosine of its nearest word, (n, terms), not below 0.
+
+    Scripts without spaces are left out: their character pairs have no vectors of their own.
+    """
+    near = np.zeros((len(read), len(asked.terms)))
+    vocabulary = {w: i for i, w in enumerate(dict.fromkeys(w for r in read for w in r.words))}
+    spaced = [i for i, w in enumerate(asked.words) if not _UNSPACED.match(w)]
+    if not vocabulary or not spaced:
+        return near
+    vectors = embed([*(asked.words[i] for i in spaced), *vocabulary]).astype(np.float64)
+    cosines = vectors[: len(spaced)] @ vectors[len(spaced) :].T
+    for i, r in enumerate(read):
+        if r.words:
+            near[i, spaced] = np.clip(cosines[:, [vocabulary[w] for w in r.words]].max(axis=1), 0.0, 1.0)
+    return near
+
+
+def _own(
+    asked: _Asked, r: _Read, idf: Idf, has: Matrix, near: Matrix, cosine: float, sentence_cosines: Matrix
+) -> list[float]:
+    title = set(r.title)
+    by_sentence = [
+        _share(asked.weights, np.array([t in s or t in title for t in asked.terms], dtype=np.float64))
+        for s in r.sentence_terms
+    ]
+    pair_total = sum(asked.pairs.values())
+    wanted = {t: idf(t) for t in r.title}
+    asked_terms = set(asked.terms)
+    titled = sum(w for t, w in wanted.items() if t in asked_terms) / sum(wanted.values()) if wanted else 0.0
+    best = int(np.argmax(by_sentence))
+    coverage = _share(asked.weights, has)
+    return [
+        coverage,
+        by_sentence[best],
+        sum(w for p, w in asked.pairs.items() if p in r.pairs) / pair_total if pair_total else coverage,
+        float((asked.weights * has).max() / asked.weights.max()) if asked.terms else 0.0,
+        _share(asked.weights, near),
+        titled,
+        float(bool(r.title) and r.phrase in asked.flat),
+        sum(len(n & r.have) / len(n) for n in asked.names) / len(asked.names) if asked.names else 0.0,
+        cosine,
+        float(sentence_cosines.max()),
+        _answers(asked.kind, r.sentences[best]),
+    ]
+
+
+def _answers(kind: str, sentence: str) -> float:
+    if kind == "when":
+        return float(bool(_DATE.search(sentence)))
+    if kind == "count":
+        return float(bool(text.numbers(sentence)))
+    if kind == "who":
+        return float(bool(text.names(sentence)))
+    return 0.0
+
+
+def _links(asked: _Asked, read: Sequence[_Read], idf: Idf, own: Matrix, has: Matrix, vectors: Matrix) -> Matrix:
+    n = len(read)
+    if n < 2:
+        return np.zeros((n, len(LINKS)))
+    strength = np.clip(base(own), 0.0, None)
+    titles = [r.phrase for r in read]
+    apart = np.array([[float(t != u) for u in titles] for t in titles])
+    named = np.array([[bool(r.title) and r.phrase in s.flat for s in read] for r in read]) * apart
+    share = asked.weights / asked.weights.sum() if asked.terms else asked.weights
+    covered = has @ share
+    union = np.stack([np.maximum(has, h) @ share for h in has])
+    rare = _rare_cosines(asked, read, idf) * apart
+    asked_terms = set(asked.terms)
+    focus = [r.sentence_terms[int(np.argmax([len(asked_terms & s) for s in r.sentence_terms]))] for r in read]
+    bridge = np.array([[_part(r.title, asked_terms, f, idf) for f in focus] for r in read]) * apart
+    return np.column_stack(
+        [
+            (named * strength).max(axis=1),
+            named.sum(axis=1) / (n - 1),
+            (named.T * strength).max(axis=1),
+            (union * apart).max(axis=1),
+            ((union - covered) * strength * apart).max(axis=1),
+            (rare * strength).max(axis=1),
+            (bridge * strength).max(axis=1),
+            (vectors @ vectors.T * strength * apart).max(axis=1),
+        ]
+    )
+
+
+def _part(title: list[str], asked: set[str], sentence: set[str], idf: Idf) -> float:
+    """Return the idf share of a title's words, those of the question apart, that a sentence holds."""
+    new = {t: idf(t) for t in title if t not in asked}
+    return sum(w for t, w in new.items() if t in sentence) / sum(new.values()) if new else 0.0
+
+
+def _rare_cosines(asked: _Asked, read: Sequence[_Read], idf: Idf) -> Matrix:
+    """Return the cosines of the passages' idf vectors without the question's words, (n, n)."""
+    asked_terms = set(asked.terms)
+    # Sorted, because sums in the order of a set would differ from run to run in their last digits.
+    terms = sorted({t for r in read for t in r.have if t not in asked_terms and t not in text.STOP})
+    column = {t: i for i, t in enumerate(terms)}
+    rows = np.zeros((len(read), len(terms)))
+    for i, r in enumerate(read):
+        for t in r.have:
+            if t in column:
+                rows[i, column[t]] = idf(t)
+    norm = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows /= np.where(norm > 0, norm, 1.0)
+    return np.asarray(rows @ rows.T)
+
+
+def comparison(seen: Looked) -> tuple[Matrix, Matrix]:
+    """Return the inputs of the two boosters of `order`: all features, (n, 38), and the passages' own, (n, 11).
+
+    Everything is relative to the other candidates, because absolute values fit one data set and fail on the next.
+    """
+    own, links = standardise(seen.own), standardise(seen.links)
+    behind = [m - m.max(axis=0) for m in (seen.own, seen.links)]
+    return np.hstack([own, links, *behind]), own
+
+
+def standardise(x: Matrix) -> Matrix:
+    """Return x with zero mean and unit spread per column, over the candidates; constant columns become 0."""
+    spread = x.std(axis=0)
+    return np.asarray((x - x.mean(axis=0)) / np.where(spread > 1e-9, spread, 1.0) * (spread > 1e-9))
