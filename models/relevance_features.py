@@ -109,11 +109,17 @@ class _Asked:
     kind: str
 
 
-def _ask(question: str, idf: Idf) -> _Asked:
+def content_words(of: str) -> dict[str, str]:
+    """Return the words that carry content by their stem, in order of appearance."""
     found: dict[str, str] = {}
-    for w in text.words(question):
+    for w in text.words(of):
         if w not in text.STOP and not _FUNCTION.search(w):
             found.setdefault(text.stem(w), w)
+    return found
+
+
+def _ask(question: str, idf: Idf) -> _Asked:
+    found = content_words(question)
     terms = list(found)
     weights = np.array([idf(t) for t in terms])
     unspaced = np.array([bool(_UNSPACED.match(t)) for t in terms], dtype=bool)
