@@ -6,6 +6,7 @@ left behind is not a held lock.
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -38,8 +39,7 @@ def writer(home: Path, library: str, name: str, wait: float, on_wait: Callable[[
     Raises:
         LibraryError: the lock was not free in time; names its holder.
     """
-    folder = home / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _folder(home / "locks")
     # A lock object per caller: two threads of one process exclude each other like two processes.
     lock = FileLock(folder / f"{library}.lock")
     note = folder / f"{library}.json"
@@ -79,8 +79,7 @@ def gate(home: Path) -> Iterator[None]:
     Raises:
         LibraryError: the gate was held for minutes.
     """
-    home.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(home / "vectors.lock")
+    lock = FileLock(_folder(home) / "vectors.lock")
     try:
         lock.acquire(timeout=_GATE_WAIT, poll_interval=0.002)
     except Timeout as error:
@@ -89,3 +88,15 @@ def gate(home: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise LibraryError(
+            f"The library folder {path} cannot be written ({error.strerror})", "check RAGWEAVE_HOME and its permissions"
+        ) from error
+    return path

@@ -9,6 +9,7 @@ import selectors
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from ragweave.corpora.settings import CorporaSettings
@@ -16,19 +17,22 @@ from ragweave.corpora.stages import Prepared
 from ragweave.corpora.worker import LENGTH
 from ragweave.models.errors import SourceError
 
+_COMMAND = (sys.executable, "-m", "ragweave.corpora.worker")
+
 
 class Readers:
     """Reading processes that are kept warm for one run.
 
     Args:
         settings: limits and number of processes.
+        command: program that serves the protocol of `ragweave.corpora.worker`; the default is that module.
     """
 
-    def __init__(self, settings: CorporaSettings) -> None:
+    def __init__(self, settings: CorporaSettings, command: Sequence[str] = ()) -> None:
         self.width = settings.parse_workers or max(1, (os.cpu_count() or 2) - 1)
         self._settings = settings
         self._idle: queue.SimpleQueue[_Reader] = queue.SimpleQueue()
-        self._all = [_Reader(settings) for _ in range(self.width)]
+        self._all = [_Reader(settings, command or _COMMAND) for _ in range(self.width)]
         for reader in self._all:
             self._idle.put(reader)
 
@@ -51,8 +55,9 @@ class Readers:
 
 
 class _Reader:
-    def __init__(self, settings: CorporaSettings) -> None:
+    def __init__(self, settings: CorporaSettings, command: Sequence[str]) -> None:
         self._settings = settings
+        self._command = [*command, str(settings.parse_memory_mb)]
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
 
@@ -98,9 +103,8 @@ class _Reader:
             raise ConnectionResetError
         if self._process is None or self._process.poll() is not None:
             self.stop()
-            command = [sys.executable, "-m", "ragweave.corpora.worker", str(self._settings.parse_memory_mb)]
             self._process = subprocess.Popen(
-                command,
+                self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

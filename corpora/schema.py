@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,15 @@ from sqlalchemy import (
     create_engine,
     event,
 )
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
 from ragweave.models.errors import LibraryError
 
 SCHEMA_VERSION = 1
 """Version of the tables below; a catalog of a newer one is refused, never guessed at."""
+
+REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
 
 metadata = MetaData()
 
@@ -125,14 +129,14 @@ def connect(path: Path) -> Engine:
     Raises:
         LibraryError: the file was written by a newer Ragweave, is no catalog, or cannot be opened.
     """
-    remedy = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise LibraryError(f"The library folder {path.parent} cannot be made ({error.strerror})", remedy) from error
+        raise LibraryError(f"The library folder {path.parent} cannot be made ({error.strerror})", REMEDY) from error
     engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 60, "check_same_thread": False})
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
+    event.listen(engine, "handle_error", _explain)
     try:
         with engine.connect() as connection:
             found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
@@ -145,9 +149,9 @@ def connect(path: Path) -> Engine:
             with write(engine) as connection:
                 metadata.create_all(connection)
                 connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    except DBAPIError as error:
+    except (sqlite3.Error, DBAPIError) as error:
         engine.dispose()
-        raise LibraryError(f"The catalog {path} cannot be opened ({error.orig})", remedy) from error
+        raise LibraryError(f"The catalog {path} cannot be opened ({getattr(error, 'orig', error)})", REMEDY) from error
     except LibraryError:
         engine.dispose()
         raise
@@ -170,6 +174,13 @@ def _configure(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.execute("PRAGMA cache_size = -32000")
     cursor.close()
+
+
+def _explain(context: ExceptionContext) -> None:
+    # A full disk, a read-only or damaged file: the database says so by these two, and a reader needs a sentence.
+    if type(context.original_exception) in (sqlite3.OperationalError, sqlite3.DatabaseError):
+        problem = LibraryError(f"The catalog cannot be used ({context.original_exception})", REMEDY)
+        context.chained_exception = problem
 
 
 def _begin(connection: Connection) -> None:

@@ -237,7 +237,7 @@ def _usable(vectors: Matrix) -> NDArray[np.bool_]:
 def _forget_system(folder: str) -> None:
     # Chroma shares one system per folder within a process. Only ours goes, so that an embedding program keeps its own;
     # collections that are still in use in other threads keep theirs alive until they are done.
-    from chromadb.api.client import SharedSystemClient
+    from chromadb.api.shared_system_client import SharedSystemClient
 
     SharedSystemClient._identifier_to_system.pop(folder, None)
     SharedSystemClient._identifier_to_refcount.pop(folder, None)
