@@ -191,8 +191,7 @@ class Chat:
             try:
                 async with self._metered(messages, node, meter) as call:
                     async with asyncio.timeout(self._patience(meter)):
-                        reply = await bound.ainvoke(list(messages), config={"tags": ["nostream"]})
-                    call.reply = reply
+                        call.reply = await _invoke(bound, messages)
                     call.text = text_of(call.reply)
                 return cast("AIMessage", call.reply)
             except Exception as exc:
@@ -277,6 +276,25 @@ class _Call:
     def __init__(self) -> None:
         self.reply: Any = None
         self.text = ""
+
+
+async def _invoke(bound: Any, messages: Messages) -> AIMessage:
+    """Call the model; a reply that OpenAI's client refuses because it was cut off is returned as far as it goes."""
+    from langchain_core.messages import AIMessage
+    from langchain_core.messages.ai import UsageMetadata
+
+    try:
+        reply: AIMessage = await bound.ainvoke(list(messages), config={"tags": ["nostream"]})
+    except Exception as exc:
+        cut = getattr(exc, "completion", None)
+        if cut is None:
+            raise
+        used = cut.usage
+        told = used and UsageMetadata(
+            input_tokens=used.prompt_tokens, output_tokens=used.completion_tokens, total_tokens=used.total_tokens
+        )
+        reply = AIMessage(content=cut.choices[0].message.content or "", usage_metadata=told or None)
+    return reply
 
 
 def text_of(message: BaseMessage) -> str:

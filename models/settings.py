@@ -50,7 +50,7 @@ class ModelSettings(BaseSettings):
     embed_url: str = Field("", description="Base URL of an OpenAI-compatible embeddings server.")
     embed_key: SecretStr = Field(SecretStr(""), description="Key for EMBED; empty uses the provider's own variable.")
     models_dir: Path | None = Field(
-        None, description="Folder with weights laid out as HOME/models, used instead of it."
+        None, description="Folder with weights, NAME/files, looked into before HOME/models."
     )
     offline: bool = Field(False, description="Never leave this machine: no downloads, no remote models.")
 
