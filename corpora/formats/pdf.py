@@ -6,12 +6,13 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.formats.meta import language_code, pdf_date
-from ragweave.corpora.formats.pdflayout import Line, blocks
+from ragweave.corpora.formats.pdflayout import LARGER, Line, blocks
 from ragweave.models.errors import SourceError
 
 MAX_PAGES = 5_000
@@ -24,7 +25,10 @@ _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|/)\s*\d{1,4})?\W*页?\W*", re.I
 )
 _JUNK_TITLE = re.compile(r"microsoft (?:word|powerpoint)|untitled|\.(?:docx?|tex|dvi|indd|pptx?|xlsx?|qxd|pdf)\b", re.I)
-_HYPHENS = ("\x02", "\ufffe", "\xad")
+_HYPHENS = (0x02, 0xAD, 0xFFFE)
+"""What PDFium gives for a hyphen at a line end."""
+_OTHER_BASELINE = 2.0
+"""Points between two baselines that are not the same."""
 _SAMPLES = 6
 """Characters of a line whose font is looked at: the first may be a bullet, a number or code."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
@@ -105,6 +109,10 @@ def _page(document: Any, number: int) -> tuple[list[Line], float]:
 
 
 def _lines(text: Any, page: int) -> list[Line]:
+    """Return the lines of a page as they are set.
+
+    PDFium ends most lines with a line break, but runs on after a hyphen at a line end, and at times after a space.
+    """
     import pypdfium2.raw as raw
 
     handle = text.raw
@@ -114,18 +122,27 @@ def _lines(text: Any, page: int) -> list[Line]:
     first = 0
     for n in range(count + 1):
         code = raw.FPDFText_GetUnicode(handle, n) if n < count else 10
-        if code not in (10, 13):
-            # PDFium gives characters beyond the first plane as they are; lone surrogates are broken fonts.
+        hyphen = code in _HYPHENS
+        if not (hyphen or code in (10, 13) or (code == 32 and _turns(handle, n, count))):
+            # Lone surrogates and what lies beyond Unicode come from broken fonts.
             characters.append(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "")
             continue
-        line = "".join(characters)
-        if line.strip():
-            inked = [first + i for i, c in enumerate(characters) if c.strip()]
-            found = _line(handle, line, first, n - first, inked, page)
+        inked = [first + i for i, c in enumerate(characters) if c.strip()]
+        if inked:
+            found = _line(handle, "".join(characters), first, n - first, inked, page)
             if found is not None:
-                out.append(found)
+                out.append(replace(found, hyphen=hyphen))
         characters, first = [], n + 1
     return out
+
+
+def _turns(handle: Any, space: int, count: int) -> bool:
+    """Tell whether the text goes back to the left and to another baseline after a space."""
+    if not 0 < space < count - 1:
+        return False
+    x, y = _origin(handle, space - 1)
+    to_x, to_y = _origin(handle, space + 1)
+    return to_x < x and abs(to_y - y) > _OTHER_BASELINE
 
 
 def _line(handle: Any, text: str, first: int, count: int, inked: Sequence[int], page: int) -> Line | None:
@@ -153,29 +170,28 @@ def _line(handle: Any, text: str, first: int, count: int, inked: Sequence[int], 
         return None
     lefts, bottoms, rights, tops = zip(*boxes, strict=True)
     samples = inked[:: -(-len(inked) // _SAMPLES)]
-    hyphen = text.rstrip().endswith(_HYPHENS)
-    clean = "".join(c for c in text if c not in _HYPHENS and (c >= " " or c == "\t"))
+    clean = "".join(c for c in text if c >= " " or c == "\t")
     return Line(
         text=" ".join(clean.split()),
         page=page,
         bbox=(round(min(lefts), 1), round(min(bottoms), 1), round(max(rights), 1), round(max(tops), 1)),
-        base=_baseline(handle, inked[0]),
-        end=_baseline(handle, inked[-1]),
+        base=_origin(handle, inked[0])[1],
+        end=_origin(handle, inked[-1])[1],
         size=Counter(_size(handle, at) for at in samples).most_common(1)[0][0],
         bold=sum(_is_bold(handle, at) for at in samples) * 2 > len(samples),
-        hyphen=hyphen,
+        hyphen=False,
     )
 
 
-def _baseline(handle: Any, at: int) -> float:
-    """Return the height of a character's baseline in points."""
+def _origin(handle: Any, at: int) -> tuple[float, float]:
+    """Return where a character stands on its baseline, in points."""
     import ctypes
 
     import pypdfium2.raw as raw
 
-    across, up = ctypes.c_double(), ctypes.c_double()
-    raw.FPDFText_GetCharOrigin(handle, at, ctypes.byref(across), ctypes.byref(up))
-    return round(up.value, 1)
+    x, y = ctypes.c_double(), ctypes.c_double()
+    raw.FPDFText_GetCharOrigin(handle, at, ctypes.byref(x), ctypes.byref(y))
+    return round(x.value, 1), round(y.value, 1)
 
 
 def _size(handle: Any, at: int) -> float:
@@ -203,12 +219,17 @@ def _is_bold(handle: Any, at: int) -> bool:
 
 def _without_running_lines(pages: Sequence[tuple[list[Line], float]]) -> list[Line]:
     """Leave out page numbers, and the headers and footers that repeat on most pages."""
+    sizes: Counter[float] = Counter()
+    for line in (x for lines, _ in pages for x in lines):
+        sizes[line.size] += len(line.text)
+    body = sizes.most_common(1)[0][0] if sizes else 0.0
 
     def at_edge(line: Line, height: float) -> bool:
-        return line.bbox[3] > height * (1 - _EDGE) or line.bbox[1] < height * _EDGE
+        # What is larger than the body is a heading at the top of its page.
+        return line.size < body * LARGER and (line.bbox[3] > height * (1 - _EDGE) or line.bbox[1] < height * _EDGE)
 
-    def key(line: Line) -> str:
-        return re.sub(r"\d+", "#", line.text.casefold())
+    def key(line: Line) -> tuple[str, int]:
+        return re.sub(r"\d+", "#", line.text.casefold()), round(line.base / 6)
 
     written = sum(bool(lines) for lines, _ in pages)
     counts = Counter(k for lines, height in pages for k in {key(x) for x in lines if at_edge(x, height)})

@@ -12,7 +12,7 @@ from ragweave.corpora.blocks import Block
 from ragweave.corpora.formats.lines import joint
 from ragweave.corpora.types import Span
 
-_LARGER = 1.15
+LARGER = 1.15
 """A line is larger than the body text from this ratio of font sizes on."""
 _GAP = 0.22
 """Distance between baselines, in font sizes beyond the usual of the document, that parts paragraphs."""
@@ -22,6 +22,8 @@ _ITEM = re.compile(r"(?:[•▪◦‣●○■–—*-]|\(?\d{1,3}[.)]|\(?[a-z][
 _CONTENTS = re.compile(r"(?:\.\s?){5,}\s*[\divxlc]{0,5}\Z", re.I)
 """A line of a table of contents: dots that lead to a page number."""
 _ENDS = (".", "!", "?", ":", "。", "！", "？", "：", ".”", '."', "”")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS_END = re.compile(r"[^\W\d_]+\Z")
 _WORDLIKE = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -34,7 +36,7 @@ class Line:
         page: page, 1-based.
         bbox: [left, bottom, right, top] in points.
         base: height of the baseline on the page at its start, in points.
-        end: the same at its end; lower where the reader has run two lines together.
+        end: the same at its end.
         size: font size of most of it in points.
         bold: whether most of it is in a bold font.
         hyphen: whether a word is broken at its end, as the format itself marks it.
@@ -125,7 +127,7 @@ def _is_heading(group: Sequence[Line], body: float) -> bool:
     text = " ".join(x.text for x in group)
     if not _WORDLIKE.search(text) and not re.search(r"\w\w", text):
         return False
-    if all(x.size >= body * _LARGER for x in group):
+    if all(x.size >= body * LARGER for x in group):
         return len(text) <= _HEADING_CHARACTERS and len(group) <= 4
     bold = all(x.bold and x.size >= body * 0.95 for x in group)
     return bold and len(group) <= 2 and len(text) <= _BOLD_CHARACTERS and not text.endswith((".", ",", ";", ":"))
@@ -134,7 +136,7 @@ def _is_heading(group: Sequence[Line], body: float) -> bool:
 def _style(group: Sequence[Line], body: float) -> float:
     """Return what ranks a heading: its font size; bold lines of body size come below all larger ones."""
     size = max(x.size for x in group)
-    return round(size * 2) / 2 if size >= body * _LARGER else 0.0
+    return round(size * 2) / 2 if size >= body * LARGER else 0.0
 
 
 def _levels(groups: Sequence[Sequence[Line]], body: float) -> dict[float, int]:
@@ -150,7 +152,7 @@ def _block(group: Sequence[Line], level: int, words: Counter[str]) -> Block:
         before = group[n - 1] if n else None
         if before is not None:
             text, gap = _mended(text, before.hyphen, line.text, words)
-            if spans and spans[-1].end > len(text):
+            if spans[-1].end != len(text):
                 spans[-1] = Span(spans[-1].start, len(text), 0, spans[-1].page, spans[-1].bbox)
             text += gap
         start = len(text)
@@ -198,14 +200,13 @@ def _mended(text: str, hyphen: bool, after: str, words: Counter[str]) -> tuple[s
     A hyphen at a line end goes away before a small letter, unless the document writes the word with its hyphen
     elsewhere and never without.
     """
-    if hyphen:
-        return text, ""
-    if not (text.endswith(("-", "‐")) and len(text) > 1 and text[-2].isalpha() and after[:1].islower()):
+    plain = text.endswith(("-", "‐")) and not text[-2:-1].isspace() and len(text) > 1
+    if not (hyphen or plain):
         return text, joint(text, after)
-    head = re.search(r"[^\W\d_]+(?=[-‐]\Z)", text)
-    tail = re.match(r"[^\W\d_]+", after)
-    if head and tail:
-        parted = f"{head[0]}-{tail[0]}".lower()
-        if words[parted] and not words[f"{head[0]}{tail[0]}".lower()]:
-            return text, ""
-    return text[:-1], ""
+    stem = text[:-1] if plain else text
+    head, tail = _LETTERS_END.search(stem), _LETTERS.match(after)
+    if head and tail and after[0].islower():
+        written = words[f"{head[0]}-{tail[0]}".lower()] and not words[f"{head[0]}{tail[0]}".lower()]
+        if not written:
+            return stem, ""
+    return f"{stem}-", ""

@@ -57,8 +57,11 @@ def parse(path: Path) -> Parsed:
         raise SourceError(
             f"{path.name} is not readable reStructuredText ({exc})", "mend it, or rename it to .txt"
         ) from exc
+    for message in list(document.findall(_named("system_message"))):
+        if not any(message.findall(_named("literal_block"))):
+            message.parent.remove(message)
     blocks = tuple(b for b in _walk(document, 0) if b.text.strip())
-    fields = {_text(f[0]).lower(): _text(f[1]) for f in document.findall(_named("field")) if len(f) == 2}
+    fields = {_text(f[0]).lower(): _field(f) for f in document.findall(_named("field")) if len(f) == 2}
     return Parsed(
         title=next((b.text for b in blocks if b.kind == "heading"), ""),
         blocks=blocks,
@@ -124,6 +127,11 @@ def _text(node: Any) -> str:
     return _clean(node.astext()).replace("\n", " ").strip()
 
 
+def _field(node: Any) -> str:
+    """Return a field's value as it was written: `R. Marsh` would be read as the list item R."""
+    return " ".join(_clean(node[1].rawsource or node[1].astext()).replace("``", "").split())
+
+
 def _clean(text: str) -> str:
     """Read roles that docutils does not know as the text they show."""
     return _ROLE.sub(lambda m: _TARGET.sub("", m[1] or m[2] or "").lstrip("~!"), text)
@@ -151,6 +159,9 @@ def _list(node: Any, lines: Lines, indent: str) -> None:
     """Add one line per item; definitions, fields and options read as `term: text`."""
     for n, item in enumerate(node.children, 1):
         term = ""
+        if item.tagname == "field" and len(item) == 2:
+            lines.add(f"{indent}- {_text(item[0])}: {_field(item)}", _line(item))
+            continue
         lead = f"{n}. " if node.tagname == "enumerated_list" else "- "
         for child in _parts(item):
             if child.tagname in ("bullet_list", "enumerated_list", "definition_list", "field_list"):
@@ -158,9 +169,12 @@ def _list(node: Any, lines: Lines, indent: str) -> None:
                     lines.add(f"{indent}{lead}{term}", _line(item))
                     term = ""
                 _list(child, lines, indent + "  ")
-            elif child.tagname in ("term", "field_name", "option_group"):
+            elif child.tagname == "system_message":
+                for block in _unknown(child):
+                    lines.add(f"{indent}  {block.text}", block.line)
+            elif child.tagname in ("term", "option_group"):
                 term = f"{_text(child)}: "
-            elif child.tagname not in ("comment", "target", "system_message", "classifier"):
+            elif child.tagname not in ("comment", "target", "classifier"):
                 lines.add(f"{indent}{lead}{term}{_text(child)}", _line(child))
                 term, lead = "", "  "
         if term:
@@ -168,9 +182,9 @@ def _list(node: Any, lines: Lines, indent: str) -> None:
 
 
 def _parts(item: Any) -> Iterator[Any]:
-    """Return the children of a list item, with definition, field and option bodies read through."""
+    """Return the children of a list item, with the bodies of definitions and options read through."""
     for child in item.children:
-        if child.tagname in ("definition", "field_body", "description"):
+        if child.tagname in ("definition", "description"):
             yield from child.children
         else:
             yield child
@@ -183,7 +197,9 @@ def _table(node: Any) -> Block:
     if caption is not None:
         lines.add(_text(caption), _line(caption))
     for row in node.findall(_named("row")):
-        lines.add(" | ".join(_text(entry) for entry in row.children), _line(row))
+        lines.add(
+            " | ".join(_text(entry) for entry in row.children), _line(next(row.findall(_named("paragraph")), row))
+        )
     return lines.block("table", level=header + (caption is not None) if header else 0)
 
 
@@ -197,7 +213,7 @@ def _unknown(message: Any) -> Iterator[Block]:
         if m is None or m[1] in _SILENT_DIRECTIVES:
             continue
         lines = Lines()
-        lines.add(_clean(m[2]).strip(), _line(node))
+        lines.add(_clean(m[2]).strip(), _line(node), wrapped=True)
         for n, text in enumerate(rest, 1):
             if not _OPTION.match(text):
                 lines.add(_clean(text).strip(), _line(node) + n, wrapped=True)

@@ -1,0 +1,130 @@
+"""Word: structure, properties, and the parts that are easily lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import docx
+import pytest
+from docx.document import Document
+
+from ragweave.corpora.formats.docx import parse
+from ragweave.models.errors import SourceError
+
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+
+
+@pytest.fixture
+def document() -> Document:
+    made = docx.Document()
+    made.core_properties.title = ""
+    made.core_properties.author = ""
+    return made
+
+
+def read(document: Document, tmp_path: Path) -> list[tuple[str, int, str]]:
+    path = tmp_path / "a.docx"
+    document.save(str(path))
+    return [(b.kind, b.level, b.text) for b in parse(path).blocks]
+
+
+def test_headings_lists_tables_and_properties(document: Document, tmp_path: Path) -> None:
+    document.core_properties.author = "R. Marsh"
+    document.core_properties.created = datetime(2020, 3, 4)
+    document.add_heading("Tides", 0)
+    document.add_heading("Spring", 1)
+    document.add_paragraph("They come at new moon.")
+    document.add_paragraph("one", style="List Bullet")
+    document.add_paragraph("two", style="List Number")
+    table = document.add_table(rows=2, cols=2)
+    for cell, text in zip([c for r in table.rows for c in r.cells], ["Place", "Height", "Fundy", "16 m"], strict=True):
+        cell.text = text
+    document.add_heading("Neap", 2)
+    document.add_paragraph("They are low.")
+    assert read(document, tmp_path) == [
+        ("heading", 1, "Tides"),
+        ("heading", 2, "Spring"),
+        ("text", 0, "They come at new moon."),
+        ("list", 0, "- one\n- two"),
+        ("table", 1, "Place | Height\nFundy | 16 m"),
+        ("heading", 3, "Neap"),
+        ("text", 0, "They are low."),
+    ]
+    parsed = parse(tmp_path / "a.docx")
+    assert (parsed.title, parsed.author) == ("Tides", "R. Marsh")
+    assert parsed.date is not None and parsed.date.date().isoformat() == "2020-03-04"
+
+
+def wordml(make_zip: Callable[..., bytes], body: str) -> bytes:
+    return make_zip({"word/document.xml": f"<w:document {W} {MC}><w:body>{body}</w:body></w:document>"})
+
+
+def rels(kind: str) -> str:
+    return (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        f'<Relationship Id="r1" Type="http://x/{kind}" Target="{kind}.xml"/></Relationships>'
+    )
+
+
+def run(text: str) -> str:
+    return f"<w:r><w:t>{text}</w:t></w:r>"
+
+
+@pytest.mark.parametrize(
+    ("body", "texts"),
+    [
+        (f"<w:sdt><w:sdtContent><w:p>{run('in a control')}</w:p></w:sdtContent></w:sdt>", ["in a control"]),
+        (
+            f"<w:p><w:ins>{run('inserted')}</w:ins><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>",
+            ["inserted"],
+        ),
+        (f"<w:p><w:hyperlink>{run('linked')}</w:hyperlink> {run(' words')}</w:p>", ["linked words"]),
+        (f"<w:p>{run('around')}<w:r><w:pict><w:p>{run('in a box')}</w:p></w:pict></w:r></w:p>", ["around", "in a box"]),
+        (
+            f"<w:p><w:r><mc:AlternateContent><mc:Choice><w:p>{run('once')}</w:p></mc:Choice>"
+            f"<mc:Fallback><w:p>{run('once')}</w:p></mc:Fallback></mc:AlternateContent></w:r></w:p>",
+            ["once"],
+        ),
+        ("<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p>", ["a b\nc"]),
+    ],
+)
+def test_text_in_unusual_places_is_read_once(
+    write: Callable[..., Path], make_zip: Callable[..., bytes], body: str, texts: list[str]
+) -> None:
+    assert [b.text for b in parse(write("a.docx", wordml(make_zip, body))).blocks] == texts
+
+
+def test_footnotes_are_read_after_the_body(write: Callable[..., Path], make_zip: Callable[..., bytes]) -> None:
+    separator = f'<w:footnote w:type="separator"><w:p>{run("-")}</w:p></w:footnote>'
+    notes = f"<w:footnotes {W}>{separator}<w:footnote><w:p>{run('A note.')}</w:p></w:footnote></w:footnotes>"
+    body = f"<w:document {W}><w:body><w:p>{run('Body.')}</w:p></w:body></w:document>"
+    data = make_zip(
+        {"word/document.xml": body, "word/_rels/document.xml.rels": rels("footnotes"), "word/footnotes.xml": notes}
+    )
+    assert [b.text for b in parse(write("a.docx", data)).blocks] == ["Body.", "A note."]
+
+
+def test_a_style_that_is_based_on_itself_ends(write: Callable[..., Path], make_zip: Callable[..., bytes]) -> None:
+    style = '<w:style w:styleId="{}"><w:basedOn w:val="{}"/></w:style>'
+    styles = f"<w:styles {W}>{style.format('A', 'B')}{style.format('B', 'A')}</w:styles>"
+    body = (
+        f'<w:document {W}><w:body><w:p><w:pPr><w:pStyle w:val="A"/></w:pPr>{run("Body.")}</w:p></w:body></w:document>'
+    )
+    data = make_zip(
+        {"word/document.xml": body, "word/_rels/document.xml.rels": rels("styles"), "word/styles.xml": styles}
+    )
+    assert [b.kind for b in parse(write("a.docx", data)).blocks] == ["text"]
+
+
+def test_a_word_file_cut_anywhere_is_refused_with_a_sentence(document: Document, tmp_path: Path) -> None:
+    document.add_paragraph("Words.")
+    document.save(str(tmp_path / "a.docx"))
+    whole = (tmp_path / "a.docx").read_bytes()
+    for tenth in range(10):
+        path = tmp_path / f"{tenth}.docx"
+        path.write_bytes(whole[: len(whole) * tenth // 10])
+        with pytest.raises(SourceError, match="damaged or truncated"):
+            parse(path)

@@ -1,0 +1,154 @@
+"""PDF: paragraphs, headings and boxes from lines on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.corpora.formats.pdf import parse
+from ragweave.corpora.split import paragraphs
+from ragweave.models.errors import SourceError
+
+Make = Callable[..., Any]
+
+
+def report(set_lines: Make, pages: int = 4) -> list[list[Any]]:
+    out = []
+    for n in range(1, pages + 1):
+        page = [(72, 805, 9, "F1", f"Harbour Office  Report {2000 + n}"), (290, 30, 9, "F1", f"Page {n} of {pages}")]
+        page += [(72, 740, 16, "F2", f"{n}. Section")]
+        page += set_lines(
+            [
+                "The tide rises at the old pier in the morn-",
+                "ing and falls before noon. It is high water",
+                "again at night.",
+            ],
+            700,
+        )
+        page += set_lines(["A second paragraph stands below a gap and", "ends here."], 640)
+        out.append(page)
+    return out
+
+
+def test_lines_become_paragraphs_and_hyphens_at_line_ends_go(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    parsed = parse(write("a.pdf", make_pdf(report(set_lines))))
+    assert [(b.kind, b.level, b.text, b.page) for b in parsed.blocks[:3]] == [
+        ("heading", 1, "1. Section", 1),
+        (
+            "text",
+            0,
+            "The tide rises at the old pier in the morning and falls before noon. It is high water again at night.",
+            1,
+        ),
+        ("text", 0, "A second paragraph stands below a gap and ends here.", 1),
+    ]
+    assert len(parsed.blocks) == 12 and parsed.meta == {"pages": 4}
+
+
+def test_running_headers_footers_and_page_numbers_are_left_out(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    text = " ".join(b.text for b in parse(write("a.pdf", make_pdf(report(set_lines)))).blocks)
+    assert "Harbour Office" not in text and "of 4" not in text
+
+
+def test_numbers_beside_chapter_titles_are_page_numbers(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    pages = [
+        [(72, 805, 9, "F1", f"Chapter {name}  {n}"), *set_lines([f"Body of page {name} with enough words."], 600)]
+        for n, name in enumerate(["one", "two", "three", "four"], 11)
+    ]
+    text = " ".join(b.text for b in parse(write("a.pdf", make_pdf(pages))).blocks)
+    assert "Chapter" not in text and "Body of page four" in text
+
+
+def test_every_span_boxes_its_line(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    parsed = parse(write("a.pdf", make_pdf(report(set_lines, 1))))
+    body = next(b for b in parsed.blocks if b.text.startswith("The tide"))
+    assert [body.text[s.start : s.end] for s in body.spans] == [
+        "The tide rises at the old pier in the morn",
+        "ing and falls before noon. It is high water",
+        "again at night.",
+    ]
+    for s, baseline in zip(body.spans, (700, 686.8, 673.6), strict=True):
+        assert s.bbox is not None and s.page == 1
+        left, bottom, right, top = s.bbox
+        assert 70 <= left <= 76 and baseline - 4 <= bottom <= baseline + 1 and baseline + 5 <= top <= baseline + 11
+        assert right > left
+    item = next(i for i in paragraphs("s", "/a.pdf", parsed) if "The tide" in i.text)
+    assert item.locator["page"] == 1 and item.heading == ("1. Section",)
+    assert item.locate(item.text.index("again at"), len("again at night.") + item.text.index("again at"))[
+        "bbox"
+    ] == list(body.spans[2].bbox or ())
+
+
+def test_a_compound_that_the_document_writes_with_a_hyphen_keeps_it(
+    write: Make, make_pdf: Make, set_lines: Make
+) -> None:
+    lines = ["A well-known pier, and a well-", "known harbour, and a light-", "house on the hill."]
+    parsed = parse(write("a.pdf", make_pdf([set_lines(lines, 700)])))
+    assert parsed.blocks[0].text == "A well-known pier, and a well-known harbour, and a lighthouse on the hill."
+
+
+def test_a_paragraph_goes_on_after_a_page_break(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    pages = [set_lines(["It was a long sentence that did"], 100), set_lines(["not end on its page."], 780)]
+    (found,) = parse(write("a.pdf", make_pdf(pages))).blocks
+    assert found.text == "It was a long sentence that did not end on its page."
+    assert [s.page for s in found.spans] == [1, 2]
+
+
+def test_title_author_and_date_come_from_the_metadata(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    info = "/Title (Tides of the North) /Author (R. Marsh) /CreationDate (D:20190203040506+01'00')"
+    parsed = parse(write("a.pdf", make_pdf([set_lines(["Words on a page."], 700)], info)))
+    assert (parsed.title, parsed.author) == ("Tides of the North", "R. Marsh")
+    assert parsed.date is not None and parsed.date.date().isoformat() == "2019-02-03"
+
+
+def test_a_file_name_left_in_the_title_gives_way_to_the_heading_on_top(
+    write: Make, make_pdf: Make, set_lines: Make
+) -> None:
+    page = [(72, 760, 22, "F1", "Tides of the North"), *set_lines(["Words on a page, and more of them."], 700)]
+    parsed = parse(write("a.pdf", make_pdf([page], "/Title (Microsoft Word - tides.doc)")))
+    assert parsed.title == "Tides of the North"
+
+
+def test_a_page_without_text_is_named_and_the_others_are_read(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    parsed = parse(write("a.pdf", make_pdf([set_lines(["Words."], 700), [], set_lines(["More."], 700)])))
+    assert parsed.warnings == ("page 2 has no text (a scan?)",)
+    assert [b.page for b in parsed.blocks] == [1, 3]
+
+
+def test_a_password_is_said(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    key = "<" + "5A" * 32 + ">"
+    data = make_pdf([set_lines(["Secret."], 700)], encrypt=f"/Filter /Standard /V 1 /R 2 /O {key} /U {key} /P -44")
+    with pytest.raises(SourceError, match="protected by a password"):
+        parse(write("a.pdf", data))
+
+
+def test_a_pdf_cut_anywhere_is_read_in_part_or_refused_with_a_sentence(
+    write: Make, make_pdf: Make, set_lines: Make
+) -> None:
+    whole = make_pdf(report(set_lines))
+    for tenth in range(1, 10):
+        path = write(f"{tenth}.pdf", whole[: len(whole) * tenth // 10])
+        try:
+            parsed = parse(path)
+        except SourceError as exc:
+            assert "damaged or truncated" in str(exc)
+        else:
+            assert all("tide" in b.text or b.kind == "heading" or "second" in b.text for b in parsed.blocks)
+
+
+def test_threads_may_read_at_the_same_time(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    path = write("a.pdf", make_pdf(report(set_lines, 8)))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(parse, [path] * 12))
+    assert all(p.blocks == found[0].blocks for p in found)
+
+
+def test_the_font_size_counts_as_drawn(write: Make, make_pdf: Make, set_lines: Make, tmp_path: Path) -> None:
+    data = make_pdf(
+        [[(72, 740, 16, "F1", "Large heading"), *set_lines(["Small words that make up the body of it."], 700)]]
+    )
+    assert [b.kind for b in parse(write("a.pdf", data)).blocks] == ["heading", "text"]

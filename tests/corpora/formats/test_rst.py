@@ -1,0 +1,117 @@
+"""reStructuredText: the author's words, and nothing from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.formats.rst import parse
+
+SAMPLE = """\
+=====
+Tides
+=====
+
+:Author: R. Marsh
+:Date: 2020-02-03
+
+The tide *rises* at the
+old pier. See :ref:`the chart <chart>` and :class:`~sea.Tide`.
+
+.. note:: Mind the current.
+
+.. versionadded:: 2.1
+   Spring tables.
+
+Neap
+====
+
+- one
+- two
+
+  - inner
+
+#. first
+#. second
+
+term
+   Its meaning.
+
+.. list-table::
+   :header-rows: 1
+
+   * - Place
+     - Height
+   * - Fundy
+     - 16 m
+
+.. code-block:: python
+
+   print("tide")
+
+.. toctree::
+
+   hidden-page
+
+.. comment that is not shown
+"""
+
+
+def test_every_block_has_its_kind_and_text(write: Callable[[str, str], Path]) -> None:
+    parsed = parse(write("a.rst", SAMPLE))
+    assert (parsed.title, parsed.author) == ("Tides", "R. Marsh")
+    assert parsed.date is not None and parsed.date.year == 2020
+    assert [(b.kind, b.level, b.text) for b in parsed.blocks] == [
+        ("heading", 1, "Tides"),
+        ("list", 0, "- Author: R. Marsh\n- Date: 2020-02-03"),
+        ("text", 0, "The tide rises at the old pier. See the chart and sea.Tide."),
+        ("text", 0, "Mind the current."),
+        ("text", 0, "2.1 Spring tables."),
+        ("heading", 2, "Neap"),
+        ("list", 0, "- one\n- two\n  - inner"),
+        ("list", 0, "1. first\n2. second"),
+        ("list", 0, "- term: Its meaning."),
+        ("table", 1, "Place | Height\nFundy | 16 m"),
+        ("code", 0, 'print("tide")'),
+    ]
+
+
+def test_lines_point_at_the_source(write: Callable[[str, str], Path]) -> None:
+    lines = SAMPLE.split("\n")
+    for b in parse(write("a.rst", SAMPLE)).blocks:
+        near = " ".join(lines[max(0, b.line - 3) : b.line + 3])
+        assert b.line and b.text.split("\n")[0].split()[-1].strip(".") in near, (b.line, b.text)
+
+
+@pytest.mark.parametrize(
+    "directive",
+    [
+        ".. include:: secret.txt",
+        ".. literalinclude:: secret.txt",
+        ".. csv-table:: x\n   :file: secret.txt",
+        ".. csv-table:: x\n   :url: http://127.0.0.1:9/secret",
+        ".. raw:: html\n   :file: secret.txt",
+        ".. raw:: html\n   :url: http://127.0.0.1:9/secret",
+        ".. figure:: secret.txt",
+    ],
+)
+def test_nothing_outside_the_file_is_read(
+    write: Callable[[str, str], Path], directive: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write("secret.txt", "hunter2")
+    parsed = parse(write("a.rst", f"Title\n=====\n\nBefore.\n\n{directive}\n\nAfter.\n"))
+    text = " ".join(b.text for b in parsed.blocks)
+    assert "hunter2" not in text
+    assert "Before." in text and "After." in text
+    assert capfd.readouterr() == ("", "")
+
+
+def test_broken_markup_keeps_its_words_and_prints_nothing(
+    write: Callable[[str, str], Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    parsed = parse(write("a.rst", "Title\n==\n\n*open |x| `unclosed\n\n- a\nno blank\n\n:unknown:`role text`\n"))
+    text = " ".join(b.text for b in parsed.blocks)
+    assert all(word in text for word in ("Title", "open", "unclosed", "no blank", "role text"))
+    assert capfd.readouterr() == ("", "")
