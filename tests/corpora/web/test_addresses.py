@@ -324,3 +324,11 @@ def test_any_text_is_either_refused_or_read_the_same_twice(text: str, start: str
         return
     assert check_url(target.url) == target
     assert target.host.isascii()
+
+
+def test_an_address_that_the_connecting_library_reads_differently_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    import httpx
+
+    monkeypatch.setattr(httpx.URL, "raw_host", property(lambda _: b"127.0.0.1"))
+    with pytest.raises(Refused, match="in two ways"):
+        check_url("http://example.com/")
