@@ -31,6 +31,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    # Plain help: the rich one costs more time than everything else here together.
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -71,6 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         app(args=None if argv is None else list(argv))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
+    except cli_common.Stopped as stop:
+        typer.echo(f"Stopped. {stop}".strip(), err=True)
+        return cli_common.EXIT_STOPPED
     except RagweaveError as error:
         cli_common.complain(cli_common.in_words(error))
         if cli_common.debugging():

@@ -71,7 +71,10 @@ def ask(
     trace: TraceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a question with numbered citations; exit code 3 when no answer was found."""
+    """Answer a question with numbered citations.
+
+    Exit code 3 when the library does not answer it.
+    """
     context = build_context(library, set_, mind=mind, web=web, max_hops=max_hops, top_k=top_k, sentences=sentences)
     asked = read_question(question)
     answer = answer_aloud(asked, context, graph=graph, trace=trace, quiet=as_json)
@@ -88,7 +91,10 @@ def search(
     set_: Set = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List ranked evidence, with places and scores, without answering; exit code 3 when nothing was found."""
+    """List ranked evidence without answering.
+
+    Exit code 3 when nothing was found.
+    """
     from ragweave import api
 
     found = run(api.asearch(read_question(query), context=build_context(library, set_, top_k=top_k)))
@@ -191,6 +197,8 @@ def answer_aloud(
         name = graph or app_settings().graph
         answer = runner(_drive(question, context, thread=thread, graph=name, checkpointer=checkpointer, voice=voice))
     if not quiet:
+        if trace:
+            out.print()
         print_answer(out, answer, streamed=voice.spoke)
     if trace or (answer.mind == "llm" and not quiet):
         (voice.err if quiet else out).print(f"\nBy: {usage_line(answer)}", style="dim")
@@ -262,7 +270,7 @@ class _Voice:
         return typer.confirm(f"Search the web for “{clean(str(event.get('query', '')))}”?", err=True)
 
     def _step(self, event: Mapping[str, Any]) -> None:
-        from ragweave.render import STEPS, clean, step_line
+        from ragweave.render import STEPS, clean, print_step
 
         self._steps += 1
         if self._story is not None:
@@ -270,7 +278,7 @@ class _Voice:
             if hop > self._hop:
                 self._story.print(f"     Round {hop}", style="bold")
             self._hop = hop
-            self._story.print(step_line(event, self._steps))
+            print_step(self._story, event, self._steps)
         elif self._status:
             node = str(event["node"])
             self._status.update(clean(f"{STEPS.get(node, node)}: {event.get('summary', '')}")[: self.err.width - 4])

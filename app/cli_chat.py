@@ -49,7 +49,10 @@ def chat(
     graph: GraphOption = None,
     trace: TraceOption = False,
 ) -> None:
-    """Talk with a library; follow-up questions are understood, and the conversation is kept."""
+    """Ask in turn; a follow-up is understood.
+
+    Conversations are kept on disk and can be gone on with.
+    """
     from ragweave import threads
 
     if list_:

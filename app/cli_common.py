@@ -115,18 +115,36 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
+class Stopped(Exception):
+    """The person at the keyboard stopped the command; carries what to know about it."""
+
+
 def call(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Do something that blocks; Ctrl-C stops the command without a traceback."""
+    """Do something that blocks.
+
+    Raises:
+        Stopped: on Ctrl-C.
+    """
     try:
         return work(*args, **options)
     except KeyboardInterrupt:
-        typer.echo("stopped.", err=True)
-        raise typer.Exit(EXIT_STOPPED) from None
+        raise Stopped from None
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, in the manner of `call`."""
-    return call(asyncio.run, work)
+def run(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
+    """Run a coroutine to its end.
+
+    Args:
+        work: the coroutine.
+        stopped: what to say where it is stopped.
+
+    Raises:
+        Stopped: on Ctrl-C.
+    """
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt:
+        raise Stopped(stopped) from None
 
 
 def library_name(given: str | None) -> str:

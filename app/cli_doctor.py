@@ -16,7 +16,10 @@ def doctor(
     call: Annotated[bool, typer.Option("--call", help="Ask the chat model for one word (may cost money).")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Look at Python, packages, home, libraries, models and optional channels; exit code 2 if something will fail."""
+    """Say what works here and what is off.
+
+    Looks at Python, packages, home, libraries, models and optional channels. Exit code 2 if something will fail.
+    """
     from ragweave.doctor import examine
 
     found = run(examine(call=call))

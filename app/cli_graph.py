@@ -19,7 +19,7 @@ def graph(
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text.")] = False,
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the drawing.")] = None,
 ) -> None:
-    """Show a graph: its steps, what each does and where it leads."""
+    """Show the steps of a graph, or draw it."""
     from ragweave import api
 
     drawn = api.build_agent(name).get_graph()

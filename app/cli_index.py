@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,34 +13,37 @@ import typer
 from ragweave.cli_common import EXIT_ERROR, JsonOption, LibraryOption, console, library_name, print_json, run
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress, TaskID
+    from rich.console import Console, RenderableType
+    from rich.live import Live
 
     from ragweave.corpora.events import Event, Report
 
 _VERBS = {"read": "reading", "embed": "embedding", "commit": "storing"}
-_ROWS = 6
+_ROWS = 4
 """Files shown at work at the same time."""
 _LISTED = 20
 """Paths listed under one heading of the summary, before `and ... more`."""
 
 
 def index(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Files and folders.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS", help="Files and folders.")],
     library: LibraryOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read files and folders into a library; the next time only what has changed.
+    """Read files and folders into a library.
 
-    What .gitignore and .ragweaveignore name, hidden files and files that look like secrets are left out. Files that
+    The next time only what has changed is read. What .gitignore and .ragweaveignore name, hidden files and files that look like secrets are left out. Files that
     cannot be read are listed with the reason, and the rest goes on; exit code 2 if none could be read.
     """
     from ragweave import api
 
     watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
     with watcher:
-        report = run(api.aindex(paths, library_name(library), on_event=watcher.event))
+        report = run(
+            api.aindex(paths, library_name(library), on_event=watcher.event),
+            stopped="What was stored stays; the same command goes on where this one ended.",
+        )
     if as_json:
         print_json(asdict(report))
     elif not quiet:
@@ -51,31 +55,27 @@ def index(
 
 
 class Watcher:
-    """Follows a run: a bar over all files, a line for each file at work, and what the summary will list."""
+    """Follows a run: a bar over all files, how many are in each stage, some of them by name; and what has changed."""
 
     def __init__(self, err: Console, *, shown: bool) -> None:
         self.changed: list[str] = []
         self.removed: list[str] = []
-        self._progress: Progress | None = None
-        self._rows: dict[str, TaskID] = {}
-        self._all: TaskID | None = None
+        self._at: dict[str, str] = {}
+        self._words, self._total, self._finished = "Looking for files ...", 0, 0
+        self._live: Live | None = None
         if shown and err.is_terminal:
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+            from rich.live import Live
 
-            text = TextColumn("{task.description}", markup=False)
-            self._progress = Progress(
-                SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), console=err, transient=True
-            )
+            self._live = Live(console=err, transient=True, get_renderable=self._picture, refresh_per_second=6)
 
     def __enter__(self) -> Watcher:
-        if self._progress:
-            self._progress.start()
-            self._all = self._progress.add_task("Looking for files", total=None)
+        if self._live:
+            self._live.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._progress:
-            self._progress.stop()
+        if self._live:
+            self._live.stop()
 
     def event(self, event: Event) -> None:
         """Take note of one event of the run."""
@@ -83,11 +83,11 @@ class Watcher:
 
         match event:
             case events.Waiting(holder=holder):
-                self._say(f"Waiting for another run to finish ({holder})")
+                self._words = f"Waiting for another run to finish ({holder}) ..."
             case events.Started(total=total):
-                self._say("Files", total)
+                self._words, self._total = "", total
             case events.Staged(path=path, stage=stage):
-                self._row(path, _VERBS[stage])
+                self._at[path] = _VERBS[stage]
             case events.Done(path=path) | events.Linked(path=path):
                 self.changed.append(path)
                 self._finish(path)
@@ -98,27 +98,28 @@ class Watcher:
             case _:
                 pass
 
-    def _say(self, words: str, total: int | None = None) -> None:
-        if self._progress and self._all is not None:
-            self._progress.update(self._all, description=words, total=total)
-
-    def _row(self, path: str, verb: str) -> None:
-        from ragweave.render import short_path
-
-        if not self._progress:
-            return
-        words = f"  {verb:<9} {short_path(path)[-60:]}"
-        if path in self._rows:
-            self._progress.update(self._rows[path], description=words)
-        elif len(self._rows) < _ROWS:
-            self._rows[path] = self._progress.add_task(words, total=None)
-
     def _finish(self, path: str) -> None:
-        if self._progress:
-            if path in self._rows:
-                self._progress.remove_task(self._rows.pop(path))
-            if self._all is not None:
-                self._progress.advance(self._all)
+        self._at.pop(path, None)
+        self._finished += 1
+
+    def _picture(self) -> RenderableType:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        from ragweave.render import clean, short_path
+
+        if self._words:
+            return Text(clean(self._words))
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row("Files", ProgressBar(self._total, self._finished, width=40), f"{self._finished}/{self._total}")
+        counts = Counter(self._at.values())
+        stages = " · ".join(f"{verb} {counts[verb]}" for verb in _VERBS.values() if counts[verb])
+        # The last to enter a stage are the ones at work; the others wait for their batch.
+        latest = list(self._at.items())[-_ROWS:]
+        rows = [Text(f"  {verb:<9} {short_path(path)}", no_wrap=True, overflow="ellipsis") for path, verb in latest]
+        return Group(bar, Text(stages, style="dim"), *rows)
 
 
 def print_report(out: Console, report: Report, changed: Sequence[str], removed: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from ragweave.cli_common import EXIT_ERROR, JsonOption, call, console, print_json
 
-models = typer.Typer(help="List, pin, fetch or verify downloadable weights.", invoke_without_command=True)
+models = typer.Typer(help="List, pin, fetch or verify weights.", invoke_without_command=True, rich_markup_mode=None)
 
 NameArgument = Annotated[str, typer.Argument(help="Name of the entry.")]
 

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from ragweave.corpora.rows import Source
     from ragweave.corpora.types import Item
 
-sources = typer.Typer(help="List, show or remove the sources of a library.", invoke_without_command=True)
-library = typer.Typer(help="List, create, rename or delete libraries.", invoke_without_command=True)
+sources = typer.Typer(help="List, show or remove sources.", invoke_without_command=True, rich_markup_mode=None)
+library = typer.Typer(
+    help="List, create, rename or delete libraries.", invoke_without_command=True, rich_markup_mode=None
+)
 
 SourceArgument = Annotated[str, typer.Argument(metavar="SOURCE", help="Path, id, or the first letters of an id.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]

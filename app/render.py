@@ -13,6 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
 from ragweave.corpora.types import Locator
@@ -164,7 +165,8 @@ def print_citations(console: Console, citations: Sequence[Citation], heading: st
     for c in citations:
         line = Text(f"  [{c.n:>{width}}] ", style="cyan")
         line.append(place(c.locator) or clean(c.title), style=Style(link=link(c.locator) or None))
-        line.append(f"  {clean(c.id)}", style="dim")
+        fits = line.cell_len + 2 + len(c.id) <= console.width
+        line.append(f"  {clean(c.id)}" if fits else f"\n{' ' * (width + 5)}{clean(c.id)}", style="dim")
         console.print(line, soft_wrap=True)
 
 
@@ -182,19 +184,21 @@ def print_evidence(console: Console, evidence: Sequence[Evidence]) -> None:
         console.print(Padding(Text(text), (0, 0, 0, 4)), width=min(console.width, _WIDEST))
 
 
-def step_line(event: Mapping[str, Any], n: int) -> Text:
+def print_step(console: Console, event: Mapping[str, Any], n: int) -> None:
     """Tell one step of a run in plain words."""
     node = str(event["node"])
-    line = Text(f"{n:>3}. ", style="cyan")
-    line.append(STEPS.get(node, node.replace("_", " ").capitalize()))
+    told = Text(STEPS.get(node, node.replace("_", " ").capitalize()))
     facts = [str(event["by"])] if event.get("by") else []
     if event.get("seconds") is not None:
         facts.append(duration(float(event["seconds"])))
     if facts:
-        line.append(f" ({', '.join(facts)})", style="dim")
+        told.append(f" ({', '.join(facts)})", style="dim")
     if event.get("summary"):
-        line.append(f": {clean(str(event['summary']))}")
-    return line
+        told.append(f": {clean(str(event['summary']))}")
+    row = Table.grid(padding=(0, 1))
+    row.add_column(style="cyan", width=4, justify="right")
+    row.add_row(f"{n}.", told)
+    console.print(row)
 
 
 def usage_line(answer: Answer) -> str:
