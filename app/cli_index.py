@@ -33,8 +33,9 @@ def index(
 ) -> None:
     """Read files and folders into a library.
 
-    The next time only what has changed is read. What .gitignore and .ragweaveignore name, hidden files and files that look like secrets are left out. Files that
-    cannot be read are listed with the reason, and the rest goes on; exit code 2 if none could be read.
+    The next time only what has changed is read. What .gitignore and .ragweaveignore name, hidden files and files that
+    look like secrets are left out. Files that cannot be read are listed with the reason, and the rest goes on; exit
+    code 2 if none could be read.
     """
     from ragweave import api
 
