@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import os
 import re
 import threading
 from collections import Counter
@@ -39,7 +40,7 @@ class _Saved:
     length: int
 
 
-_READ: dict[tuple[Path, int], tuple[tuple[int, int], _Saved | None]] = {}
+_READ: dict[tuple[str, int], tuple[tuple[int, int], _Saved | None]] = {}
 """Pages read so far by (path, limit), each with the size and time of its file."""
 _LOCK = threading.Lock()
 
@@ -48,7 +49,7 @@ class Folder:
     """Ranks the pages of a folder by BM25 over their titles and texts.
 
     Args:
-        folder: holds .html, .htm, .md and .txt files, at any depth; hidden files and links that lead out are left out.
+        folder: holds .html, .htm, .md and .txt files, at any depth; hidden files and links are left out.
         limit: longest text of a page, in characters.
     """
 
@@ -86,25 +87,32 @@ class Folder:
             raise WebError(
                 f"The folder {self._folder} that stands in for the web is not there", "set RAGWEAVE_WEB_FOLDER"
             )
-        paths = sorted(path for path in root.rglob("*") if path.suffix.lower() in SUFFIXES)
-        if len(paths) > MAX_FILES:
-            logger.warning("%s holds %d pages; only the first %d are searched", root, len(paths), MAX_FILES)
-        for path in paths[:MAX_FILES]:
-            if any(part.startswith(".") for part in path.relative_to(root).parts):
-                continue
-            try:
-                if not path.resolve().is_relative_to(root) or not path.is_file():
+        files = sorted(_walk(root))
+        if len(files) > MAX_FILES:
+            logger.warning("%s holds %d pages; only the first %d are searched", root, len(files), MAX_FILES)
+        for path, size, changed in files[:MAX_FILES]:
+            key, stamp = (path, self._limit), (size, changed)
+            if key not in _READ or _READ[key][0] != stamp:
+                try:
+                    _READ[key] = (stamp, _read(Path(path), self._limit) if size <= MAX_BYTES else None)
+                except OSError as exc:
+                    logger.warning("%s cannot be read: %s", path, exc)
                     continue
-                stat = path.stat()
-                stamp, key = (stat.st_size, stat.st_mtime_ns), (path, self._limit)
-                if key not in _READ or _READ[key][0] != stamp:
-                    _READ[key] = (stamp, _read(path, self._limit) if stat.st_size <= MAX_BYTES else None)
-            except OSError as exc:
-                logger.warning("%s cannot be read: %s", path, exc)
-                continue
             page = _READ[key][1]
             if page is not None:
                 yield page
+
+
+def _walk(root: Path) -> Iterable[tuple[str, int, int]]:
+    """Yield path, size and time of change of every page, without following links."""
+    for folder, folders, _ in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                suffix = os.path.splitext(entry.name)[1].lower()
+                if suffix in SUFFIXES and not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
+                    stat = entry.stat(follow_symlinks=False)
+                    yield entry.path, stat.st_size, stat.st_mtime_ns
 
 
 def _read(path: Path, limit: int) -> _Saved | None:

@@ -69,10 +69,15 @@ async def test_a_changed_added_or_removed_page_counts_at_the_next_search(pages: 
     assert await folder.search("balloon", 3) == []
 
 
-async def test_links_that_lead_out_hidden_files_and_other_types_are_left_out(pages: Path, tmp_path: Path) -> None:
+async def test_links_hidden_files_and_other_types_are_left_out(pages: Path, tmp_path: Path) -> None:
     outside = tmp_path / "secret.txt"
     outside.write_text("The zeppelin code is 4711.")
     (pages / "link.txt").symlink_to(outside)
+    (tmp_path / "aside").mkdir()
+    (tmp_path / "aside" / "more.txt").write_text("zeppelin")
+    (pages / "folder").symlink_to(tmp_path / "aside")
+    (pages / ".git").mkdir()
+    (pages / ".git" / "note.txt").write_text("zeppelin")
     (pages / ".hidden.txt").write_text("zeppelin")
     (pages / "data.bin").write_bytes(b"zeppelin")
     (pages / "empty.txt").write_text("")
