@@ -18,7 +18,8 @@ class RagweaveError(Exception):
     def __init__(self, what: str, remedy: str = "") -> None:
         self.what = what.rstrip(".")
         self.remedy = remedy.rstrip(".")
-        super().__init__(f"{self.what}. {self.remedy}." if remedy else f"{self.what}.")
+        advice = f" {self.remedy[0].upper()}{self.remedy[1:]}." if self.remedy else ""
+        super().__init__(f"{self.what}.{advice}")
 
 
 class InputError(RagweaveError):

@@ -36,7 +36,6 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
         run.note(f"A limit of this run was reached: {run.meter.exhausted}.")
     text = shown(draft) if draft else f"{phrase('abstain', question)} ({why})"
     writer = run.chat("writer")
-    wrote = any(u.node == "generate" and u.calls + u.cached for u in state.get("usage", []))
     update = run.done(f"{len(draft)} sentences, {len(citations)} sources" if draft else f"abstained: {why}")
     notes = [*state.get("notes", []), *update.get("notes", [])]
     answer = Answer(
@@ -47,7 +46,7 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
         confidence=round(min((s.confidence for s in draft), default=0.0), 3),
         abstained=not draft,
         why=why,
-        mind="llm" if wrote else "small",
+        mind=state.get("mind", "small"),
         model=f"{writer.name} at {writer.host}" if writer is not None else "",
         dropped=state.get("dropped", 0),
         notes=tuple(dict.fromkeys(notes)),

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from ragweave.models import relevance
 from ragweave.models.chat import Chat
-from ragweave.models.text import content_terms, fold, names
+from ragweave.models.text import content_terms, fold, names, words
 from ragweave.nodes.context import Context
 from ragweave.nodes.passages import idf_of, passage_of
 from ragweave.nodes.run import Run
@@ -79,10 +79,15 @@ async def _by_rule(query: str) -> list[str]:
 def clean(rewrites: list[str], query: str, limit: int) -> list[str]:
     """Drop numbering, bullets, quotes, blanks, duplicates, copies of the query and lines that only announce others."""
     kept: dict[str, str] = {}
+    asked = _key(query)
     for line in (part for r in rewrites for part in r.splitlines()):
         text = _LINE.sub("", line).strip().strip("\"'“”`").strip()
-        key = " ".join(content_terms(text)) or fold(text)
-        if not key or text.endswith(":") or len(text) > 500 or fold(text) == fold(query):
+        key = _key(text)
+        if not words(text) or key == asked or text.endswith(":") or len(text) > 500:
             continue
         kept.setdefault(key, text)
     return list(kept.values())[:limit]
+
+
+def _key(text: str) -> str:
+    return " ".join(content_terms(text)) or fold(text)

@@ -34,6 +34,7 @@ _CONTINUES = re.compile(
     r"|^\W*(那|那么|还有)",
     re.I,
 )
+_ABOUT = re.compile(r"\W*(?:and )?(?:what|how) about\b", re.I)
 _POSSESSIVE = {"its", "their", "theirs", "his", "hers"}
 _PERSON = re.compile(r"\b(he|him|his|she|her|hers|they|them|their|it|its)\b", re.I)
 _CJK_PRONOUN = re.compile("它们|他们|她们|它|他|她")
@@ -71,6 +72,7 @@ async def frame(state: State, runtime: Runtime[Context]) -> Update:
         "consent": None,
         "draft": [],
         "citations": [],
+        "mind": "small",
         "dropped": 0,
         "abstain": "",
         "answer": None,
@@ -120,13 +122,13 @@ async def _resolve(asked: str, history: Sequence[AnyMessage], last: Answer | Non
     refers = bool((_REFERS_CJK if cjk else _REFERS).search(asked))
     continues = bool(_CONTINUES.search(asked)) or (cjk and len(asked) <= 12)
     own = [n for n in names(asked) if fold(n) not in {fold(w) for w in asked.split()[:1]}]
+    if own and _ABOUT.match(asked):
+        return _same_question_about(previous, own[0]) or f"{asked} ({previous})"
     if not refers and not (continues and not own):
         return asked
     topic = _topic(previous, last)
     if not topic or fold(topic) in fold(asked):
         return asked
-    if re.match(r"\W*(what|how) about\b", asked, re.I) and own:
-        return _same_question_about(previous, own[0]) or f"{asked} ({previous})"
     pronoun = (_CJK_PRONOUN if cjk else _PERSON).search(asked)
     if pronoun:
         ending = "'s" if not cjk and pronoun.group().lower() in _POSSESSIVE else ""

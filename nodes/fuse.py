@@ -32,9 +32,6 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     query = state["query"]
     pool = fused(state.get("found", []), query, run.context)
     rows = await score_items(await run.library(), query, pool, run.context, run.hop)
-    # A passage found by an earlier hop keeps the better of its two gradings, whichever query gave it.
-    earlier = {e["id"]: e for e in state.get("evidence", [])}
-    rows = [max(r, earlier.get(r["id"], r), key=lambda e: e["relevance"]) for r in rows]
     summary = f"{len(rows)} of {len(pool)} items kept" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
     return run.done(summary, data={"items": ids}, evidence=rows, candidates=ids, found=Overwrite([]))

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 Ranking = list[tuple[str, float]]
 """(item id, score), best first."""
 
-DENSE_WEIGHT = 0.6
-"""Weight of the dense list beside the lexical one; .3 to 1.0 measured alike (docs/fusion.md)."""
+DENSE_WEIGHT = 0.45
+"""Weight of the dense list beside the lexical one; .3 to .6 measured alike (docs/evaluation.md)."""
 ORIGINAL_WEIGHT = 2.0
 """Weight of the query as asked beside each of its rewrites."""
 

@@ -49,7 +49,12 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     if draft.dropped:
         summary += f", {draft.dropped} dropped for want of support"
     return run.done(
-        summary, draft=draft.sentences, citations=draft.citations, dropped=draft.dropped, abstain=draft.abstain
+        summary,
+        mind="llm" if run.by == "llm" else "small",
+        draft=draft.sentences,
+        citations=draft.citations,
+        dropped=draft.dropped,
+        abstain=draft.abstain,
     )
 
 

@@ -10,9 +10,9 @@ from pydantic import BaseModel
 from ragweave.models.chat import Chat
 from ragweave.models.text import clip, content_terms, fold, names, sentences, terms
 from ragweave.nodes.context import Context
-from ragweave.nodes.passages import known
+from ragweave.nodes.passages import as_strip, known
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Hop, Route, State, Strip, Then, Update
+from ragweave.nodes.state import Hop, Route, State, Strip, Then, Update, merge_strips
 from ragweave.prompts import load, quote
 
 _SHOWN = 12
@@ -46,7 +46,8 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     """
     run = Run.of("reason", state, runtime)
     opening = not state.get("tasks") and not state.get("evidence") and not state.get("routes")
-    strips = known(state, _SHOWN)
+    learnt = [] if state.get("grade") else _taken(state)
+    strips = known({**state, "knowledge": merge_strips(state.get("knowledge"), learnt)}, _SHOWN)
     asked = [state["question"], *(h["query"] for h in state.get("hops", [])), state["query"]]
     can_search = run.context.max_hops >= 1 if opening else state["hop"] < run.context.max_hops
     can_recall = state.get("recalls", 0) < run.context.max_recalls and run.chat("writer") is not None
@@ -66,7 +67,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     if not opening and repeated(decision.query, asked):
         decision = Decision(decision.learnt, decision.missing, "")
     then: Then = "generate" if not decision.query else "more" if can_search else "recall" if can_recall else "generate"
-    update: Update = {"then": then, "enough": not decision.query}
+    update: Update = {"then": then, "enough": not decision.query, "knowledge": learnt}
     if then == "more":
         update |= {"query": decision.query, "hop": state["hop"] + (not opening), "candidates": [], "grade": None}
     elif then == "recall":
@@ -90,6 +91,12 @@ def repeated(query: str, asked: list[str]) -> bool:
     """Tell whether a query has the same content words as one that was asked before."""
     key = sorted(content_terms(query))
     return bool(query) and any(sorted(content_terms(a)) == key for a in asked)
+
+
+def _taken(state: State) -> list[Strip]:
+    """Take the hop's items whole as knowledge, in a graph that does not refine them."""
+    rows = {e["id"]: e for e in state.get("evidence", [])}
+    return [as_strip(rows[i]) for i in state.get("candidates", []) if i in rows]
 
 
 def _row(state: State, decision: Decision, run: Run) -> Hop:

@@ -21,7 +21,7 @@ async def route(state: State, runtime: Runtime[Context]) -> Update:
     Corpora that the library lacks are masked; `none` is masked after hop 1, because a hop is only made to search.
     """
     run = Run.of("route", state, runtime)
-    held = {c for c, n in (await (await run.library()).counts()).items() if n}
+    held: set[Label] = {c for c, n in (await (await run.library()).counts()).items() if n}
     if run.context.corpora:
         run.by = "asked"
         decided = _forced(run, held)

@@ -6,6 +6,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from langgraph.runtime import Runtime
@@ -13,7 +14,7 @@ from langgraph.types import RetryPolicy
 
 from ragweave.corpora.library import Library, open_library
 from ragweave.models.chat import Chat, Role, chat, is_transient
-from ragweave.models.errors import ModelError, RagweaveError
+from ragweave.models.errors import ModelError, ModelTransient, RagweaveError
 from ragweave.models.meter import Limits, Meter, Spend
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import NodeUsage
@@ -26,23 +27,37 @@ T = TypeVar("T")
 RETRY = RetryPolicy(max_attempts=3, initial_interval=0.2, retry_on=is_transient)
 """The one retry policy of the graph. Chat calls retry inside the client wrapper and arrive here as final."""
 
-_METERS: OrderedDict[str, Meter] = OrderedDict()
-_METERS_KEPT = 1_000
+
+@dataclass
+class Turn:
+    """What the nodes of one turn share.
+
+    Attributes:
+        meter: its budget.
+        down: the chat model could not be reached, all tries spent; the rest of the turn does not wait for it again.
+    """
+
+    meter: Meter
+    down: bool = False
 
 
-def meter_of(turn: str, context: Context, usage: Sequence[NodeUsage] = ()) -> Meter:
-    """Return the meter of a turn; after a restart it is rebuilt from what the state recorded."""
-    meter = _METERS.get(turn)
-    if meter is None:
+_TURNS: OrderedDict[str, Turn] = OrderedDict()
+_TURNS_KEPT = 1_000
+
+
+def turn_of(name: str, context: Context, usage: Sequence[NodeUsage] = ()) -> Turn:
+    """Return what a turn's nodes share; after a restart its meter is rebuilt from what the state recorded."""
+    turn = _TURNS.get(name)
+    if turn is None:
         limits = Limits(context.max_model_calls, context.max_tokens, context.max_seconds, context.max_cost)
-        meter = Meter(limits, model_settings().rate_table())
+        turn = Turn(Meter(limits, model_settings().rate_table()))
         for row in usage:
-            meter.record(Spend(**row.model_dump()))
-            meter.take(row.node)
-        _METERS[turn] = meter
-        while len(_METERS) > _METERS_KEPT:
-            _METERS.popitem(last=False)
-    return meter
+            turn.meter.record(Spend(**row.model_dump()))
+            turn.meter.take(row.node)
+        _TURNS[name] = turn
+        while len(_TURNS) > _TURNS_KEPT:
+            _TURNS.popitem(last=False)
+    return turn
 
 
 class Run:
@@ -56,9 +71,11 @@ class Run:
         by: maker that decided, for the trace.
     """
 
-    def __init__(self, node: str, context: Context, meter: Meter, hop: int, write: Callable[[Any], None]) -> None:
-        self.node, self.context, self.meter, self.hop = node, context, meter, hop
+    def __init__(self, node: str, context: Context, turn: Turn, hop: int, write: Callable[[Any], None]) -> None:
+        self.node, self.context, self.hop = node, context, hop
+        self.meter = turn.meter
         self.by = "small"
+        self._turn = turn
         self._write = write
         self._notes: list[str] = []
         self._started = time.perf_counter()
@@ -67,8 +84,8 @@ class Run:
     def of(cls, node: str, state: State, runtime: Runtime[Context], turn: str = "") -> Run:
         """Start a node: `turn` is given by the node that opens the turn."""
         context = Context.of(runtime)
-        meter = meter_of(turn or state.get("turn", ""), context, () if turn else state.get("usage", ()))
-        return cls(node, context, meter, state.get("hop", 0), runtime.stream_writer)
+        shared = turn_of(turn or state.get("turn", ""), context, () if turn else state.get("usage", ()))
+        return cls(node, context, shared, state.get("hop", 0), runtime.stream_writer)
 
     async def library(self) -> Library:
         """Open the library that the context names."""
@@ -98,7 +115,9 @@ class Run:
         small: Callable[[], Awaitable[T]],
     ) -> T:
         """Let the language model decide, and the small mind where there is none or its reply is no use."""
-        if model is not None:
+        if model is not None and self._turn.down:
+            self.by = "small, llm down"
+        elif model is not None:
             try:
                 decided = await llm(model)
                 if decided is not None:
@@ -108,7 +127,9 @@ class Run:
             except RagweaveError as error:
                 logger.info("%s fell back: %s", self.node, error)
                 self.by = "small, llm failed"
-                self.note(f"{self.node}: {error}")
+                if not self._turn.down:
+                    self.note(f"{self.node}: {error}")
+                self._turn.down |= isinstance(error, ModelTransient)
         return await small()
 
     def note(self, text: str) -> None:

@@ -219,6 +219,8 @@ class State(TypedDict, total=False):
     """Checked sentences in order, as they were emitted."""
     citations: list[Citation]
     """The numbered sources of the draft."""
+    mind: Literal["small", "llm"]
+    """Who wrote the draft."""
     dropped: int
     """Sentences written but not shown, because nothing supported them."""
     abstain: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from ragweave.corpora.ingest import Report
+from ragweave.corpora.library import close_all
 from ragweave.testing import ScriptedChat
 from ragweave.testing.library import build_library
 
@@ -78,10 +80,22 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Index TEXTS once; return the home that holds them."""
+    folder = tmp_path_factory.mktemp("indexed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
+        asyncio.run(build_library(folder / "texts", TEXTS))
+        close_all()
+    return folder / "home"
+
+
 @pytest.fixture
-async def library(tmp_path: Path) -> Report:
-    """Index TEXTS into the library `default`."""
-    return await build_library(tmp_path / "texts", TEXTS)
+def library(indexed: Path, home: Path) -> Path:
+    """Copy the indexed library into the test's own home."""
+    shutil.copytree(indexed, home)
+    return home
 
 
 class Play:

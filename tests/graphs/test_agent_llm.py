@@ -156,7 +156,8 @@ async def test_dead_model_falls_back_to_the_small_mind_and_says_so() -> None:
     answer: Answer = (await ask(dead, expand_when="always"))["answer"]
     assert "1931" in answer.text
     assert answer.mind == "small"
-    assert any(note.startswith("generate:") for note in answer.notes)
+    assert len(answer.notes) == 1
+    assert "scripted" in answer.notes[0]
 
 
 async def test_call_budget_ends_in_an_answer_that_names_the_limit(play: Any) -> None:

@@ -6,7 +6,6 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.api import GRAPHS, build_agent
-from ragweave.corpora.ingest import Report
 from ragweave.graphs.agent import build, graph
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
@@ -91,7 +90,7 @@ async def test_empty_corpus_selection_is_said_in_words() -> None:
     assert any("video" in note for note in answer.notes)
 
 
-async def test_scope_by_source_keeps_other_files_out(library: Report) -> None:
+async def test_scope_by_source_keeps_other_files_out() -> None:
     from ragweave.corpora.library import open_library
 
     bread = next(s for s in await (await open_library()).sources() if s.path.endswith("bread.md"))

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+
+from ragweave.nodes.extract import answer_type, choose, fits, rank
+from ragweave.nodes.state import Strip
+
+
+def strip(text: str, title: str = "The tower", name: str = "a") -> Strip:
+    return {
+        "id": f"{name}#0-{len(text)}",
+        "evidence": name,
+        "text": text,
+        "title": title,
+        "locator": {},
+        "origin": "library",
+        "query": "q",
+        "hop": 1,
+        "score": 0.5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("When was it built?", "time"),
+        ("What year was it built?", "time"),
+        ("How many steps are there?", "count"),
+        ("Who built it?", "name"),
+        ("Why is it red?", ""),
+        ("什么时候建成?", "time"),
+        ("有多少台阶?", "count"),
+        ("谁建了它?", "name"),
+    ],
+)
+def test_kind_of_thing_asked_for(question: str, kind: str) -> None:
+    assert answer_type(question) == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence", "good"),
+    [
+        ("time", "It was built in 1874.", True),
+        ("time", "It was built slowly.", False),
+        ("count", "It has 148 steps.", True),
+        ("count", "It has many steps.", False),
+        ("name", "Ada Lund built it.", True),
+        ("name", "A mason built it.", False),
+    ],
+)
+def test_sentence_that_fits_the_kind(kind: str, sentence: str, good: bool) -> None:
+    assert fits(kind, "q", sentence) is good
+
+
+def test_best_sentence_answers_and_says_where_it_stands() -> None:
+    text = "The tower is red. It was built in 1874 by masons from the mainland. Sheep graze around it all year."
+    best = rank("When was the tower built?", [strip(text)], lambda term: 1.0)[0]
+    assert best.text.startswith("It was built in 1874")
+    assert text[best.start : best.end] == best.text
+
+
+def test_sentence_is_read_with_its_title() -> None:
+    there = strip("It was built in 1874 by masons.", title="The Corvane tower", name="a")
+    elsewhere = strip("It was built in 1911 by masons.", title="The town hall", name="b")
+    ranked = rank("When was the Corvane tower built?", [elsewhere, there], lambda term: 1.0)
+    assert "1874" in ranked[0].text
+
+
+def test_two_parts_of_a_question_get_a_sentence_each_in_reading_order() -> None:
+    question = "Who designed the lens and when was the tower built?"
+    text = "The tower was built in 1874. The lens was designed by Ada Lund. Goats are kept behind the wall of the yard."
+    strips = [strip(text)]
+    chosen = choose(rank(question, strips, lambda term: 1.0), question, lambda term: 1.0, limit=3)
+    assert [e.text for e in chosen][:2] == ["The tower was built in 1874.", "The lens was designed by Ada Lund."]
+    assert all("Goats" not in e.text for e in chosen)
+
+
+def test_same_sentence_from_two_places_is_chosen_once() -> None:
+    strips = [strip("The tower was built in 1874.", name="a"), strip("The tower was built in 1874.", name="b")]
+    question = "When was the tower built?"
+    assert len(choose(rank(question, strips, lambda term: 1.0), question, lambda term: 1.0, limit=3)) == 1
+
+
+def test_nothing_gives_nothing() -> None:
+    assert rank("When?", [], lambda term: 1.0) == []
+    assert choose([], "When?", lambda term: 1.0, 3) == []
