@@ -68,7 +68,7 @@ class Committer:
         return len(left)
 
     def store(self, outcomes: Sequence[Outcome], links: Sequence[File] = ()) -> list[File]:
-        """Make files known, all or none of them. Links to what is linked already only refresh the look from outside.
+        """Make files known, all or none of them.
 
         Args:
             outcomes: files that were read, or could not be.
@@ -108,6 +108,13 @@ class Committer:
             self._generation = generation
             self._drop(orphans)
         return missing
+
+    def refresh(self, files: Sequence[File]) -> None:
+        """Note how files look from outside whose bytes are as before; what can be found stays the same."""
+        if files:
+            with write(self._catalog.engine) as connection:
+                for file in files:
+                    self._put_path(connection, file)
 
     def remove_paths(self, gone: Sequence[str]) -> None:
         """Forget files; a source goes with the last of its paths."""

@@ -79,7 +79,7 @@ class Pipeline:
             Files whose bytes the library was about to hold, but does not: they need another pass.
         """
         self._readers = Readers(self._settings)
-        self._as_before: set[str] = set()
+        self._as_before: list[File] = []
         self._budget = _Budget(IN_FLIGHT, self._stop)
         self._to_embed: queue.Queue[Outcome | None] = queue.Queue()
         self._to_commit: queue.Queue[Outcome | File | None] = queue.Queue()
@@ -121,9 +121,10 @@ class Pipeline:
                     continue
                 if file.source in held:
                     if before is not None and before.source == file.source:
-                        self._as_before.add(path)
+                        self._as_before.append(file)
                         self._unchanged(path)
-                    self._to_commit.put(file)
+                    else:
+                        self._to_commit.put(file)
                     continue
                 held.add(file.source)
                 self._budget.take(path, file.stat.size)
@@ -222,7 +223,10 @@ class Pipeline:
             if outcomes and (ended or chunks >= COMMIT_CHUNKS or time.monotonic() >= due):
                 links = self._store(outcomes, links)
                 outcomes, chunks, due = [], 0, 0.0
-        if self._stop.is_set() or not links:
+        if self._stop.is_set():
+            return []
+        self._committer.refresh(self._as_before)
+        if not links:
             return []
         return [file.path for file in self._store([], links)]
 
@@ -245,7 +249,7 @@ class Pipeline:
             self._report.chunks += len(outcome.vectors)
             self._tell(Done(path, len(outcome.prepared.items), time.monotonic() - outcome.began))
         for file in links:
-            if file not in missing and file.path not in self._as_before:
+            if file not in missing:
                 self._report.linked += 1
                 self._tell(Linked(file.path, file.source))
         return missing

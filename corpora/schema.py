@@ -136,7 +136,7 @@ def connect(path: Path) -> Engine:
     engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 60, "check_same_thread": False})
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
-    event.listen(engine, "handle_error", _explain)
+    event.listen(engine, "handle_error", _explain, retval=True)
     try:
         with engine.connect() as connection:
             found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
@@ -176,11 +176,11 @@ def _configure(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _explain(context: ExceptionContext) -> None:
+def _explain(context: ExceptionContext) -> LibraryError | None:
     # A full disk, a read-only or damaged file: the database says so by these two, and a reader needs a sentence.
     if type(context.original_exception) in (sqlite3.OperationalError, sqlite3.DatabaseError):
-        problem = LibraryError(f"The catalog cannot be used ({context.original_exception})", REMEDY)
-        context.chained_exception = problem
+        return LibraryError(f"The catalog cannot be used ({context.original_exception})", REMEDY)
+    return None
 
 
 def _begin(connection: Connection) -> None:

@@ -1,0 +1,84 @@
+import sys
+
+import pytest
+
+from ragweave.corpora.readers import Readers
+from ragweave.corpora.settings import CorporaSettings
+from ragweave.models.errors import SourceError
+
+WORKER = """
+import json, os, struct, sys, time
+from ragweave.corpora.stages import prepare
+from ragweave.corpora.worker import LENGTH, answer
+for line in sys.stdin.buffer:
+    request = json.loads(line)
+    name = os.path.basename(request["path"])
+    if name == "hang.md":
+        time.sleep(60)
+    if name == "die.md":
+        os._exit(9)
+    reply, _ = answer(request, 64)
+    if name == "flood.md":
+        sys.stdout.buffer.write(LENGTH.pack(10**15))
+    else:
+        sys.stdout.buffer.write(LENGTH.pack(len(reply)) + reply)
+    sys.stdout.buffer.flush()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("good", "hang", "die", "flood"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nSome text about {name} files.\n")
+    (tmp_path / "empty.md").write_text("")
+    return tmp_path
+
+
+@pytest.fixture
+def readers(tmp_path):
+    """One process that hangs, dies or floods where a file's name tells it to."""
+    script = tmp_path / "worker.py"
+    script.write_text(WORKER)
+    found = Readers(CorporaSettings(parse_seconds=3, parse_workers=1), [sys.executable, str(script)])
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("hang.md", r"longer than 3 seconds.*RAGWEAVE_PARSE_SECONDS"),
+        ("die.md", r"ended the reading process.*RAGWEAVE_PARSE_MEMORY_MB"),
+        ("flood.md", r"more than 256 MiB.*RAGWEAVE_PARSE_OUTPUT_MB"),
+        ("empty.md", r"\S"),
+        ("gone.md", r"\S"),
+    ],
+)
+def test_one_bad_file_gets_its_sentence_and_the_next_file_is_read(readers, folder, name, said):
+    with pytest.raises(SourceError, match=said):
+        readers.read(str(folder / name), "s", 300)
+    assert readers.read(str(folder / "good.md"), "s", 300).title == "good"
+
+
+def test_the_real_reading_process_answers_with_items_chunks_and_terms(folder):
+    readers = Readers(CorporaSettings(parse_workers=1))
+    try:
+        made = readers.read(str(folder / "good.md"), "s", 300)
+        assert made.kind == "markdown"
+        assert {i.corpus for i in made.items} == {"paragraph", "document"}
+        assert len(made.items) == len(made.chunks) == len(made.terms)
+        assert made.terms[0][2].split() == ["some", "text", "about", "good", "file"]
+    finally:
+        readers.close()
+
+
+def test_the_memory_limit_holds_in_the_real_reading_process(tmp_path):
+    (tmp_path / "big.txt").write_text("word " * 20_000_000)
+    (tmp_path / "good.txt").write_text("A few words.")
+    readers = Readers(CorporaSettings(parse_workers=1, parse_memory_mb=256))
+    try:
+        with pytest.raises(SourceError):
+            readers.read(str(tmp_path / "big.txt"), "s", 300)
+        assert readers.read(str(tmp_path / "good.txt"), "s", 300).items
+    finally:
+        readers.close()
