@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 os.environ["ANONYMIZED_TELEMETRY"] = "False"
 os.environ["LANGSMITH_TRACING"] = "false"
-for _name in [n for n in os.environ if n.startswith("RAGWEAVE_") and n != "RAGWEAVE_DATA"]:
+for _name in [n for n in os.environ if n == "TAVILY_API_KEY" or (n.startswith("RAGWEAVE_") and n != "RAGWEAVE_DATA")]:
     del os.environ[_name]
 
 _LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}
