@@ -12,7 +12,6 @@ _TOO_LONG = re.compile(
     r"context.{0,20}(?:length|size|window)|maximum context|too many tokens|prompt is too long|exceed.{0,30}context",
     re.I,
 )
-_NO_CREDIT = re.compile(r"insufficient_quota|billing|credit", re.I)
 _NO_KEY = re.compile(r"api[_ -]?key", re.I)
 _NOT_A_REPLY = (AttributeError, KeyError, IndexError, TypeError, ValueError)
 
@@ -52,7 +51,7 @@ def explain(exc: Exception, name: str, host: str, setting: str = "CHAT", waited:
             f"{host} does not know the model {name} (404)",
             f"check {env}, and that {env}_URL ends where the server's OpenAI-compatible API begins, usually in /v1",
         )
-    if status == 429 and _NO_CREDIT.search(text):
+    if status == 429 and not is_transient(exc):
         return ModelError(
             f"the account at {host} has no credit left (429)", f"top it up, or set {env} to another model"
         )

@@ -17,6 +17,7 @@ _OPENING = re.compile(r"[{\[]")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _WORD = re.compile(r"[^\W_]+")
 _NEGATION = frozenset({"not", "no", "never", "isn", "aren", "wasn", "cannot", "neither", "nor", "t"})
+_ARTICLES = frozenset({"a", "an", "the"})
 _LONGEST = 200_000
 _MOST_OPENINGS = 64
 
@@ -89,7 +90,8 @@ def _named(text: str, forms: dict[tuple[str, ...], str]) -> set[str]:
         if form is None:
             at += 1
             continue
-        if not (at and words[at - 1] in _NEGATION):
+        before = [w for w in words[max(0, at - 2) : at] if w not in _ARTICLES]
+        if not (before and before[-1] in _NEGATION):
             found.add(forms[form])
         at += len(form)
     return found
@@ -102,10 +104,17 @@ def read_json(text: str, schema: type[M]) -> M | None:
     """
     text = without_thoughts(text)[:_LONGEST]
     for value in _values(text):
-        fitted = fit(value, schema)
-        if fitted is not None:
-            return fitted
+        for candidate in (value, *_members(value)):
+            fitted = fit(candidate, schema)
+            if fitted is not None:
+                return fitted
     return None
+
+
+def _members(value: Any) -> list[Any]:
+    """Return the objects one level down: some models wrap what was asked for in a list or under a name."""
+    inner = value if isinstance(value, list) else value.values() if isinstance(value, dict) else []
+    return [v for v in inner if isinstance(v, dict)][:_MOST_OPENINGS]
 
 
 def fit(value: Any, schema: type[M]) -> M | None:

@@ -19,7 +19,9 @@ JsonMethod = Literal["auto", "json_schema", "function_calling", "json_mode", "pr
 class ModelSettings(BaseSettings):
     """Which models think and perceive, where they are, and how they are called."""
 
-    model_config = SettingsConfigDict(env_prefix="RAGWEAVE_", env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="RAGWEAVE_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
 
     home: Path = Field(
         default_factory=lambda: platformdirs.user_data_path("ragweave", appauthor=False),
@@ -66,10 +68,10 @@ class ModelSettings(BaseSettings):
             raise ValueError("must start with http:// or https://")
         return value.rstrip("/")
 
-    @field_validator("chat_temperature", "models_dir", mode="before")
+    @field_validator("home", "models_dir", mode="after")
     @classmethod
-    def _empty_is_none(cls, value: object) -> object:
-        return None if value == "" else value
+    def _absolute(cls, value: Path | None) -> Path | None:
+        return value and value.expanduser().absolute()
 
     @field_validator("rates", mode="after")
     @classmethod

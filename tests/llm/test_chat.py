@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import pytest
 from pydantic import BaseModel, Field
+
 from ragweave.models.chat import Chat, chat
 from ragweave.models.errors import ModelError
 from ragweave.models.meter import Meter

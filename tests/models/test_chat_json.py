@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from ragweave.models.chat_json import ThoughtFilter, instruction, read_json, read_label, without_thoughts
+
+
+class Grade(BaseModel):
+    verdict: str
+    score: float = 0.0
+
+
+class Queries(BaseModel):
+    queries: list[str] = Field(min_length=1)
+
+
+LABELS = ("correct", "incorrect", "ambiguous")
+
+
+@pytest.mark.parametrize(
+    ("reply", "label"),
+    [
+        ("correct", "correct"),
+        ("  Correct.\n", "correct"),
+        ("**INCORRECT**", "incorrect"),
+        ("The verdict is: ambiguous, because the passage is thin.", "ambiguous"),
+        ('{"label": "incorrect"}', "incorrect"),
+        ("```\ncorrect\n```", "correct"),
+        ("It could be correct or incorrect.\nVerdict: incorrect", "incorrect"),
+        ("<think>correct? no, incorrect.</think>\nambiguous", "ambiguous"),
+        ("Correct! Yes, correct.", "correct"),
+        ("correct or incorrect", None),
+        ("This is not correct.", None),
+        ("It isn't correct", None),
+        ("not correct but ambiguous", "ambiguous"),
+        ("", None),
+        ("I cannot say.", None),
+        ("correctness", None),
+        ("正确", None),
+        ("x" * 100_000, None),
+    ],
+)
+def test_a_label_is_found_in_what_models_write_around_it(reply: str, label: str | None) -> None:
+    assert read_label(reply, LABELS) == label
+
+
+@pytest.mark.parametrize(
+    ("reply", "label"),
+    [
+        ("video clip", "video_clip"),
+        ("Video-Clip!", "video_clip"),
+        ("video", "video"),
+        ("a video clip, not a video", "video_clip"),
+    ],
+)
+def test_a_longer_label_wins_over_one_inside_it(reply: str, label: str) -> None:
+    assert read_label(reply, ("video", "video_clip")) == label
+
+
+@given(st.sampled_from(LABELS), st.sampled_from(["{}", "{}.", "Answer: {}", "'{}'", "I say {}!", "\n\n{}\n"]))
+def test_any_casing_and_punctuation_round_a_label_is_read(label: str, frame: str) -> None:
+    assert read_label(frame.format(label.upper()), LABELS) == label
+
+
+@given(st.text(max_size=300))
+def test_any_text_reads_as_one_of_the_labels_or_none(text: str) -> None:
+    assert read_label(text, LABELS) in (*LABELS, None)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"verdict": "yes", "score": 0.5}',
+        '```json\n{"verdict": "yes", "score": 0.5}\n```',
+        '```\n{"verdict": "yes", "score": 0.5}```',
+        'Sure! Here it is:\n\n{"verdict": "yes", "score": 0.5}\n\nAnything else?',
+        '{"verdict": "yes", "score": 0.5,}',
+        '<think>{"verdict": "no"}</think>{"verdict": "yes", "score": 0.5}',
+        'The schema {"type": "object"} asks for this: {"verdict": "yes", "score": 0.5}',
+        'Not [this] but {"verdict": "yes", "score": 0.5} and not {this}',
+        '\ufeff {"verdict": "yes", "score": 0.5}',
+        '[{"verdict": "yes", "score": 0.5}]',
+        '{"result": {"verdict": "yes", "score": 0.5}}',
+    ],
+)
+def test_json_is_found_in_whatever_wrapping(reply: str) -> None:
+    assert read_json(reply, Grade) == Grade(verdict="yes", score=0.5)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "no",
+        "{",
+        '{"verdict": "ye',
+        '{"score": 1}',
+        "{" * 40_000,
+        "[" * 40_000 + "]" * 40_000,
+        '{"a":' * 20_000,
+        '"' * 40_000,
+        ",}" * 20_000,
+        "<html><body>502 Bad Gateway</body></html>",
+        "null",
+        "[]",
+        '{"verdict": "yes", "score": NaN}',
+    ],
+)
+def test_what_holds_no_fitting_json_reads_as_none(reply: str) -> None:
+    assert read_json(reply, Grade) is None
+
+
+def test_a_bare_list_fits_a_schema_with_one_field() -> None:
+    assert read_json('["a", "b"]', Queries) == Queries(queries=["a", "b"])
+
+
+def test_half_an_escaped_emoji_becomes_printable() -> None:
+    found = read_json('{"verdict": "bad \\ud83d end, good \\ud83d\\ude00"}', Grade)
+    assert found is not None
+    assert found.verdict == "bad ? end, good 😀"
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_survived(text: str) -> None:
+    found = read_json(text, Queries)
+    assert found is None or found.queries
+
+
+@given(
+    st.lists(st.text(max_size=20), min_size=1, max_size=4), st.sampled_from(["{}", "```json\n{}\n```", "Here: {} ."])
+)
+def test_what_was_written_is_read_back(queries: list[str], frame: str) -> None:
+    written = json.dumps({"queries": queries})
+    found = read_json(frame.format(written), Queries)
+    assert found == Queries(queries=[q.encode("utf-8", "replace").decode() for q in queries])
+
+
+@given(st.text(alphabet="ab <think/>\n", max_size=60), st.integers(1, 7))
+def test_a_stream_shows_what_the_whole_text_would(text: str, width: int) -> None:
+    shown = ThoughtFilter()
+    parts = [shown.feed(text[i : i + width]) for i in range(0, len(text), width)] + [shown.rest()]
+    assert "".join(parts).strip() == without_thoughts(text)
+
+
+def test_a_stream_without_thoughts_is_passed_on_part_by_part() -> None:
+    shown = ThoughtFilter()
+    assert [shown.feed(p) for p in ("Par", "is", ".")] == ["Par", "is", "."]
+
+
+def test_the_instruction_carries_the_schema() -> None:
+    assert '"verdict"' in instruction(Grade)

@@ -1,0 +1,270 @@
+"""The chat model over HTTP: every way in which a server fails becomes one sentence with its remedy."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+
+import pytest
+from pydantic import BaseModel
+
+from ragweave.models import chat as module
+from ragweave.models import chat_structured
+from ragweave.models.chat import Chat, chat
+from ragweave.models.errors import ModelError, ModelTransient
+from ragweave.models.meter import Meter
+from ragweave.models.settings import model_settings
+from ragweave.testing import Fault, ScriptedServer
+
+ASK = [("system", "Be brief."), ("user", "Capital of France?")]
+
+
+class Grade(BaseModel):
+    verdict: str
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    monkeypatch.setattr(module, "BACKOFF", 0.0)
+    chat_structured.forget()
+    with ScriptedServer() as served:
+        monkeypatch.setenv("RAGWEAVE_CHAT", "openai:small")
+        monkeypatch.setenv("RAGWEAVE_CHAT_URL", served.base_url)
+        monkeypatch.setenv("RAGWEAVE_CHAT_CACHE", "false")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-else")
+        yield served
+
+
+def writer() -> Chat:
+    made = chat()
+    assert made is not None
+    return made
+
+
+async def text(meter: Meter | None = None) -> str:
+    return await writer().text(ASK, node="n", meter=meter or Meter())
+
+
+async def stream(meter: Meter | None = None) -> list[str]:
+    return [part async for part in writer().stream(ASK, node="n", meter=meter or Meter())]
+
+
+async def test_text_json_and_stream_reach_the_server_as_configured(server: ScriptedServer) -> None:
+    server.queue("It is Paris.", {"verdict": "yes"}, "It is Paris.")
+    meter = Meter()
+    assert await text(meter) == "It is Paris."
+    assert await writer().json(ASK, Grade, node="n", meter=meter) == Grade(verdict="yes")
+    assert await stream(meter) == ["It ", "is ", "Paris."]
+    assert [r.method for r in server.requests] == ["text", "json_schema", "text"]
+    assert {r.model for r in server.requests} == {"small"}
+    assert [m["role"] for m in server.requests[0].messages] == ["system", "user"]
+    assert (meter.spent.calls, meter.spent.input_tokens, meter.spent.output_tokens) == (3, 15, 8)
+    server.assert_consumed()
+
+
+def test_name_and_host_are_known_before_the_first_call(server: ScriptedServer) -> None:
+    assert writer().name == "small"
+    assert writer().host == re.sub("http://|/v1", "", server.base_url)
+
+
+async def test_a_key_in_the_environment_is_not_sent_to_another_server(server: ScriptedServer) -> None:
+    server.key = "none"
+    server.queue("fine")
+    assert await text() == "fine"
+
+
+async def test_the_configured_key_is_sent(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.key = "right"
+    monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "right")
+    server.queue("fine")
+    assert await text() == "fine"
+
+
+GOOD = {
+    "status 401": (Fault.status(401), r"refused the key \(401\).* set RAGWEAVE_CHAT_KEY"),
+    "status 403": (Fault.status(403), r"refused the key \(403\)"),
+    "unknown model": (Fault.status(404), r"does not know the model small \(404\).*RAGWEAVE_CHAT_URL"),
+    "bad request": (Fault.status(400, "n must be 1"), r"refused the request \(400\): .*n must be 1"),
+    "long prompt": (
+        Fault.status(400, "This model's maximum context length is 4096 tokens"),
+        "the prompt is longer than small at .* can read. use a model with a longer context",
+    ),
+    "no credit": (Fault.status(429, "pay", error="insufficient_quota"), r"has no credit left \(429\)"),
+    "web page": (Fault.html(), "sent something that is not a reply of a language model.*ending in /v1"),
+}
+
+
+@pytest.mark.parametrize(("fault", "sentence"), GOOD.values(), ids=GOOD)
+async def test_a_failure_for_good_is_one_sentence_after_one_try(
+    server: ScriptedServer, fault: Fault, sentence: str
+) -> None:
+    server.queue(fault, fault)
+    for call in (text, stream):
+        with pytest.raises(ModelError, match=sentence) as caught:
+            await call()
+        assert not isinstance(caught.value, ModelTransient)
+        assert "\n" not in str(caught.value)
+    server.assert_consumed()
+
+
+PASSING = {
+    "status 429": (Fault.status(429), r"is limiting requests \(429\).* wait a little"),
+    "status 500": (Fault.status(500), "small at 127.* failed with status 500"),
+    "status 503": (Fault.status(503), "failed with status 503"),
+    "dropped": (Fault.drop(), "cannot be reached or dropped the connection. start it"),
+}
+
+
+@pytest.mark.parametrize(("fault", "sentence"), PASSING.values(), ids=PASSING)
+async def test_a_failure_that_may_pass_is_tried_three_times_then_told(
+    server: ScriptedServer, fault: Fault, sentence: str
+) -> None:
+    server.queue(fault, fault, "fine")
+    assert await text() == "fine"
+    server.queue(*[fault] * 3)
+    with pytest.raises(ModelTransient, match=sentence):
+        await text()
+    server.assert_consumed()
+    assert len(server.requests) == 6
+
+
+async def test_a_slow_server_is_told_with_the_time_waited(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_TIMEOUT", "0.1")
+    server.queue(*[Fault.stall()] * 3)
+    with pytest.raises(ModelTransient, match=r"no answer within 0\.1 s. raise RAGWEAVE_CHAT_TIMEOUT"):
+        await text()
+
+
+async def test_a_server_that_is_down_is_named(server: ScriptedServer) -> None:
+    server.__exit__(None, None, None)
+    with pytest.raises(ModelTransient, match=r"server of small at 127\.0\.0\.1:\d+ cannot be reached"):
+        await text()
+
+
+async def test_the_pause_the_server_asks_for_is_kept(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    sleep = asyncio.sleep
+
+    async def note(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(module.asyncio, "sleep", note)
+    server.queue(Fault.status(429, retry_after="7"), "fine")
+    assert await text() == "fine"
+    assert 7.0 in pauses
+
+
+async def test_a_pause_of_a_minute_is_not_waited_for(server: ScriptedServer) -> None:
+    server.queue(Fault.status(429, retry_after="60"))
+    with pytest.raises(ModelTransient, match="limiting requests"):
+        await text()
+    server.assert_consumed()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault.cut(2), Fault.cut(2, clean=True), Fault.error_event(after=2)],
+    ids=["cut", "ends early", "error event"],
+)
+async def test_a_stream_that_breaks_off_is_told_and_what_came_stays(server: ScriptedServer, fault: Fault) -> None:
+    server.queue(fault)
+    seen: list[str] = []
+    with pytest.raises(ModelTransient, match="the reply of small at .* broke off"):
+        async for part in writer().stream(ASK, node="n", meter=Meter()):
+            seen.append(part)
+    assert seen == ["part0 ", "part1 "]
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("fault", [Fault.cut(0), Fault.cut(0, clean=True), Fault.error_event(), Fault.status(503)])
+async def test_a_stream_that_fails_before_its_first_part_is_tried_again(server: ScriptedServer, fault: Fault) -> None:
+    server.queue(fault, "It is Paris.")
+    assert "".join(await stream()) == "It is Paris."
+
+
+async def test_a_stream_that_stalls_is_told(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_TIMEOUT", "0.2")
+    server.queue(Fault.stall(1))
+    with pytest.raises(ModelTransient, match=r"no answer within 0\.2 s"):
+        await stream()
+
+
+async def test_a_server_that_refuses_a_method_is_asked_with_the_next_and_not_again(server: ScriptedServer) -> None:
+    server.queue(Fault.status(400, "response_format is not supported"), {"verdict": "a"}, {"verdict": "b"})
+    assert await writer().json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict="a")
+    assert await writer().json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict="b")
+    assert [r.method for r in server.requests] == ["json_schema", "function_calling", "function_calling"]
+
+
+async def test_a_request_that_every_method_fails_on_says_nothing_about_the_methods(server: ScriptedServer) -> None:
+    server.queue(*[Fault.status(400)] * 3, {"verdict": "a"})
+    with pytest.raises(ModelError, match="refused the request"):
+        await writer().json(ASK, Grade, node="n", meter=Meter())
+    await writer().json(ASK, Grade, node="n", meter=Meter())
+    assert [r.method for r in server.requests][-2:] == ["text", "json_schema"]
+
+
+async def test_a_long_prompt_is_told_at_once_and_not_tried_with_other_methods(server: ScriptedServer) -> None:
+    server.queue(Fault.status(400, "the request exceeds the available context size"))
+    with pytest.raises(ModelError, match="longer than small"):
+        await writer().json(ASK, Grade, node="n", meter=Meter())
+    server.assert_consumed()
+
+
+@pytest.mark.parametrize("garbage", ["{" * 40_000, "x" * 40_000, "", '{"a":' * 8000])
+async def test_garbage_for_json_ends_in_none(server: ScriptedServer, garbage: str) -> None:
+    server.queue(*[garbage] * 4)
+    assert await writer().json(ASK, Grade, node="n", meter=Meter()) is None
+
+
+async def test_calls_to_one_server_keep_to_its_width(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "3")
+    server.latency = 0.02
+    server.queue(*["fine"] * 12)
+    await asyncio.gather(*(text() for _ in range(12)))
+    assert server.max_in_flight == 3
+
+
+def test_one_process_can_use_several_event_loops_in_turn(server: ScriptedServer) -> None:
+    server.queue("one", "two")
+    assert [asyncio.run(text()), asyncio.run(text())] == ["one", "two"]
+
+
+async def test_offline_allows_this_machine_only(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_OFFLINE", "true")
+    server.queue("fine")
+    assert await text() == "fine"
+    monkeypatch.setenv("RAGWEAVE_CHAT_URL", "http://models.example.org/v1")
+    model_settings.cache_clear()
+    with pytest.raises(ModelError, match=r"RAGWEAVE_OFFLINE is set and models\.example\.org is not this machine"):
+        await text()
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ("nosuchprovider:m", "nosuchprovider"),
+        ("cohere:command-r", "needs a package that is not installed"),
+        ("openai:gpt-4o-mini", "there is no key for gpt-4o-mini at api.openai.com. set RAGWEAVE_CHAT_KEY"),
+    ],
+)
+async def test_a_model_that_cannot_be_made_is_told(
+    monkeypatch: pytest.MonkeyPatch, setting: str, sentence: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("RAGWEAVE_CHAT", setting)
+    with pytest.raises(ModelError, match=sentence):
+        await text()
+
+
+def test_a_judge_of_its_own_is_a_model_of_the_same_server(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_JUDGE", "qwen3:4b")
+    judge, vision = chat("judge"), chat("vision")
+    assert judge is not None and vision is not None
+    assert (judge.name, vision.name, judge.host) == ("qwen3:4b", "small", writer().host)

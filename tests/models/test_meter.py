@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from ragweave.models.errors import BudgetSpent
+from ragweave.models.meter import Limits, Meter, Spend
+
+
+def spend(
+    node: str = "n", calls: int = 1, tokens: tuple[int, int] = (10, 5), model: str = "m", role: str = "writer"
+) -> Spend:
+    return Spend(node, role, model, calls, 0, *tokens, 0.5, 0.0)
+
+
+def test_the_default_meter_has_no_limit() -> None:
+    meter = Meter()
+    for _ in range(100):
+        meter.reserve("n", 10_000)
+        meter.record(spend())
+    assert meter.exhausted == ""
+    assert meter.spent.calls == 100
+
+
+@pytest.mark.parametrize(
+    ("limits", "named"),
+    [
+        (Limits(calls=2), "2 model calls"),
+        (Limits(calls=-1, tokens=30), "30 tokens"),
+        (Limits(calls=-1, cost=0.00002), "a cost of 2e-05"),
+    ],
+)
+def test_the_call_that_would_pass_a_limit_is_refused_and_the_limit_named(limits: Limits, named: str) -> None:
+    meter = Meter(limits, rates={"m": (1.0, 1.0)})
+    for _ in range(2):
+        assert meter.exhausted == ""
+        meter.reserve("grade", 1, "m")
+        meter.record(spend("grade"))
+    assert meter.exhausted == named
+    with pytest.raises(BudgetSpent, match=f"grade would pass the run's limit of {named}"):
+        meter.reserve("grade", 1, "m")
+
+
+def test_no_calls_at_all_can_be_allowed() -> None:
+    with pytest.raises(BudgetSpent):
+        Meter(Limits(calls=0)).reserve("n")
+
+
+def test_the_time_limit_counts_from_the_meters_birth(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("ragweave.models.meter.time.monotonic", lambda: now[0])
+    meter = Meter(Limits(calls=-1, seconds=5))
+    assert meter.seconds_left == 5
+    now[0] = 105.5
+    assert meter.seconds_left == 0
+    with pytest.raises(BudgetSpent, match="5 seconds"):
+        meter.reserve("n")
+
+
+def test_calls_in_flight_count_until_recorded_or_released() -> None:
+    meter = Meter(Limits(calls=2))
+    meter.reserve("a")
+    meter.reserve("b")
+    with pytest.raises(BudgetSpent):
+        meter.reserve("c")
+    meter.release("b")
+    meter.reserve("c")
+    meter.record(spend("a"))
+    with pytest.raises(BudgetSpent):
+        meter.reserve("d")
+
+
+def test_the_prompt_of_a_call_in_flight_counts_against_the_tokens() -> None:
+    meter = Meter(Limits(calls=-1, tokens=100))
+    meter.reserve("a", 80)
+    with pytest.raises(BudgetSpent):
+        meter.reserve("b", 30)
+    meter.record(spend("a", tokens=(20, 10)))
+    meter.reserve("b", 30)
+
+
+def test_a_cached_reply_ends_no_reservation() -> None:
+    meter = Meter(Limits(calls=1))
+    meter.reserve("a")
+    meter.record(Spend("a", "writer", "m", 0, 1, 0, 0, 0.0, 0.0))
+    with pytest.raises(BudgetSpent):
+        meter.reserve("a")
+    assert (meter.spent.calls, meter.spent.cached) == (0, 1)
+
+
+def test_cost_follows_the_rates_per_million_tokens() -> None:
+    meter = Meter(rates={"m": (2.0, 10.0)})
+    meter.record(spend(tokens=(1_000_000, 100_000)))
+    meter.record(spend(model="unpriced", tokens=(1_000_000, 100_000)))
+    assert meter.spent.cost == pytest.approx(3.0)
+
+
+def test_rates_come_from_the_settings_when_none_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_RATES", '{"m": [1, 0]}')
+    meter = Meter()
+    meter.record(spend(tokens=(500_000, 3)))
+    assert meter.spent.cost == pytest.approx(0.5)
+
+
+def test_a_cost_limit_refuses_a_model_without_a_price() -> None:
+    meter = Meter(Limits(calls=-1, cost=1.0), rates={"m": (1, 1)})
+    meter.reserve("n", 5, "m")
+    with pytest.raises(BudgetSpent, match="other has no price"):
+        meter.reserve("n", 5, "other")
+
+
+def test_take_gives_each_row_once_summed_by_role_and_model() -> None:
+    meter = Meter()
+    meter.record(spend("grade"))
+    meter.record(spend("grade"))
+    meter.record(spend("grade", role="judge"))
+    meter.record(spend("route"))
+    rows = meter.take("grade")
+    assert [(r.role, r.calls, r.input_tokens, r.output_tokens, r.seconds) for r in rows] == [
+        ("writer", 2, 20, 10, 1.0),
+        ("judge", 1, 10, 5, 0.5),
+    ]
+    assert meter.take("grade") == []
+    assert meter.spent.calls == 4
+    assert len(meter.take("route")) == 1
+
+
+def test_threads_never_pass_the_limit_together() -> None:
+    meter = Meter(Limits(calls=50))
+    refused = []
+
+    def work() -> None:
+        for _ in range(20):
+            try:
+                meter.reserve("n")
+            except BudgetSpent:
+                refused.append(1)
+            else:
+                meter.record(spend())
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert meter.spent.calls == 50
+    assert len(refused) == 8 * 20 - 50
