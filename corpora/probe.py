@@ -121,13 +121,15 @@ def _binary_kind(path: Path, data: bytes) -> str:
         )
     if data.startswith(b"{\\rtf"):
         raise SourceError(f"{path.name} is RTF, which is not read", "save it as .docx or PDF")
-    named = next((name for magic, name in _MAGIC if data.startswith(magic)), "")
+    magic, named = next((m for m in _MAGIC if data.startswith(m[0])), (b"", ""))
+    # Signatures made of letters are weak: "BM" and "MZ" also begin words.
+    if magic.isascii() and len(data) > len(magic) and encoding_of(data):
+        named = ""
     if data[4:8] == b"ftyp":
         named = "a video or recording"
     if data.startswith(b"RIFF"):
         named = {b"WEBP": "a WebP picture", b"WAVE": "a recording"}.get(data[8:12], "a video")
-    # Two letters are a weak signature: "BM" and "MZ" also begin words.
-    if named and (len(data) < 4 or not encoding_of(data)):
+    if named:
         raise SourceError(f"{path.name} is {named}, not a text that can be read", "leave it out")
     return ""
 

@@ -1,0 +1,162 @@
+"""Bad input: every file is read, or refused with one sentence that names it and says what to do."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.formats import KINDS, archive, parse
+from ragweave.corpora.probe import probe
+from ragweave.corpora.split import documents, paragraphs
+from ragweave.models.errors import SourceError
+
+Write = Callable[[str, str | bytes], Path]
+MakeZip = Callable[[dict[str, str | bytes]], bytes]
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+BODY = f"<w:document {W}><w:body><w:p><w:r><w:t>Words.</w:t></w:r></w:p></w:body></w:document>"
+LAUGHS = (
+    '<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "ha">'
+    + "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefghi", "bcdefghij", strict=True))
+    + f"]><w:document {W}><w:body><w:p><w:r><w:t>&j;</w:t></w:r></w:p></w:body></w:document>"
+)
+
+
+def read(path: Path) -> str:
+    """Take a file the whole way, and return its text."""
+    parsed = parse(path, probe(path))
+    items = paragraphs("s", str(path), parsed)
+    assert documents("s", str(path), parsed, items)
+    return "\n".join(i.text for i in items)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_kind_has_a_reader(kind: str, write: Write) -> None:
+    with pytest.raises(SourceError):
+        parse(write("a.bin", b"\0\0"), kind)
+
+
+def test_an_unknown_kind_names_the_known_ones(write: Write) -> None:
+    with pytest.raises(SourceError, match="markdown"):
+        parse(write("a", "x"), "no-such-kind")
+
+
+def test_a_file_that_vanishes_after_the_probe_is_refused(write: Write) -> None:
+    for kind, body in (("markdown", "# x"), ("pdf", "x"), ("docx", "x"), ("html", "x")):
+        path = write("a", body)
+        path.unlink()
+        with pytest.raises(SourceError):
+            parse(path, kind)
+
+
+XXE = '<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]>' + BODY.replace("Words.", "&x;")
+BOMB = b"A" * (40 * 1024 * 1024)
+
+
+@pytest.mark.parametrize(
+    ("entries", "sentence"),
+    [
+        ({"word/document.xml": BODY, "word/media/x.bin": BOMB}, "would unpack"),
+        ({"word/document.xml": BODY, "../../evil.txt": "x"}, "leads outside"),
+        ({"word/document.xml": BODY, "/etc/evil": "x"}, "leads outside"),
+        ({"word/document.xml": BODY, "a\\..\\..\\evil": "x"}, "leads outside"),
+        ({"word/document.xml": BODY, "C:/evil": "x"}, "leads outside"),
+        ({"word/document.xml": LAUGHS}, "document type"),
+        ({"word/document.xml": XXE}, "document type"),
+        ({"word/document.xml": f'<!DOCTYPE d SYSTEM "http://127.0.0.1:9/x.dtd">{BODY}'}, "document type"),
+        ({"word/document.xml": "<w:document><unclosed>"}, "damaged"),
+        ({"word/document.xml": b"\0\1\2"}, "damaged"),
+        ({"word/document.xml": f"<w:document {W}>" + "<w:p>" * 100_000}, "damaged"),
+    ],
+)
+def test_hostile_word_files_are_refused(
+    write: Write, make_zip: MakeZip, entries: dict[str, str | bytes], sentence: str
+) -> None:
+    with pytest.raises(SourceError, match=sentence):
+        read(write("a.docx", make_zip(entries)))
+
+
+def test_too_many_entries_are_refused(write: Write, make_zip: MakeZip, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MAX_ENTRIES", 20)
+    with pytest.raises(SourceError, match="entries"):
+        read(write("a.docx", make_zip({"word/document.xml": BODY, **{f"x{n}": "" for n in range(21)}})))
+
+
+def test_an_entry_that_lies_about_its_size_is_refused(write: Write, make_zip: MakeZip) -> None:
+    data = bytearray(make_zip({"word/document.xml": BODY + " " * 100_000}))
+    for signature, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        at = data.index(signature) + offset
+        data[at : at + 4] = struct.pack("<I", 50)
+    with pytest.raises(SourceError, match="damaged"):
+        read(write("a.docx", bytes(data)))
+
+
+def test_a_zip_in_a_zip_is_never_opened(write: Write, make_zip: MakeZip, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = make_zip({"word/document.xml": BODY.replace("Words.", "inner words")})
+    opened: list[object] = []
+    original = zipfile.ZipFile.__init__
+
+    def counting(self: zipfile.ZipFile, file: object, *args: object, **kwargs: object) -> None:
+        opened.append(file)
+        original(self, file, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(zipfile.ZipFile, "__init__", counting)
+    path = write("a.docx", make_zip({"word/document.xml": BODY, "word/embeddings/b.docx": inner}))
+    opened.clear()
+    assert read(path) == "Words."
+    assert set(map(str, opened)) == {str(path)}
+    assert not any(isinstance(o, io.BytesIO) for o in opened)
+
+
+@pytest.mark.parametrize(
+    "name", ["\u202egpj.md", "two\nlines.md", "🌊.md", "x" * 240 + ".md", "'; DROP TABLE.md", "<b>.md"]
+)
+def test_unusual_names_are_kept_as_they_are(write: Write, name: str) -> None:
+    path = write(name, "# Title\n\nwords")
+    item = paragraphs("s", str(path), parse(path, probe(path)))[0]
+    assert item.locator["file"] == str(path)
+
+
+BAIT = {
+    "dots.md": "." * 100_000 + "a",
+    "brackets.md": "[" * 50_000,
+    "stars.md": "*a " * 30_000,
+    "backticks.md": "".join("`" * n + " " for n in range(400)),
+    "quotes.md": "> " * 20_000 + "x",
+    "comment.md": "<!--" * 50_000,
+    "links.md": "[a](" * 20_000,
+    "emails.md": "<a@" * 20_000 + "\n",
+    "front.md": "---\n" + "a: b\n" * 50_000,
+    "table.md": "|" * 50_000 + "\n" + "|-" * 25_000,
+    "roles.rst": ":" * 100_000,
+    "stars.rst": "*a " * 3_000,
+    "underline.txt": "a\n" + "=" * 100_000,
+    "numbers.txt": "1." * 50_000 + "\n\nx",
+    "spaces.txt": "a" + " " * 200_000 + "b",
+    "lines.txt": "a\n" * 50_000,
+    "oneline.txt": "word " * 100_000,
+    "nospace.txt": "天" * 200_000,
+    "zalgo.txt": "a" + "\u0301" * 100_000,
+    "bidi.txt": "\u202e" * 50_000 + "abc",
+    "tags.html": "<html><body>" + "<p " * 50_000,
+    "comments.html": "<!--x-->" * 5_000 + "<p>x</p>",
+    "attributes.html": "<html><body><p " + "a=1 " * 50_000 + ">x</p>",
+    "entities.html": "<html><body><p>" + "&amp;" * 50_000,
+    "deep.html": "<html><body>" + "<div>" * 50_000 + "x",
+    "lists.html": "<html><body>" + "<ul><li>x" * 3_000,
+    "tables.html": "<html><body>" + "<table><tr><td>x" * 2_000,
+}
+
+
+@pytest.mark.parametrize("name", sorted(BAIT))
+def test_bait_for_slow_patterns_is_read_or_refused_in_bounded_work(write: Write, name: str) -> None:
+    # A quadratic step on these sizes would take minutes and show as a hanging test.
+    path = write(name, BAIT[name])
+    try:
+        assert read(path)
+    except SourceError as exc:
+        assert exc.remedy
