@@ -156,17 +156,20 @@ def print_answer(console: Console, answer: Answer, *, streamed: bool = False) ->
 
 
 def print_citations(console: Console, citations: Sequence[Citation], heading: str = "Sources") -> None:
-    """Print the numbered sources of an answer, each with its place."""
+    """Print the numbered sources of an answer, each with its place; numbers of the same place share a line."""
     if not citations:
         return
     console.print()
     console.print(Text(heading, style="bold"))
-    width = len(str(max(c.n for c in citations)))
+    groups: dict[tuple[str, str], list[Citation]] = {}
     for c in citations:
-        line = Text(f"  [{c.n:>{width}}] ", style="cyan")
-        line.append(place(c.locator) or clean(c.title), style=Style(link=link(c.locator) or None))
-        fits = line.cell_len + 2 + len(c.id) <= console.width
-        line.append(f"  {clean(c.id)}" if fits else f"\n{' ' * (width + 5)}{clean(c.id)}", style="dim")
+        groups.setdefault((c.id, place(c.locator) or clean(c.title)), []).append(c)
+    for (id_, where), cited in groups.items():
+        line = Text("  " + "".join(f"[{c.n}]" for c in cited) + " ", style="cyan")
+        indent = line.cell_len
+        line.append(where, style=Style(color="default", link=link(cited[0].locator) or None))
+        fits = line.cell_len + 2 + len(id_) <= console.width
+        line.append(f"  {clean(id_)}" if fits else f"\n{' ' * indent}{clean(id_)}", style="dim default")
         console.print(line, soft_wrap=True)
 
 

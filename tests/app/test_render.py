@@ -150,6 +150,24 @@ def test_an_answer_ends_with_its_sources() -> None:
     assert "Note: the web was not asked" in text
 
 
+def test_numbers_of_one_place_share_a_line() -> None:
+    out = console()
+    first = answer().citations[0]
+    other = first.model_copy(update={"n": 3, "id": "p2", "locator": {"file": "/x/b.pdf", "page": 2}})
+    citations = (first, first.model_copy(update={"n": 2, "quote": "another sentence"}), other)
+    print_answer(out, answer(citations=citations), streamed=True)
+    assert "  [1][2] /x/a.md, History  p1\n  [3] /x/b.pdf, page 2  p2\n" in printed(out)
+
+
+def test_an_id_that_does_not_fit_stands_under_its_place() -> None:
+    out = console(30)
+    print_answer(out, answer(), streamed=True)
+    assert "/x/a.md, History  p1" in printed(out)
+    out = console(24)
+    print_answer(out, answer(), streamed=True)
+    assert "  [1] /x/a.md, History\n      p1\n" in printed(out)
+
+
 def test_a_streamed_answer_is_not_said_twice() -> None:
     out = console()
     print_answer(out, answer(), streamed=True)
