@@ -200,6 +200,9 @@ _NOT_ONLY = re.compile(
     r"\bnot (?:only|just|merely)\b|\bno (?:longer than|fewer than|less than|more than)\b|不仅|不但|不过|未来|不同"
 )
 
+_QUOTED_TITLE = re.compile(r"[\"“](?:[A-Z][\w'’]*[\s,()-]*|(?:of|the|a|in|and|to|for|on)\s+)+[)\"”]*[\"”]")
+"""A quoted title, whose words deny nothing."""
+
 
 @dataclass(frozen=True)
 class Negation:
@@ -215,6 +218,7 @@ class Negation:
 
 
 def negations(sentence: str, reach: int = 3) -> list[Negation]:
-    """Return the negations of a sentence with the `reach` content words that follow each."""
-    flat = _NOT_ONLY.sub(" ", unicodedata.normalize("NFKC", sentence).lower())
+    """Return the negations of a sentence, each with the `reach` content words after it; quoted titles deny nothing."""
+    flat = _QUOTED_TITLE.sub(" ", unicodedata.normalize("NFKC", sentence))
+    flat = _NOT_ONLY.sub(" ", flat.lower())
     return [Negation(m.group(), frozenset(text.content_terms(flat[m.end() :])[:reach])) for m in _NOT.finditer(flat)]

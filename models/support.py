@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +20,7 @@ from ragweave.models.facts import Fact, Negation, facts, negations
 from ragweave.models.relevance import Passage, embed
 from ragweave.models.relevance_features import LIMIT, content_words
 
-SUPPORTED = 0.5
+SUPPORTED = 0.6
 """Lowest score of a supported sentence."""
 
 ELSEWHERE = 0.85
@@ -28,6 +28,9 @@ ELSEWHERE = 0.85
 
 DISAGREES = 0.35
 """Factor on the score for each number, name or negation that disagrees."""
+
+MISPLACED = 0.8
+"""Factor for each number or name that the evidence holds only outside the sentences that match best."""
 
 NEAR = 0.5
 """Lowest cosine at which a word stands in for another."""
@@ -82,7 +85,9 @@ class _Read:
     sentences: list[str]
     terms: list[set[str]]
     vectors: NDArray[np.float32]
-    vocabulary: dict[str, str] = field(default_factory=dict)
+    vocabulary: dict[str, str]
+    named: set[str]
+    """Stems of the parts of its names."""
 
     @property
     def everything(self) -> set[str]:
@@ -149,6 +154,7 @@ def _read(evidence: Sequence[Passage]) -> list[_Read]:
             [set(text.terms(s)) for s in sentences],
             vectors[a:b],
             content_words(f"{p.title} {p.text[:LIMIT]}"),
+            {t for part in (p.title, *sentences) for n in text.names(part) for t in text.content_terms(n)},
         )
         for p, sentences, (a, b) in zip(evidence, cut, pairwise(bounds), strict=True)
     ]
@@ -161,6 +167,7 @@ def _join(a: _Read, b: _Read) -> _Read:
         [*a.terms, *b.terms],
         np.vstack([a.vectors, b.vectors]),
         {**a.vocabulary, **b.vocabulary},
+        a.named | b.named,
     )
 
 
@@ -169,7 +176,8 @@ def _claim(sentence: str, question: str, read: Sequence[_Read]) -> _Claim:
     asked = set(text.terms(question))
     said = facts(sentence)
     lower = {t for r in read for s in r.sentences for t in re.findall(r"(?<![\w.])[a-z][\w’'-]*", s)}
-    names = [(n, text.content_terms(n)) for n in text.names(sentence) if not _opens(sentence, n, lower)]
+    found = [part for n in text.names(sentence) for part in re.split(r"\s(?:and|&)\s", n)]
+    names = [(n, text.content_terms(n)) for n in found if not _opens(sentence, n, lower)]
     named = {t for _, parts in names for t in parts}
     weights = {t: 0.5 if t in asked and t not in named else 1.0 for t in words}
     return _Claim(words, weights, said, [(n, p) for n, p in names if p], negations(sentence), embed([sentence])[0])
@@ -197,7 +205,14 @@ def _judge(claim: _Claim, read: _Read) -> tuple[float, str]:
     score = 0.8 * covered + 0.2 * float(np.clip(cosines.max(), 0.0, 1.0)) if total else covered
     wrong = _disagreements(claim, read, rank, window, everything)
     why = wrong[0] if wrong else f"The evidence covers only {covered:.0%} of it."
-    return max(0.0, min(1.0, score)) * DISAGREES ** len(wrong), why
+    return max(0.0, min(1.0, score)) * DISAGREES ** len(wrong) * MISPLACED ** _misplaced(claim, read, rank, window), why
+
+
+def _misplaced(claim: _Claim, read: _Read, rank: Sequence[int], window: set[str]) -> int:
+    """Count the numbers and names that the sentences that match best do not hold."""
+    said = [f for i in rank for f in facts(read.sentences[i])]
+    numbers = sum(not any(f.agrees(g) for g in said) for f in claim.facts)
+    return numbers + sum(not _in(parts[-1], window) for _, parts in claim.names)
 
 
 def _held(term: str, window: set[str], everything: set[str]) -> float:
@@ -236,11 +251,11 @@ def _disagreements(
             kind = "month" if f.value.startswith("month") else "number"
             wrong.append(f"The {kind} {f.shown} is not in the evidence.")
     for name, parts in claim.names:
-        if not any(_in(p, everything) for p in parts[-1:]) or sum(_in(p, everything) for p in parts) * 2 < len(parts):
+        if not all(_in(p, everything) for p in parts) and not _in(parts[-1], read.named):
             wrong.append(f"The name {name} is not in the evidence.")
-    close = [n for i in rank[:1] for n in negations(read.sentences[i])]
+    close = negations(read.sentences[rank[0]])
     for n in claim.negations:
-        if not any(n.scope & m.scope for m in close):
+        if not any(n.scope & m.scope for s in read.sentences for m in negations(s)):
             wrong.append(f"The evidence does not say “{n.shown}”.")
     for m in close:
         denied = len(m.scope & claim.words.keys()) * 2 > len(m.scope) if m.scope else False
