@@ -73,12 +73,16 @@ def _print_steps(name: str, nodes: list[str], edges: list[Edge], words: dict[str
     for node in nodes:
         if node == "__end__":
             continue
-        plain = [e.target for e in edges if e.source == node and not e.conditional]
-        decided = [("↺ " if e in back else "") + e.target for e in edges if e.source == node and e.conditional]
+        plain = [_target(e, back) for e in edges if e.source == node and not e.conditional]
+        decided = [_target(e, back) for e in edges if e.source == node and e.conditional]
         then = " and ".join(plain) + (" and " if plain and decided else "") + " or ".join(decided)
-        table.add_row(node.strip("_"), words[node], then.replace("__end__", "end"))
+        table.add_row(node.strip("_"), words[node], then)
     out = console()
     out.print(table)
     out.print(
         f"\n`or` is a decision, ↺ goes round again. Draw it: ragweave graph {name} --html graph.html", style="dim"
     )
+
+
+def _target(edge: Edge, back: list[Edge]) -> str:
+    return ("↺ " if edge in back else "") + edge.target.strip("_")

@@ -26,10 +26,10 @@ ASKED: list[tuple[str, list[str], int, list[str]]] = [
     ),
     ("A Chinese question about a Chinese document", ["ask", "灯塔茶室几点关门?"], 0, ["六点", "灯塔茶室.md"]),
     (
-        "An overview of a whole document",
-        ["ask", "Give an overview of how Skerry Holm gets its electricity.", "--sentences", "5"],
+        "An overview, longer than the usual three sentences",
+        ["ask", "How does Skerry Holm get its electricity?", "--sentences", "6"],
         0,
-        ["electricity.html"],
+        ["electricity.html", "wind, sun and tide"],
     ),
     (
         "A question that the library cannot answer",
