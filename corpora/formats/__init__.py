@@ -24,6 +24,14 @@ KINDS: dict[str, str] = {
     "html": "HTML",
     "pdf": "PDF",
     "docx": "Word",
+    "pptx": "PowerPoint",
+    "xlsx": "Excel",
+    "csv": "CSV",
+    "epub": "EPUB",
+    "eml": "e-mail",
+    "json": "JSON",
+    "notebook": "Jupyter notebook",
+    "code": "source code",
 }
 """Every kind that can be read, with its name for people. The key is also the module's name."""
 

@@ -83,6 +83,16 @@ class Archive:
         """
         return parse_xml(self.read(name), self.path)
 
+    def refuse_document_types(self) -> None:
+        """Refuse XML entries with a document type, before the file is given to another reader.
+
+        Raises:
+            SourceError: one of them declares a document type.
+        """
+        for name in self._entries:
+            if name.lower().endswith((".xml", ".rels", ".vml")) and _is_typed(self.read(name)):
+                raise _typed(self.path)
+
     def _check(self, entries: list[zipfile.ZipInfo]) -> None:
         name = self.path.name
         if len(entries) > MAX_ENTRIES:
@@ -124,8 +134,7 @@ def parse_xml(data: bytes, path: Path) -> _Element:
     parser: Any = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
     )
-    # Looked for before parsing, zero bytes left out for the sake of UTF-16; what hides deeper is caught after it.
-    if b"<!DOCTYPE" in data[:4096].replace(b"\0", b""):
+    if _is_typed(data):
         raise _typed(path)
     try:
         root = etree.fromstring(data, parser)
@@ -134,6 +143,11 @@ def parse_xml(data: bytes, path: Path) -> _Element:
     if root.getroottree().docinfo.internalDTD is not None:
         raise _typed(path)
     return root
+
+
+def _is_typed(data: bytes) -> bool:
+    """Look for a document type in the bytes; zero bytes are left out for the sake of UTF-16."""
+    return b"<!DOCTYPE" in data.replace(b"\0", b"") if data[:1] in (b"\xff", b"\xfe", b"\0") else b"<!DOCTYPE" in data
 
 
 def _typed(path: Path) -> SourceError:

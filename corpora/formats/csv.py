@@ -1,0 +1,81 @@
+"""CSV and TSV: one table; the header line is repeated with every group of rows an item holds."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ragweave.corpora.blocks import Parsed
+from ragweave.corpora.formats.decode import read_text
+from ragweave.corpora.formats.lines import Lines
+
+MAX_COLUMNS = 500
+_DELIMITERS = ",;\t|"
+_SNIFFED = 20
+"""Lines that are looked at to tell the delimiter."""
+
+
+def parse(path: Path) -> Parsed:
+    """Read a table; the delimiter is the one that parts the first lines most evenly."""
+    text = read_text(path)
+    lines = Lines()
+    warnings: list[str] = []
+    rows: list[list[str]] = []
+    for row, line in _rows(text, delimiter(text), warnings):
+        if len(rows) < 3:
+            rows.append(row)
+        lines.add(" | ".join(row), line)
+    block = lines.block("table", level=1 if has_header(rows) else 0)
+    return Parsed(blocks=(block,) if block.text else (), warnings=tuple(warnings))
+
+
+def delimiter(text: str) -> str:
+    """Return the delimiter of a table: the one with the most, and equally many, uses in its first lines."""
+    sample = [line for line in text.split("\n", _SNIFFED)[:_SNIFFED] if line.strip()]
+
+    def evenness(mark: str) -> tuple[float, int]:
+        counts = [line.count(mark) for line in sample]
+        most = max(counts, default=0)
+        return (sum(c == counts[0] for c in counts) / len(counts) if most and counts[0] else 0.0, most)
+
+    return max(_DELIMITERS, key=evenness)
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first of some rows names the columns: it has no number, and names every column once."""
+    if len(rows) < 2:
+        return False
+    first = [cell for cell in rows[0] if cell]
+    return bool(first) and len(set(first)) == len(first) and not any(_is_number(cell) for cell in first)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ".").rstrip("%"))
+    except ValueError:
+        return False
+    return True
+
+
+def _rows(text: str, mark: str, warnings: list[str]) -> Iterator[tuple[list[str], int]]:
+    """Yield rows that hold anything, each with its line; a cell's own line breaks become spaces."""
+    reader = csv.reader(io.StringIO(text), delimiter=mark, skipinitialspace=True)
+    wide = False
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as exc:
+            warnings.append(f"line {reader.line_num} is not a table row ({exc})")
+            continue
+        wide = wide or len(row) > MAX_COLUMNS
+        cells = [" ".join(cell.split()) for cell in row[:MAX_COLUMNS]]
+        if any(cells):
+            yield cells, line
+    if wide:
+        warnings.append(f"only the first {MAX_COLUMNS} columns were read")
+    del warnings[10:]

@@ -1,0 +1,70 @@
+"""E-mail (.eml): who wrote what to whom, and the text; attachments are named, not opened."""
+
+from __future__ import annotations
+
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import cast
+
+from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.formats import html, text
+from ragweave.corpora.formats.decode import decode, read_bytes
+from ragweave.models.errors import SourceError
+
+_SHOWN = ("From", "To", "Cc", "Date", "Subject")
+_MAX_PARTS = 500
+
+
+def parse(path: Path) -> Parsed:
+    """Read a message; `meta["attachments"]` lists the name, type and size in bytes of each attachment."""
+    try:
+        message = message_from_bytes(read_bytes(path), policy=policy.default)
+        headers = {name: _header(message, name) for name in _SHOWN}
+        parts = [p for _, p in zip(range(_MAX_PARTS), message.walk(), strict=False) if not p.is_multipart()]
+        attached = [p for p in parts if p.get_content_disposition() == "attachment" or p.get_filename()]
+        bodies = [p for p in parts if p not in attached and p.get_content_maintype() == "text"]
+        attachments = [_attachment(p) for p in attached]
+    except (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError) as exc:
+        raise SourceError(
+            f"{path.name} is not a readable e-mail ({exc})", "save it again from the mail program"
+        ) from exc
+    blocks = [Block("\n".join(f"{n}: {v}" for n, v in headers.items() if v), "list", line=1)]
+    plain = [p for p in bodies if p.get_content_type() == "text/plain"]
+    for part in plain or [p for p in bodies if p.get_content_type() == "text/html"]:
+        data = cast(bytes, part.get_payload(decode=True) or b"")
+        blocks += _body(data, part.get_content_charset() or "", part.get_content_type(), path)
+    try:
+        date = parsedate_to_datetime(headers["Date"]) if headers["Date"] else None
+    except ValueError:
+        date = None
+    return Parsed(headers["Subject"], tuple(blocks), date, headers["From"], meta={"attachments": attachments})
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    """Return a header in one line; one that does not decode counts as written."""
+    try:
+        return " ".join(str(message.get(name, "")).split())
+    except (ValueError, LookupError, IndexError, AttributeError):
+        raw = next((v for k, v in message.raw_items() if k.lower() == name.lower()), "")
+        return " ".join(str(raw).split())
+
+
+def _attachment(part: EmailMessage) -> dict[str, object]:
+    data = cast(bytes, part.get_payload(decode=True) or b"")
+    return {"name": part.get_filename() or "", "type": part.get_content_type(), "size": len(data)}
+
+
+def _body(data: bytes, charset: str, kind: str, path: Path) -> list[Block]:
+    """Return the blocks of a body; places inside an encoded message would point nowhere, and are dropped."""
+    if not data.strip():
+        return []
+    if kind == "text/html":
+        found = html.page(data, path).blocks
+    else:
+        try:
+            found = text.blocks(data.decode(charset).replace("\r\n", "\n"))
+        except (LookupError, UnicodeDecodeError):
+            found = text.blocks(decode(data, path))
+    return [Block(b.text, b.kind, b.level) for b in found]

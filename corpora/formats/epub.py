@@ -1,0 +1,63 @@
+"""EPUB: the chapters of the spine in their order, read as the HTML they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from posixpath import dirname, join, normpath
+from urllib.parse import unquote
+
+from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.formats.archive import Archive
+from ragweave.corpora.formats.html import page
+from ragweave.corpora.formats.meta import iso_date, language_code
+from ragweave.models.errors import SourceError
+
+_CONTAINER = "META-INF/container.xml"
+_OPF = "{http://www.idpf.org/2007/opf}"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_ROOTFILE = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
+_HTML = ("application/xhtml+xml", "text/html")
+
+
+def parse(path: Path) -> Parsed:
+    """Read an e-book; the book's navigation is left out, and lines inside its chapters are not counted."""
+    with Archive(path) as archive:
+        if archive.has("META-INF/encryption.xml") and b"EncryptedData" in archive.read("META-INF/encryption.xml"):
+            if any(archive.has(f"META-INF/{name}") for name in ("rights.xml", "license.lcpl")):
+                raise SourceError(f"{path.name} is protected by its publisher (DRM)", "use a copy without protection")
+        rootfile = next(archive.xml(_CONTAINER).iter(_ROOTFILE), None)
+        package = "" if rootfile is None else rootfile.get("full-path") or ""
+        if not archive.has(package):
+            raise SourceError(f"{path.name} is an EPUB without a table of its parts", "convert it again")
+        root = archive.xml(package)
+        items = {
+            i.get("id"): normpath(join(dirname(package), unquote(i.get("href") or "")))
+            for i in root.iter(f"{_OPF}item")
+            if i.get("media-type") in _HTML and "nav" not in (i.get("properties") or "").split()
+        }
+        order = [items[i.get("idref")] for i in root.iter(f"{_OPF}itemref") if i.get("idref") in items]
+        blocks: list[Block] = []
+        warnings: list[str] = []
+        for name in dict.fromkeys(order):
+            if not archive.has(name):
+                warnings.append(f"the part {name} is missing")
+                continue
+            try:
+                chapter = page(archive.read(name), path)
+            except SourceError as exc:
+                warnings.append(f"the part {name} cannot be read ({exc.what})")
+                continue
+            blocks += [replace(b, line=0, spans=()) for b in chapter.blocks]
+
+    def value(name: str) -> str:
+        return " ".join((root.findtext(f".//{_DC}{name}") or "").split())
+
+    return Parsed(
+        title=value("title"),
+        blocks=tuple(blocks),
+        date=iso_date(value("date")),
+        author=", ".join(t for c in root.iter(f"{_DC}creator") if (t := " ".join("".join(c.itertext()).split()))),
+        language=language_code(value("language")),
+        warnings=tuple(warnings[:10]),
+    )

@@ -1,0 +1,132 @@
+"""PowerPoint and Excel, as their own reference writers make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from pathlib import Path
+
+import openpyxl
+import pptx
+import pytest
+from pptx.util import Inches
+
+from ragweave.corpora.formats import parse, xlsx
+from ragweave.corpora.probe import probe
+from ragweave.corpora.split import paragraphs
+from ragweave.models.errors import SourceError
+
+
+@pytest.fixture
+def slides(tmp_path: Path) -> Path:
+    made = pptx.Presentation()
+    made.core_properties.author = "R. Marsh"
+    made.core_properties.title = "Tides in ten minutes"
+    made.core_properties.created = datetime(2021, 2, 3)
+    first = made.slides.add_slide(made.slide_layouts[1])
+    first.shapes.title.text = "Spring tides"
+    body = first.placeholders[1].text_frame
+    body.text = "At new moon"
+    inner = body.add_paragraph()
+    inner.text, inner.level = "and at full moon", 1
+    first.notes_slide.notes_text_frame.text = "Point at the chart."
+    second = made.slides.add_slide(made.slide_layouts[6])
+    table = second.shapes.add_table(2, 2, Inches(1), Inches(1), Inches(4), Inches(1)).table
+    for (row, column), text in {(0, 0): "Place", (0, 1): "Height", (1, 0): "Fundy", (1, 1): "16 m"}.items():
+        table.cell(row, column).text = text
+    group = second.shapes.add_group_shape()
+    group.shapes.add_textbox(0, 0, Inches(1), Inches(1)).text_frame.text = "in a group"
+    path = tmp_path / "a.pptx"
+    made.save(str(path))
+    return path
+
+
+def test_slides_give_headings_lists_tables_and_notes_with_their_number(slides: Path) -> None:
+    assert probe(slides) == "pptx"
+    parsed = parse(slides, "pptx")
+    assert [(b.kind, b.page, b.text) for b in parsed.blocks] == [
+        ("heading", 1, "Spring tides"),
+        ("list", 1, "At new moon\n  and at full moon"),
+        ("text", 1, "Notes: Point at the chart."),
+        ("heading", 2, "Slide 2"),
+        ("table", 2, "Place | Height\nFundy | 16 m"),
+        ("text", 2, "in a group"),
+    ]
+    assert (parsed.title, parsed.author, parsed.meta) == ("Tides in ten minutes", "R. Marsh", {"slides": 2})
+    assert parsed.date is not None and parsed.date.date() == date(2021, 2, 3)
+    assert [i.locator["page"] for i in paragraphs("s", "/a.pptx", parsed)] == [1, 2]
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    made = openpyxl.Workbook()
+    sheet = made.active
+    sheet.title = "Tides"
+    sheet.append(["Place", "Height", "Day", "Spring"])
+    sheet.append(["Fundy", 16.0, datetime(2021, 2, 3), True])
+    sheet.append([])
+    sheet.append(["Brest", 7.5, datetime(2021, 2, 4, 5, 6), None])
+    other = made.create_sheet("Notes")
+    other["C3"] = "a lone\ncell"
+    made.create_sheet("Empty")
+    path = tmp_path / "a.xlsx"
+    made.save(path)
+    return path
+
+
+def test_sheets_give_tables_under_their_names_with_row_numbers(book: Path) -> None:
+    assert probe(book) == "xlsx"
+    parsed = parse(book, "xlsx")
+    assert [(b.kind, b.level, b.text, [s.line for s in b.spans]) for b in parsed.blocks] == [
+        ("heading", 1, "Tides", []),
+        (
+            "table",
+            1,
+            "Place | Height | Day | Spring\nFundy | 16 | 2021-02-03 | True\nBrest | 7.5 | 2021-02-04T05:06:00",
+            [1, 2, 4],
+        ),
+        ("heading", 1, "Notes", []),
+        ("table", 0, " |  | a lone cell", [3]),
+    ]
+
+
+def test_a_long_sheet_is_read_to_its_limit_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx, "MAX_ROWS", 50)
+    made = openpyxl.Workbook()
+    for n in range(80):
+        made.active.append([f"row {n}", n])
+    made.save(tmp_path / "a.xlsx")
+    parsed = parse(tmp_path / "a.xlsx", "xlsx")
+    assert parsed.blocks[1].text.count("\n") == 49
+    assert parsed.warnings == ("only the first 50 rows were read",)
+
+
+@pytest.mark.parametrize("name", ["slides", "book"])
+def test_an_office_file_cut_anywhere_is_refused_with_a_sentence(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    source: Path = request.getfixturevalue(name)
+    whole = source.read_bytes()
+    for tenth in range(1, 10):
+        path = tmp_path / f"{tenth}{source.suffix}"
+        path.write_bytes(whole[: len(whole) * tenth // 10])
+        with pytest.raises(SourceError, match="damaged"):
+            parse(path, source.suffix[1:])
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "pptx"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>',
+        '<!DOCTYPE x SYSTEM "file:///etc/passwd"><x/>',
+        "<x><unclosed>",
+        "",
+    ],
+)
+def test_hostile_parts_are_refused(
+    write: Callable[..., Path], make_zip: Callable[..., bytes], kind: str, body: str
+) -> None:
+    main = {"xlsx": "xl/workbook.xml", "pptx": "ppt/presentation.xml"}[kind]
+    with pytest.raises(SourceError, match=r"damaged|document type"):
+        parse(write(f"a.{kind}", make_zip({main: body})), kind)

@@ -1,0 +1,235 @@
+"""CSV, JSON, e-mail, EPUB, source code and notebooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.formats import parse
+from ragweave.corpora.formats.csv import delimiter
+from ragweave.corpora.probe import probe
+from ragweave.corpora.split import paragraphs
+from ragweave.models.errors import SourceError
+
+Write = Callable[[str, str | bytes], Path]
+
+
+def texts(path: Path) -> list[str]:
+    return [b.text for b in parse(path, probe(path)).blocks]
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [("a,b\n1,2", ","), ("a;b\n1,5;2", ";"), ("a\tb\n1\t2", "\t"), ("a|b|c\n1|2|3", "|"), ("one column\nonly", ",")],
+)
+def test_the_delimiter_is_told(text: str, mark: str) -> None:
+    assert delimiter(text) == mark
+
+
+def test_a_csv_is_one_table_with_header_and_lines(write: Write) -> None:
+    path = write("a.csv", 'place,height\r\nFundy,"16,5"\r\n"Saint\nMalo",12\r\n\r\nBrest,7\r\n')
+    (block,) = parse(path, probe(path)).blocks
+    assert (block.kind, block.level, block.text) == (
+        "table",
+        1,
+        "place | height\nFundy | 16,5\nSaint Malo | 12\nBrest | 7",
+    )
+    assert [s.line for s in block.spans] == [1, 2, 3, 6]
+
+
+def test_a_csv_of_numbers_alone_has_no_header(write: Write) -> None:
+    path = write("a.csv", "1,2\n3,4\n5,6\n")
+    assert parse(path, "csv").blocks[0].level == 0
+
+
+def test_every_group_of_rows_starts_with_the_header(write: Write) -> None:
+    path = write("a.csv", "place;height\n" + "".join(f"harbour number {n};{n}\n" for n in range(300)))
+    items = paragraphs("s", str(path), parse(path, probe(path)))
+    assert len(items) > 5 and all(i.text.startswith("place | height\nharbour") for i in items)
+
+
+@pytest.mark.parametrize(
+    "body", ['a,"never closed\n' * 50, ",".join("x" * 3000) + "\n1", "a,b\n" + "x" * 200_000 + ",1\n"]
+)
+def test_odd_tables_are_read_or_said(write: Write, body: str) -> None:
+    path = write("a.csv", body)
+    parsed = parse(path, "csv")
+    assert parsed.blocks or parsed.warnings
+
+
+def test_json_records_become_blocks_of_path_and_value(write: Write) -> None:
+    body = [
+        {"place": "Fundy", "tide": {"high": 16, "times": ["4:00", "16:25"]}, "open": True, "none": None},
+        {"place": "Brest"},
+    ]
+    assert texts(write("a.json", json.dumps(body))) == [
+        "place: Fundy\ntide.high: 16\ntide.times: 4:00, 16:25\nopen: true",
+        "place: Brest",
+    ]
+
+
+def test_a_json_object_gives_its_title_and_date(write: Write) -> None:
+    path = write("a.json", '{"title": "Tides", "date": "2020-01-02", "list": [{"a": 1}, {"a": 2}]}')
+    parsed = parse(path, probe(path))
+    assert (parsed.title, parsed.date is not None and parsed.date.year) == ("Tides", 2020)
+    assert [b.text for b in parsed.blocks] == ["title: Tides\ndate: 2020-01-02", "list[0].a: 1\nlist[1].a: 2"]
+
+
+def test_json_lines_keep_their_lines_and_name_the_broken_ones(write: Write) -> None:
+    path = write("a.jsonl", '{"a": 1}\n\nnot json\n{"a": 2}\n')
+    parsed = parse(path, probe(path))
+    assert [(b.text, b.line) for b in parsed.blocks] == [("a: 1", 1), ("a: 2", 4)]
+    assert parsed.warnings == ("line 3 is not JSON",)
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("[" * 100_000, "nested"),
+        ("[" * 500 + "1" + "]" * 500, "nested"),
+        ('{"a":' * 500 + "1" + "}" * 500, "nested"),
+        ('{"a": 1', "not valid JSON"),
+        ("{}", "no text"),
+    ],
+)
+def test_bad_json_is_refused_with_a_sentence(write: Write, body: str, sentence: str) -> None:
+    with pytest.raises(SourceError, match=sentence):
+        parse(write("a.json", body), "json")
+
+
+def mail(html: str = "", text: str = "The tide is high.\n\nCome at noon.\n") -> EmailMessage:
+    made = EmailMessage()
+    made["From"] = "Rosa Märsch <rosa@example.com>"
+    made["To"] = "Jan <jan@example.com>"
+    made["Subject"] = "Gezeiten für Freitag"
+    made["Date"] = "Fri, 05 Mar 2021 10:00:00 +0100"
+    made.set_content(text)
+    if html:
+        made.add_alternative(html, subtype="html")
+    return made
+
+
+def test_a_mail_gives_its_headers_its_text_and_names_its_attachments(write: Write) -> None:
+    made = mail("<p>The tide is high.</p>")
+    made.add_attachment(b"%PDF-1.4 data", maintype="application", subtype="pdf", filename="plan.pdf")
+    path = write("a.eml", bytes(made))
+    assert probe(path) == "eml"
+    parsed = parse(path, "eml")
+    assert (parsed.title, parsed.author) == ("Gezeiten für Freitag", "Rosa Märsch <rosa@example.com>")
+    assert parsed.date is not None and parsed.date.isoformat() == "2021-03-05T10:00:00+01:00"
+    assert [b.text for b in parsed.blocks][1:] == ["The tide is high.", "Come at noon."]
+    assert "To: Jan <jan@example.com>" in parsed.blocks[0].text
+    assert parsed.meta["attachments"] == [{"name": "plan.pdf", "type": "application/pdf", "size": 13}]
+
+
+def test_a_mail_with_html_alone_is_read_from_it(write: Write) -> None:
+    made = mail()
+    made.set_content("<html><body><script>no()</script><p>High at <b>noon</b>.</p></body></html>", subtype="html")
+    assert parse(write("a.eml", bytes(made)), "eml").blocks[1].text == "High at noon."
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"From: a\nTo: b\nSubject: =?utf-8?q?broken=?=\nDate: not a date\n\nwords",
+        b"From: a\nTo: b\nSubject: x\nContent-Type: text/plain; charset=no-such\n\nwords",
+        b"From: a\nTo: b\nSubject: x\nContent-Type: multipart/mixed; boundary=q\n\n--q\n\nwords\n--q",
+        b"From: " + b"<" * 5000 + b"\nTo: b\nSubject: x\n\nwords",
+        b"From: a\nTo: b\nSubject: x\n" + b"Content-Type: multipart/mixed; boundary=q\n\n--q\n" * 400 + b"\nwords",
+    ],
+)
+def test_broken_mails_are_read_as_far_as_they_go(write: Write, body: bytes) -> None:
+    parsed = parse(write("a.eml", body), "eml")
+    assert parsed.blocks
+
+
+def test_source_code_is_cut_between_functions_and_keeps_its_lines(write: Write) -> None:
+    path = write("tide.py", "import os\n\n\ndef high():\n    a = 1\n\n    return a\n\n\ndef low():\n\treturn 0\n")
+    parsed = parse(path, probe(path))
+    assert parsed.title == "tide.py"
+    assert [(b.kind, b.line, b.text) for b in parsed.blocks] == [
+        ("code", 1, "import os"),
+        ("code", 4, "def high():\n    a = 1\n    return a"),
+        ("code", 10, "def low():\n    return 0"),
+    ]
+    assert [s.line for s in parsed.blocks[1].spans] == [4, 5, 7]
+
+
+def test_a_notebook_gives_headings_code_and_output(write: Write) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Tides\n", "\n", "Words."]},
+        {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["1\n"]}, {"data": {"image/png": "AAAA"}}]},
+    ]
+    path = write("a.ipynb", json.dumps({"cells": cells, "metadata": {"language_info": {"name": "python"}}}))
+    parsed = parse(path, probe(path))
+    assert (parsed.title, parsed.meta) == ("Tides", {"programming_language": "python"})
+    assert [(b.kind, b.text) for b in parsed.blocks] == [
+        ("heading", "Tides"),
+        ("text", "Words."),
+        ("code", "print(1)"),
+        ("code", "1"),
+    ]
+
+
+@pytest.mark.parametrize("body", ['{"cells": 3}', '{"cells": [1]}', "{}", '{"cells": [{"outputs": 5}]}', '{"cells"'])
+def test_a_broken_notebook_is_refused(write: Write, body: str) -> None:
+    with pytest.raises(SourceError):
+        parse(write("a.ipynb", body), "notebook")
+
+
+OPF = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata>
+<dc:title>Tides</dc:title><dc:creator>R. Marsh</dc:creator><dc:date>2019-05</dc:date><dc:language>en-GB</dc:language>
+</metadata>
+<manifest><item id="n" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
+<item id="b" href="b%20two.xhtml" media-type="application/xhtml+xml"/>
+<item id="a" href="text/a.xhtml" media-type="application/xhtml+xml"/></manifest>
+<spine><itemref idref="n"/><itemref idref="a"/><itemref idref="b"/><itemref idref="gone"/></spine></package>"""
+CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
+<rootfile full-path="OPS/package.opf"/></rootfiles></container>"""
+
+
+def chapter(text: str) -> str:
+    return (
+        '<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml">'
+        f"<head><title>x</title></head><body>{text}</body></html>"
+    )
+
+
+def test_a_book_is_read_in_the_order_of_its_spine(write: Write, make_zip: Callable[..., bytes]) -> None:
+    parts = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": CONTAINER,
+        "OPS/package.opf": OPF,
+        "OPS/nav.xhtml": chapter("<nav>Contents</nav>"),
+        "OPS/text/a.xhtml": chapter("<h1>One</h1><p>First words.</p>"),
+        "OPS/b two.xhtml": chapter("<h1>Two</h1><p>Last words.</p>"),
+    }
+    path = write("a.epub", make_zip(parts))
+    assert probe(path) == "epub"
+    parsed = parse(path, "epub")
+    assert (parsed.title, parsed.author, parsed.language) == ("Tides", "R. Marsh", "en")
+    assert parsed.date is not None and (parsed.date.year, parsed.date.month) == (2019, 5)
+    assert [b.text for b in parsed.blocks] == ["One", "First words.", "Two", "Last words."]
+
+
+def test_a_book_with_a_missing_part_says_so(write: Write, make_zip: Callable[..., bytes]) -> None:
+    parts = {
+        "META-INF/container.xml": CONTAINER,
+        "OPS/package.opf": OPF,
+        "OPS/text/a.xhtml": chapter("<p>First words.</p>"),
+    }
+    parsed = parse(write("a.epub", make_zip(parts)), "epub")
+    assert [b.text for b in parsed.blocks] == ["First words."]
+    assert parsed.warnings == ("the part OPS/b two.xhtml is missing",)
+
+
+@pytest.mark.parametrize(
+    "container", ["<container/>", "<x", f"<!DOCTYPE x>{CONTAINER}", CONTAINER.replace("package", "no")]
+)
+def test_a_broken_book_is_refused(write: Write, make_zip: Callable[..., bytes], container: str) -> None:
+    with pytest.raises(SourceError):
+        parse(write("a.epub", make_zip({"META-INF/container.xml": container})), "epub")
