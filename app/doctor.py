@@ -120,7 +120,8 @@ async def _libraries() -> list[Finding]:
     from ragweave.render import counted, listed
 
     # Listing would make the home, and a look around should leave no trace.
-    names = await list_libraries() if os.path.isdir(corpora_settings().home) else []
+    there = await asyncio.to_thread(os.path.isdir, corpora_settings().home)
+    names = await list_libraries() if there else []
     if not names:
         return [Finding("libraries", "ok", "none yet", "make one: ragweave index FOLDER")]
     found = []

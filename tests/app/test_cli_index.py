@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +15,8 @@ import pytest
 NOTE = "# Ferry\n\n## Timetable\n\nThe ferry sails at 7:10 in the morning and comes back at noon.\n"
 
 
-@pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with one good file, one that is left out and one that cannot be read."""
-    folder = tmp_path / "notes"
+def write_notes(folder: Path) -> None:
+    """Write two good files, one that is left out and one that cannot be read."""
     folder.mkdir()
     (folder / "ferry.md").write_text(NOTE, encoding="utf-8")
     (folder / "old.md").write_text("# Old\n\nNobody reads this old note any more.\n", encoding="utf-8")
@@ -23,8 +24,33 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / ".ragweaveignore").write_text("drafts/\n", encoding="utf-8")
     (folder / "drafts").mkdir()
     (folder / "drafts" / "later.md").write_text("# Later\n\nNot yet.\n", encoding="utf-8")
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of notes in the working folder, not indexed yet."""
+    write_notes(tmp_path / "notes")
     monkeypatch.chdir(tmp_path)
+    return tmp_path / "notes"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `notes` and, in `home`, the library made of them."""
+    folder = tmp_path_factory.mktemp("made")
+    write_notes(folder / "notes")
+    command = [sys.executable, "-m", "ragweave.cli", "index", "notes", "--quiet"]
+    environment = {**os.environ, "RAGWEAVE_HOME": str(folder / "home")}
+    subprocess.run(command, cwd=folder, env=environment, check=True)
     return folder
+
+
+@pytest.fixture
+def indexed(made: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that library as this test's own home."""
+    shutil.copytree(made / "home", home)
+    monkeypatch.chdir(made)
+    return made
 
 
 def test_the_second_run_reads_only_what_has_changed(main: Any, notes: Path) -> None:
@@ -50,20 +76,26 @@ def test_the_second_run_reads_only_what_has_changed(main: Any, notes: Path) -> N
     assert "Read:" not in out
 
 
-def test_json_is_the_report_and_quiet_is_silent(main: Any, notes: Path) -> None:
-    code, out, err = main("index", "notes", "--json")
+def test_json_is_the_report_and_nothing_else(main: Any, indexed: Path) -> None:
+    code, out, err = main("index", "notes/ferry.md", "notes/old.md", "--json")
     report = json.loads(out)
-    assert (code, report["indexed"], len(report["failed"]), err) == (0, 2, 1, "")
-    assert main("index", "notes", "--quiet")[:2] == (0, "")
+    assert (code, report["files"], report["unchanged"], report["failed"], err) == (0, 2, 2, [], "")
+
+
+def test_quiet_is_silent(main: Any, indexed: Path) -> None:
+    assert main("index", "notes/ferry.md", "--quiet") == (0, "", "")
 
 
 def test_where_no_file_could_be_read_the_exit_code_is_2(main: Any, notes: Path) -> None:
-    code, out, _ = main("index", "notes/broken.pdf")
-    assert code == 2
-    assert "1 failed" in out
     code, out, err = main("index", "notes/broken.pdf", "--quiet")
     assert (code, out) == (2, "")
     assert err.startswith("error: ") and err.count("\n") == 1
+
+
+def test_the_library_tells_the_doctor_about_its_failures(main: Any, indexed: Path) -> None:
+    found = {f["area"]: f for f in json.loads(main("doctor", "--json")[1])}["library default"]
+    assert found["state"] == "warn"
+    assert "3 sources" in found["what"] and "2 paragraphs" in found["what"] and "1 source failed" in found["what"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -79,6 +111,7 @@ def test_a_folder_without_permission_is_named(main: Any, notes: Path) -> None:
 
 
 def test_a_file_name_with_a_newline_and_an_escape_stays_on_its_line(main: Any, notes: Path) -> None:
+    (notes / "broken.pdf").unlink()
     (notes / "two\nlines\x1b[31m.md").write_text("# Odd\n\nAn odd name and nothing else.\n", encoding="utf-8")
     out = main("index", "notes", "-l", "odd")[1]
     assert "  notes/two⏎lines[31m.md\n" in out
@@ -86,8 +119,7 @@ def test_a_file_name_with_a_newline_and_an_escape_stays_on_its_line(main: Any, n
     assert "notes/two⏎lines[31m.md" in main("sources", "-l", "odd")[1]
 
 
-def test_sources_are_listed_shown_and_removed(main: Any, notes: Path) -> None:
-    main("index", "notes")
+def test_sources_are_listed_shown_and_removed(main: Any, indexed: Path) -> None:
     out = main("sources")[1]
     assert "notes/ferry.md" in out and "notes/broken.pdf" in out and "failed: " in out
     rows = json.loads(main("sources", "list", "--json")[1])
@@ -98,12 +130,11 @@ def test_sources_are_listed_shown_and_removed(main: Any, notes: Path) -> None:
 
     code, out, _ = main("sources", "remove", "notes/ferry.md", "--yes")
     assert (code, out) == (0, "Forgot notes/ferry.md; the file is where it was.\n")
-    assert (notes / "ferry.md").exists()
+    assert (indexed / "notes" / "ferry.md").exists()
     assert "ferry.md" not in main("sources")[1]
 
 
-def test_show_prints_an_item_with_its_place(main: Any, notes: Path) -> None:
-    main("index", "notes")
+def test_show_prints_an_item_with_its_place(main: Any, indexed: Path) -> None:
     found = json.loads(main("search", "ferry timetable", "--json", "--set", "corpora=paragraph")[1])
     code, out, _ = main("show", found[0]["id"])
     assert code == 0

@@ -32,15 +32,6 @@ def test_the_report_reads_as_lines_of_words(main: Any) -> None:
     assert "→ set RAGWEAVE_CHAT" in out
 
 
-def test_a_library_is_counted_and_its_failures_are_named(main: Any, tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# A\n\nA paragraph about the harbour.\n", encoding="utf-8")
-    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.7\nno more")
-    main("index", str(tmp_path / "a.md"), str(tmp_path / "b.pdf"))
-    found = areas(main("doctor", "--json")[1])["library default"]
-    assert found["state"] == "warn"
-    assert "2 sources" in found["what"] and "1 paragraph" in found["what"] and "1 source failed" in found["what"]
-
-
 def test_a_chat_server_that_is_down_is_bad_and_has_a_remedy(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from ragweave.models.settings import model_settings
 

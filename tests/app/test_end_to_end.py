@@ -1,0 +1,115 @@
+"""The example library, indexed and asked as a person would: real files, real stores, the small mind."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.nodes.answer import Answer
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that holds the example library."""
+    home = tmp_path_factory.mktemp("examples") / "home"
+    command = [sys.executable, "-m", "ragweave.cli", "index", str(EXAMPLES / "library"), "--quiet"]
+    subprocess.run(command, env={**os.environ, "RAGWEAVE_HOME": str(home)}, check=True)
+    return home
+
+
+@pytest.fixture(autouse=True)
+def _indexed(made: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(made, home)
+    monkeypatch.chdir(EXAMPLES.parent)
+
+
+QUESTIONS = [
+    ("When was the lighthouse of Skerry Holm first lit?", "1874", ["lighthouse.md"]),
+    ("What does the new pier cost?", "2.6 million", ["council-2024.pdf"]),
+    ("How many pairs of razorbills breed below the lighthouse?", "240", ["birds.rst"]),
+    (
+        "In which year did the shipyard that built the ferry Marten close?",
+        "1987",
+        ["ferry.md", "shipyards.txt"],
+    ),
+    ("灯塔茶室几点关门?", "六点", ["灯塔茶室.md"]),
+]
+
+
+@pytest.mark.parametrize(("question", "fact", "files"), QUESTIONS, ids=[q[2][-1] for q in QUESTIONS])
+def test_an_answer_holds_the_fact_and_cites_its_file(main: Any, question: str, fact: str, files: list[str]) -> None:
+    code, out, _ = main("ask", question, "--json")
+    answer = Answer.model_validate_json(out)
+    assert code == 0
+    assert fact in answer.text
+    cited = {Path(c.locator["file"]).name for c in answer.citations}
+    assert set(files) <= cited
+    for sentence in answer.sentences:
+        assert sentence.support == "supported" and sentence.citations
+
+
+def test_a_page_is_named_for_a_pdf(main: Any) -> None:
+    out = main("ask", "How much water does the desalination unit make a day?")[1]
+    assert "40 cubic metres" in out
+    assert "council-2024.pdf, page 2" in out
+
+
+@pytest.mark.parametrize("question", ["Who won the football World Cup in 1998?", "世界上最高的山是哪一座?"])
+def test_what_the_library_does_not_hold_is_not_answered(main: Any, question: str) -> None:
+    code, out, _ = main("ask", question, "--json")
+    answer = Answer.model_validate_json(out)
+    assert code == 3
+    assert answer.abstained and answer.why and not answer.citations
+
+
+def test_a_citation_opens_with_show(main: Any) -> None:
+    answer = Answer.model_validate_json(main("ask", QUESTIONS[0][0], "--json")[1])
+    code, out, _ = main("show", answer.citations[0].id)
+    assert code == 0
+    assert "3 October 1874" in out
+
+
+def test_search_ranks_the_right_item_first(main: Any) -> None:
+    code, out, _ = main("search", "timetable of the ferry in winter", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found[0]["locator"]["file"].endswith("ferry.md")
+    assert [e["score"] for e in found] == sorted((e["score"] for e in found), reverse=True)
+
+
+def test_a_conversation_goes_on_in_another_process(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def typed(*lines: str, options: tuple[str, ...] = ()) -> str:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        code, out, err = main("chat", *options)
+        assert (code, err) == (0, "")
+        return str(out)
+
+    assert "1874" in typed(QUESTIONS[0][0])
+    assert "31 metres" in typed("And how tall is it?", options=("--continue",))
+    listed = main("chat", "--list")[1]
+    assert "2 turns" in listed and QUESTIONS[0][0] in listed
+    name = listed.split()[0]
+    assert "31 metres" in typed("How tall is it?", options=("--thread", name[:12]))
+
+
+def test_a_trace_names_every_step_of_the_road(main: Any) -> None:
+    out = main("ask", QUESTIONS[3][0], "--trace")[1]
+    for words in ("Chose where to look", "Searched", "Judged what came back", "Round 2", "Checked the answer"):
+        assert words in out
+
+
+async def test_the_api_answers_where_a_loop_is_running() -> None:
+    import ragweave
+
+    answer = ragweave.ask(QUESTIONS[0][0])
+    assert "1874" in answer.text
