@@ -64,7 +64,7 @@ _HABITS: tuple[tuple[str, Habits], ...] = (
     (r"bge-.*-zh", Habits("为这个句子生成表示以用于检索相关文章：", "", 300)),
     (r"bge-", Habits(_SEARCH, "", 300)),
     (r"mxbai-embed", Habits(_SEARCH, "", 300)),
-    (r"arctic-embed.*(?:v2|2\.0)", Habits("query: ", "", 300)),
+    (r"arctic-embed(?:2|.*v2)", Habits("query: ", "", 300)),
     (r"arctic-embed", Habits(_SEARCH, "", 300)),
     (r"e5-.*instruct|e5-mistral", Habits(_INSTRUCT, "", 300)),
     (r"(?:^|[/-])e5-", Habits("query: ", "passage: ", 300)),

@@ -27,7 +27,6 @@ TRIES = 5
 PAUSE = 1.0
 """Seconds before the second attempt; doubles, up to 20."""
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,9 @@ def download(remote: Remote, target: Path, progress: Progress | None = None) -> 
     Raises:
         WeightsError: if the hub cannot be reached, does not have the file, or sends other bytes than expected.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(target.with_name(target.name + ".lock")):
             if target.exists() and sha256_of(target) == remote.sha256:
                 return
@@ -133,7 +132,8 @@ def _receive(client: httpx.Client, remote: Remote, part: Path, have: int, progre
         ):
             have = 0
         with part.open("ab" if have else "wb") as file:
-            for block in response.iter_bytes(_BLOCK):
+            # No block size: bytes gathered for a block would be lost when the connection breaks off.
+            for block in response.iter_bytes():
                 if have + len(block) > remote.size:
                     raise WeightsError(
                         f"{remote.path} of {remote.repo} is longer than the {remote.size} bytes of its entry",

@@ -1,4 +1,4 @@
-"""Test kit: a scripted chat model, a server that speaks the OpenAI protocol on loopback, a tiny library."""
+"""Test kit: a scripted chat model, servers on loopback that speak for OpenAI and a model hub, a tiny library."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ragweave.testing.hub import ScriptedHub
     from ragweave.testing.library import build_library
     from ragweave.testing.replies import UnconsumedReplies, UnexpectedModelCall
     from ragweave.testing.scripted import Call, ScriptedChat
@@ -16,6 +17,7 @@ __all__ = [
     "Fault",
     "Received",
     "ScriptedChat",
+    "ScriptedHub",
     "ScriptedServer",
     "UnconsumedReplies",
     "UnexpectedModelCall",
@@ -23,6 +25,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "hub": ("ScriptedHub",),
     "library": ("build_library",),
     "replies": ("UnconsumedReplies", "UnexpectedModelCall"),
     "scripted": ("Call", "ScriptedChat"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
@@ -62,11 +62,13 @@ def test_a_longer_label_wins_over_one_inside_it(reply: str, label: str) -> None:
     assert read_label(reply, ("video", "video_clip")) == label
 
 
+@settings(deadline=None)
 @given(st.sampled_from(LABELS), st.sampled_from(["{}", "{}.", "Answer: {}", "'{}'", "I say {}!", "\n\n{}\n"]))
 def test_any_casing_and_punctuation_round_a_label_is_read(label: str, frame: str) -> None:
     assert read_label(frame.format(label.upper()), LABELS) == label
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_reads_as_one_of_the_labels_or_none(text: str) -> None:
     assert read_label(text, LABELS) in (*LABELS, None)
@@ -125,12 +127,14 @@ def test_half_an_escaped_emoji_becomes_printable() -> None:
     assert found.verdict == "bad ? end, good 😀"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_survived(text: str) -> None:
     found = read_json(text, Queries)
     assert found is None or found.queries
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.text(max_size=20), min_size=1, max_size=4), st.sampled_from(["{}", "```json\n{}\n```", "Here: {} ."])
 )
@@ -140,6 +144,7 @@ def test_what_was_written_is_read_back(queries: list[str], frame: str) -> None:
     assert found == Queries(queries=[q.encode("utf-8", "replace").decode() for q in queries])
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab <think/>\n", max_size=60), st.integers(1, 7))
 def test_a_stream_shows_what_the_whole_text_would(text: str, width: int) -> None:
     shown = ThoughtFilter()

@@ -82,13 +82,13 @@ async def test_the_configured_key_is_sent(server: ScriptedServer, monkeypatch: p
 
 
 GOOD = {
-    "status 401": (Fault.status(401), r"refused the key \(401\).* set RAGWEAVE_CHAT_KEY"),
+    "status 401": (Fault.status(401), r"refused the key \(401\).* Set RAGWEAVE_CHAT_KEY"),
     "status 403": (Fault.status(403), r"refused the key \(403\)"),
     "unknown model": (Fault.status(404), r"does not know the model small \(404\).*RAGWEAVE_CHAT_URL"),
     "bad request": (Fault.status(400, "n must be 1"), r"refused the request \(400\): .*n must be 1"),
     "long prompt": (
         Fault.status(400, "This model's maximum context length is 4096 tokens"),
-        "the prompt is longer than small at .* can read. use a model with a longer context",
+        r"the prompt is longer than small at .* can read\. Use a model with a longer context",
     ),
     "no credit": (Fault.status(429, "pay", error="insufficient_quota"), r"has no credit left \(429\)"),
     "web page": (Fault.html(), "sent something that is not a reply of a language model.*ending in /v1"),
@@ -109,10 +109,10 @@ async def test_a_failure_for_good_is_one_sentence_after_one_try(
 
 
 PASSING = {
-    "status 429": (Fault.status(429), r"is limiting requests \(429\).* wait a little"),
+    "status 429": (Fault.status(429), r"is limiting requests \(429\).* Wait a little"),
     "status 500": (Fault.status(500), "small at 127.* failed with status 500"),
     "status 503": (Fault.status(503), "failed with status 503"),
-    "dropped": (Fault.drop(), "cannot be reached or dropped the connection. start it"),
+    "dropped": (Fault.drop(), r"cannot be reached or dropped the connection\. Start it"),
 }
 
 
@@ -134,7 +134,7 @@ async def test_a_slow_server_is_told_with_the_time_waited(
 ) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT_TIMEOUT", "0.1")
     server.queue(*[Fault.stall()] * 3)
-    with pytest.raises(ModelTransient, match=r"no answer within 0\.1 s. raise RAGWEAVE_CHAT_TIMEOUT"):
+    with pytest.raises(ModelTransient, match=r"no answer within 0\.1 s\. Raise RAGWEAVE_CHAT_TIMEOUT"):
         await text()
 
 
@@ -173,7 +173,7 @@ async def test_a_pause_of_a_minute_is_not_waited_for(server: ScriptedServer) -> 
 async def test_a_stream_that_breaks_off_is_told_and_what_came_stays(server: ScriptedServer, fault: Fault) -> None:
     server.queue(fault)
     seen: list[str] = []
-    with pytest.raises(ModelTransient, match="the reply of small at .* broke off"):
+    with pytest.raises(ModelTransient, match=r"the reply of small at .* broke off"):
         async for part in writer().stream(ASK, node="n", meter=Meter()):
             seen.append(part)
     assert seen == ["part0 ", "part1 "]
@@ -249,7 +249,7 @@ async def test_offline_allows_this_machine_only(server: ScriptedServer, monkeypa
     [
         ("nosuchprovider:m", "nosuchprovider"),
         ("cohere:command-r", "needs a package that is not installed"),
-        ("openai:gpt-4o-mini", "there is no key for gpt-4o-mini at api.openai.com. set RAGWEAVE_CHAT_KEY"),
+        ("openai:gpt-4o-mini", r"there is no key for gpt-4o-mini at api\.openai\.com\. Set RAGWEAVE_CHAT_KEY"),
     ],
 )
 async def test_a_model_that_cannot_be_made_is_told(
