@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +136,7 @@ def head(path: Path = HEAD) -> Head:
         with np.load(path.with_suffix(".npz"), allow_pickle=False) as stored:
             full, own = Trees.load(stored, "full"), Trees.load(stored, "own")
         return Head(full, own, float(scale["typical"]), float(scale["slope"]), float(scale["offset"]))
-    except (OSError, KeyError, ValueError, TypeError) as exc:
+    except (OSError, KeyError, ValueError, TypeError, BadZipFile) as exc:
         raise WeightsError(
             f"the weights of the relevance evaluator at {path} cannot be read ({exc})",
             "install Ragweave again, or run python -m ragweave.evals.train_evaluator",

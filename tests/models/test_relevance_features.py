@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragweave.models.relevance import embed
+from ragweave.models.relevance_features import (
+    LINKS,
+    OWN,
+    Passage,
+    comparison,
+    content_words,
+    look,
+    standardise,
+)
+
+
+def seen(question: str, *passages: Passage):
+    return look(question, passages, lambda term: 2.0, embed)
+
+
+def own(question: str, passage: Passage) -> dict[str, float]:
+    return dict(zip(OWN, seen(question, passage).own[0].tolist(), strict=True))
+
+
+def links(question: str, *passages: Passage) -> list[dict[str, float]]:
+    return [dict(zip(LINKS, row.tolist(), strict=True)) for row in seen(question, *passages).links]
+
+
+HAMLET = Passage("Hamlet (play)", "Hamlet is a tragedy. William Shakespeare wrote it about 1600.")
+
+
+def test_coverage_counts_stems_of_title_and_text() -> None:
+    found = own("Which tragedies did Shakespeare write?", HAMLET)
+    assert found["coverage"] == pytest.approx(2 / 3)
+    assert own("bananas", HAMLET)["coverage"] == 0
+
+
+def test_the_best_sentence_is_read_with_its_title() -> None:
+    assert own("Who wrote Hamlet?", HAMLET)["best_sentence"] == 1.0
+
+
+def test_a_title_counts_without_its_brackets() -> None:
+    found = own("Who wrote Hamlet?", HAMLET)
+    assert (found["title_named"], found["title_phrase"]) == (1.0, 1.0)
+
+
+def test_rare_words_weigh_more() -> None:
+    weights = {"rare": 9.0}
+    rare, common = (
+        look("rare common", [Passage("", text)], lambda t: weights.get(t, 1.0), embed).own[0][OWN.index("coverage")]
+        for text in ("rare", "common")
+    )
+    assert rare == pytest.approx(0.9) and common == pytest.approx(0.1)
+
+
+def test_near_words_count_in_part() -> None:
+    assert 0.3 < own("the physician", Passage("", "A doctor came."))["soft"] < 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("When did it open?", "It opened in 1889.", 1.0),
+        ("When did it open?", "It opened.", 0.0),
+        ("How many came?", "Three came.", 1.0),
+        ("Who came?", "Then Ada Lovelace came.", 1.0),
+        ("Why did it open?", "It opened in 1889.", 0.0),
+    ],
+)
+def test_the_answer_type_is_looked_for(question: str, text: str, expected: float) -> None:
+    assert own(question, Passage("", text))["answer_type"] == expected
+
+
+def test_a_passage_named_by_a_strong_candidate_is_linked() -> None:
+    bridge = Passage("Big Stone Gap", "Big Stone Gap is a film directed by Adriana Trigiani.")
+    second = Passage("Adriana Trigiani", "She lives in New York City.")
+    other = Passage("Paris", "Paris is a city.")
+    found = links("Where does the director of Big Stone Gap live?", bridge, second, other)
+    assert found[1]["named_by"] > 0.5 and found[1]["named_count"] == 0.5
+    assert found[2]["named_by"] == 0 and found[0]["names_others"] > 0
+
+
+def test_passages_of_one_document_do_not_link_each_other() -> None:
+    parts = [Passage("Notes", "Notes on the harbour."), Passage("Notes", "More notes on the harbour.")]
+    assert not seen("What about the harbour?", *parts).links.any()
+
+
+def test_a_lone_passage_has_no_links() -> None:
+    assert not seen("Who wrote Hamlet?", HAMLET).links.any()
+
+
+def test_a_question_of_function_words_is_blank() -> None:
+    assert seen("What is it?", HAMLET).blank and not seen("Who wrote it?", HAMLET).blank
+
+
+def test_chinese_function_characters_are_no_content() -> None:
+    assert list(content_words("谁写了哈姆雷特？")) == ["哈姆", "姆雷", "雷特"]
+
+
+def test_chinese_text_is_covered_by_character_pairs() -> None:
+    found = own("谁写了哈姆雷特？", Passage("哈姆雷特", "《哈姆雷特》是莎士比亚创作的悲剧。"))
+    assert found["coverage"] == 1.0 and found["title_phrase"] == 1.0
+
+
+def test_comparison_does_not_depend_on_scale_or_shift() -> None:
+    x = np.random.RandomState(0).normal(size=(7, 3))
+    np.testing.assert_allclose(standardise(x), standardise(5 * x + 2))
+
+
+def test_equal_candidates_compare_as_zero() -> None:
+    full, mine = comparison(seen("Who wrote Hamlet?", HAMLET, HAMLET, HAMLET))
+    np.testing.assert_allclose(full, 0, atol=1e-6)
+    np.testing.assert_allclose(mine, 0, atol=1e-6)
+    assert full.shape == (3, 2 * (len(OWN) + len(LINKS))) and mine.shape == (3, len(OWN))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=20), st.text(max_size=120)), min_size=1, max_size=4))
+def test_any_text_gives_finite_features(question: str, passages: list[tuple[str, str]]) -> None:
+    found = seen(question, *(Passage(*p) for p in passages))
+    assert np.isfinite(found.own).all() and np.isfinite(found.links).all()
+    assert found.own[:, : OWN.index("cosine")].min() >= 0 and found.own[:, : OWN.index("cosine")].max() <= 1 + 1e-9
