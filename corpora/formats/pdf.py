@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Parsed
-from ragweave.corpora.formats.meta import language_code, pdf_date
+from ragweave.corpora.formats.meta import pdf_date
 from ragweave.corpora.formats.pdflayout import LARGER, Line, blocks
 from ragweave.models.errors import SourceError
 
@@ -75,7 +75,6 @@ def _parse(path: Path) -> Parsed:
         blocks=tuple(found),
         date=pdf_date(str(meta.get("CreationDate", ""))) or pdf_date(str(meta.get("ModDate", ""))),
         author=str(meta.get("Author", "")).strip(),
-        language=language_code(meta.get("Lang", "")),
         warnings=_shortened(warnings),
         meta={"pages": count},
     )

@@ -16,11 +16,11 @@ _NUMBERED = re.compile(
 )
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣–]|\d{1,3}[.)]|[a-z][.)])[ \t]+\S")
 _SENTENCE_END = tuple(".!?:;,。！？：；，")
+_LONGEST_TITLE = 100
 _WIDE = 0.7
 """A line at least this share of the longest of its paragraph was wrapped; a shorter one ends there on purpose."""
 _NARROW = 40
 """Paragraphs whose longest line is shorter are verse, addresses or logs: their lines stay."""
-_MARKS = "=-~^*#"
 
 
 def parse(path: Path) -> Parsed:
@@ -49,33 +49,51 @@ def blocks(text: str) -> tuple[Block, ...]:
 
 
 def _paragraph(lines: list[str], first: int) -> list[Block]:
-    """Turn the lines between two blank lines into blocks."""
-    if len(lines) >= 2 and (m := _UNDERLINE.match(lines[1])):
-        title = lines[0].strip()
-        if 0 < len(title) <= 100 and len(lines[1].strip()) >= len(title) * 0.6:
-            head = Block(title, "heading", 1 if m[1] == "=" else 2, first)
-            return [head, *(_paragraph(lines[2:], first + 2) if lines[2:] else [])]
-    if _is_rule(lines):
-        return []
-    if sum(bool(_ITEM.match(line)) for line in lines) >= max(2, len(lines) // 3):
-        return [_kept(lines, first, "list")]
+    """Turn the lines between two blank lines into blocks: headings on top, then one list or paragraph."""
+    out: list[Block] = []
+    at = 0
+    while at < len(lines):
+        level = _underlined(lines[at : at + 2])
+        if level:
+            out.append(Block(lines[at].strip(), "heading", level, first + at))
+        elif not _UNDERLINE.match(lines[at]):
+            break
+        at += 2 if level else 1
+    rest = lines[at:]
+    if rest:
+        out.append(_listed(rest, first + at) if _is_list(rest) else _joined(rest, first + at))
+    return out
+
+
+def _underlined(lines: list[str]) -> int:
+    """Return the heading level of a line by the line of signs below it, or 0."""
+    if len(lines) < 2 or _UNDERLINE.match(lines[0]):
+        return 0
+    m = _UNDERLINE.match(lines[1])
+    title = lines[0].strip()
+    if m is None or len(title) > _LONGEST_TITLE or len(lines[1].strip()) < len(title) * 0.6:
+        return 0
+    return 1 if m[1] == "=" else 2
+
+
+def _is_list(lines: list[str]) -> bool:
+    return sum(bool(_ITEM.match(line)) for line in lines) >= max(2, len(lines) // 3)
+
+
+def _joined(lines: list[str], first: int) -> Block:
     widest = max(map(len, lines))
     out = Lines()
     for n, line in enumerate(lines):
         wrapped = widest >= _NARROW and len(line) >= widest * _WIDE
         out.add(line.strip(), first + n, wrapped=wrapped)
-    return [out.block("text")]
+    return out.block("text")
 
 
-def _is_rule(lines: list[str]) -> bool:
-    return len(lines) == 1 and bool(_UNDERLINE.match(lines[0].strip()))
-
-
-def _kept(lines: list[str], first: int, kind: str) -> Block:
+def _listed(lines: list[str], first: int) -> Block:
     out = Lines()
     for n, line in enumerate(lines):
         out.add(line, first + n)
-    return out.block("list" if kind == "list" else "code")
+    return out.block("list")
 
 
 def _numbered(found: list[Block]) -> tuple[Block, ...]:

@@ -31,6 +31,13 @@ def test_underlined_lines_are_headings() -> None:
     ]
 
 
+def test_rules_of_signs_are_left_out_and_lines_between_two_of_them_are_headings() -> None:
+    assert shapes("=====\nTides\n=====\n\n-----\nText here.\n\n*****\n") == [
+        ("heading", 1, "Tides"),
+        ("text", 0, "Text here."),
+    ]
+
+
 def test_numbered_headings_count_when_text_follows_them() -> None:
     found = shapes("1. Introduction\n\nIt begins here.\n\n1.1 Scope\n\nAll of it.\n\n2. Method\n\nWe measured.")
     assert [(k, n) for k, n, _ in found] == [
