@@ -15,6 +15,7 @@ from ragweave.models.chat_cache import ReplyCache, reply_cache
 from ragweave.models.chat_client import Served, client, gate, is_local
 from ragweave.models.chat_errors import explain
 from ragweave.models.chat_json import ThoughtFilter, read_label, without_thoughts
+from ragweave.models.chat_reply import Call, finished, invoke, text_of, tokens_of
 from ragweave.models.chat_structured import Structured, add_to_last
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
 from ragweave.models.meter import Meter, Spend
@@ -23,7 +24,7 @@ from ragweave.models.transient import is_transient, retry_after
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import AIMessage
     from pydantic import BaseModel
 
 __all__ = ["Chat", "Role", "chat", "is_transient", "override"]
@@ -191,7 +192,7 @@ class Chat:
             try:
                 async with self._metered(messages, node, meter) as call:
                     async with asyncio.timeout(self._patience(meter)):
-                        call.reply = await _invoke(bound, messages)
+                        call.reply = await invoke(bound, messages)
                     call.text = text_of(call.reply)
                 return cast("AIMessage", call.reply)
             except Exception as exc:
@@ -217,7 +218,7 @@ class Chat:
                     yield visible
             if visible := shown.rest():
                 yield visible
-            if self._served and self._served.provider == "openai" and not _finished(call.reply):
+            if self._served and self._served.provider == "openai" and not finished(call.reply):
                 raise ConnectionError("the stream ended without a finish reason")
 
     async def _client(self) -> BaseChatModel:
@@ -235,18 +236,18 @@ class Chat:
             raise self._explained(exc) from exc
 
     @asynccontextmanager
-    async def _metered(self, messages: Messages, node: str, meter: Meter) -> AsyncIterator[_Call]:
+    async def _metered(self, messages: Messages, node: str, meter: Meter) -> AsyncIterator[Call]:
         """Wait for a slot, reserve the budget, and record what was spent, also for a call that fails."""
         prompt = tokens_of("".join(text for _, text in messages))
         async with gate(self.host, self._settings.chat_width):
             meter.reserve(node, prompt, self.name)
-            call = _Call()
+            call = Call()
             started = time.perf_counter()
             try:
                 yield call
             finally:
                 took = time.perf_counter() - started
-                used_in, used_out = _usage(call, prompt)
+                used_in, used_out = call.usage(prompt)
                 meter.record(Spend(node, self.role, self.name, 1, 0, used_in, used_out, took, 0.0))
 
     def _patience(self, meter: Meter) -> float:
@@ -268,55 +269,6 @@ class Chat:
         if isinstance(exc, RagweaveError | AssertionError):
             return exc
         return explain(exc, self.name, self.host, waited=self._settings.chat_timeout)
-
-
-class _Call:
-    """One call under way."""
-
-    def __init__(self) -> None:
-        self.reply: Any = None
-        self.text = ""
-
-
-async def _invoke(bound: Any, messages: Messages) -> AIMessage:
-    """Call the model; a reply that OpenAI's client refuses because it was cut off is returned as far as it goes."""
-    from langchain_core.messages import AIMessage
-    from langchain_core.messages.ai import UsageMetadata
-
-    try:
-        reply: AIMessage = await bound.ainvoke(list(messages), config={"tags": ["nostream"]})
-    except Exception as exc:
-        cut = getattr(exc, "completion", None)
-        if cut is None:
-            raise
-        used = cut.usage
-        told = used and UsageMetadata(
-            input_tokens=used.prompt_tokens, output_tokens=used.completion_tokens, total_tokens=used.total_tokens
-        )
-        reply = AIMessage(content=cut.choices[0].message.content or "", usage_metadata=told or None)
-    return reply
-
-
-def text_of(message: BaseMessage) -> str:
-    """Return the text of a message, lone surrogates replaced so that it can be stored and printed."""
-    return str(message.text).encode("utf-8", "replace").decode()
-
-
-def tokens_of(text: str) -> int:
-    """Estimate tokens for servers that report none: four bytes each."""
-    return -(-len(text.encode("utf-8", "replace")) // 4)
-
-
-def _usage(call: _Call, prompt: int) -> tuple[int, int]:
-    """Return tokens in and out: as reported, else estimated; none for a call that failed before its first token."""
-    if call.reply is None:
-        return 0, 0
-    told = getattr(call.reply, "usage_metadata", None) or {}
-    return told.get("input_tokens") or prompt, told.get("output_tokens") or tokens_of(call.text)
-
-
-def _finished(reply: BaseMessage | None) -> bool:
-    return reply is not None and bool(reply.response_metadata.get("finish_reason"))
 
 
 def _name_of(model: BaseChatModel | None) -> str:

@@ -33,12 +33,20 @@ PAUSES = (0.5, 1.0)
 class Encoder(Protocol):
     """Turns texts into vectors whose dot product is their cosine similarity. Blocking; safe among threads."""
 
-    name: str
-    """Identifies the vector space: vectors of encoders with different names never meet."""
-    dim: int
-    """Length of a vector."""
-    max_words: int
-    """Words of running text that surely fit; what lies beyond may be cut off."""
+    @property
+    def name(self) -> str:
+        """Identifies the vector space: vectors of encoders with different names never meet."""
+        ...
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector. Asking a served encoder for it may call its server."""
+        ...
+
+    @property
+    def max_words(self) -> int:
+        """Words of running text that surely fit; what lies beyond may be cut off."""
+        ...
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Encode passages, shape (n, dim)."""
@@ -137,8 +145,14 @@ class PrefixedEncoder:
         self._habits = habits(model)
         self._embed = embed
         self.max_words = self._habits.max_words
-        self.dim = 0
-        self.dim = int(self._run(["dimension"], "").shape[1])
+        self._dim = 0
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector, learnt from the first one, so that a library opens while its server is down."""
+        if not self._dim:
+            self._run(["dimension"], "")
+        return self._dim
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Encode passages, shape (n, dim)."""
@@ -154,11 +168,12 @@ class PrefixedEncoder:
             # Some servers refuse an empty text: a lone space stands in for it.
             batch = [prefix + (t if t.strip() else " ") for t in texts[start : start + BATCH]]
             found = np.asarray(self._embed(batch), dtype=np.float32)
-            if found.ndim != 2 or found.shape[0] != len(batch) or (self.dim and found.shape[1] != self.dim):
+            if found.ndim != 2 or found.shape[0] != len(batch) or (self._dim and found.shape[1] != self._dim):
                 raise ModelError(
                     f"the encoder {self.name} returned an array of shape {found.shape} for {len(batch)} texts",
                     "check RAGWEAVE_EMBED and its server",
                 )
+            self._dim = int(found.shape[1])
             parts.append(found)
         return normalise(np.concatenate(parts)) if parts else np.zeros((0, self.dim), dtype=np.float32)
 

@@ -142,12 +142,11 @@ class Meter:
         return self._rates.get(model)
 
     def _end(self, node: str) -> None:
-        """Drop the oldest reservation of the node, or the oldest of all."""
+        """Drop the oldest reservation of the node, or the oldest of all where none is named."""
         for i, (owner, _) in enumerate(self._in_flight):
-            if owner == node:
+            if owner == node or not node:
                 del self._in_flight[i]
                 return
-        del self._in_flight[:1]
 
 
 def _sum(rows: Iterable[Spend], node: str = "", role: str = "", model: str = "") -> Spend:

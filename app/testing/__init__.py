@@ -6,11 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ragweave.testing.faults import Fault
     from ragweave.testing.hub import ScriptedHub
     from ragweave.testing.library import build_library
     from ragweave.testing.replies import UnconsumedReplies, UnexpectedModelCall
     from ragweave.testing.scripted import Call, ScriptedChat
-    from ragweave.testing.server import Fault, Received, ScriptedServer
+    from ragweave.testing.server import Received, ScriptedServer
 
 __all__ = [
     "Call",
@@ -25,11 +26,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "faults": ("Fault",),
     "hub": ("ScriptedHub",),
     "library": ("build_library",),
     "replies": ("UnconsumedReplies", "UnexpectedModelCall"),
     "scripted": ("Call", "ScriptedChat"),
-    "server": ("Fault", "Received", "ScriptedServer"),
+    "server": ("Received", "ScriptedServer"),
 }
 
 

@@ -110,7 +110,6 @@ def test_prefixes_batches_and_lengths_are_seen_to() -> None:
         return [[float(len(t)), 1.0] for t in batch]
 
     made = PrefixedEncoder("x", "intfloat/e5-base-v2", fake)
-    batches.clear()
     assert made.texts(["a"] * 130).shape == (130, 2)
     assert [len(b) for b in batches] == [64, 64, 2]
     assert batches[0][0] == "passage: a"
@@ -122,6 +121,7 @@ def test_prefixes_batches_and_lengths_are_seen_to() -> None:
 def test_an_encoder_that_returns_other_shapes_is_told(wrong: Any) -> None:
     replies = [[[1.0, 2.0]], wrong]
     made = PrefixedEncoder("x", "x", lambda batch: replies.pop(0))
+    assert made.dim == 2
     with pytest.raises(ModelError, match="the encoder x returned an array of shape"):
         made.texts(["one"])
 
@@ -177,13 +177,13 @@ def test_an_openai_compatible_server_can_encode(server: ScriptedServer) -> None:
 def test_a_server_that_refuses_the_key_is_told(server: ScriptedServer) -> None:
     server.key = "another"
     with pytest.raises(ModelError, match=r"refused the key \(401\)\. Set RAGWEAVE_EMBED_KEY"):
-        encoder()
+        encoder().queries(["q"])
 
 
 def test_a_server_that_is_down_is_told(server: ScriptedServer) -> None:
     server.__exit__(None, None, None)
     with pytest.raises(ModelError, match=r"server of nomic-embed-text at .* cannot be reached"):
-        encoder()
+        encoder().queries(["q"])
 
 
 def test_offline_refuses_an_encoder_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
