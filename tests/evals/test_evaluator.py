@@ -1,0 +1,142 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragweave.evals.evaluator import auc, average_precision, calibration_error, none_relevant, without_gold
+from ragweave.evals.evaluator_data import Asked, bm25, halves, hotpot, idf_of, looked, untitled
+from ragweave.evals.support import cases, flipped, moved, named, paraphrase, rewritten
+from ragweave.evals.train_evaluator import logistic, train
+from ragweave.models.relevance import HEAD, Passage, Scores, head
+
+ASKED = Asked(
+    "Who wrote it?",
+    (Passage("Play", "One. Two. Three."), Passage("Other", "Four.")),
+    np.array([1, 0]),
+    (("One.", " Two.", " Three."), ("Four.",)),
+    ((2,), ()),
+)
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "area"),
+    [
+        ([0, 1], [0.1, 0.9], 1.0),
+        ([1, 0], [0.1, 0.9], 0.0),
+        ([0, 1, 0, 1], [1, 1, 1, 1], 0.5),
+        ([0, 1, 1], [2, 1, 3], 0.5),
+    ],
+)
+def test_auc_counts_pairs_in_the_right_order(labels: list[int], scores: list[float], area: float) -> None:
+    assert auc(np.array(labels), np.array(scores)) == area
+
+
+def test_average_precision_is_the_mean_precision_at_the_relevant() -> None:
+    assert average_precision(np.array([0, 1, 1]), np.array([0.9, 0.8, 0.1])) == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+def test_calibration_error_is_the_gap_between_promise_and_share() -> None:
+    labels = np.array([1, 1, 0, 0])
+    assert calibration_error(labels, np.zeros(4)) == 0.0
+    assert calibration_error(labels, np.ones(4)) == 0.5
+    assert calibration_error(labels, np.array([1.0, 1.0, -1.0, -1.0])) == 0.0
+
+
+def test_halves_keep_the_title_and_label_by_support() -> None:
+    cut = halves(ASKED)
+    assert [(p.title, p.text) for p in cut.passages] == [("Play", "One. Two."), ("Play", "Three."), ("Other", "Four.")]
+    assert cut.labels.tolist() == [0, 1, 0]
+
+
+def test_untitled_passages_keep_their_text() -> None:
+    assert [(p.title, p.text) for p in untitled(ASKED).passages] == [("", "One. Two. Three."), ("", "Four.")]
+
+
+def test_both_sides_of_none_is_relevant_have_as_many_candidates() -> None:
+    many = Asked("?", tuple(Passage("", str(i)) for i in range(10)), np.array([1, 1] + [0] * 8))
+    full, empty = without_gold(many, 3)
+    assert len(full.passages) == len(empty.passages) == 8
+    assert full.labels.sum() == 2 and empty.labels.sum() == 0
+
+
+def test_none_is_relevant_reads_the_highest_floor() -> None:
+    full = [Scores(np.zeros(2), np.array([0.9, -1.0])), Scores(np.zeros(2), np.array([-1.0, 0.8]))]
+    empty = [Scores(np.zeros(2), np.array([-0.95, -1.0])), Scores(np.zeros(2), np.array([-0.5, -1.0]))]
+    found = none_relevant(full, empty)
+    assert found["auc"] == 1.0
+    assert found["with_gold"] == {"correct": 1.0, "incorrect": 0.0}
+    assert found["without_gold"] == {"correct": 0.0, "incorrect": 0.5}
+
+
+def test_logistic_finds_the_crossing() -> None:
+    x = np.repeat([0.0, 1.0, 2.0, 3.0], 10)
+    labels = np.concatenate([np.repeat([0, 1], [10 - n, n]) for n in (1, 3, 7, 9)])
+    slope, offset = logistic(x, labels)
+    assert offset == pytest.approx(1.5, abs=1e-6) and slope > 1
+
+
+def test_bm25_prefers_the_passage_with_the_rare_word() -> None:
+    found = bm25([Passage("", "the cat sat"), Passage("", "the ferry left"), Passage("", "the dog sat")])("the ferry")
+    assert found.argmax() == 1
+
+
+def test_idf_falls_with_frequency_and_never_below_zero() -> None:
+    idf = idf_of([Passage("", "a b"), Passage("", "a c"), Passage("", "a")])
+    assert idf("z") > idf("b") > idf("a") >= 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence", "other"),
+    [
+        (moved, "In 1889, the tower was opened.", "The tower was opened in 1889."),
+        (moved, "The tower was opened in 1889.", "In 1889, The tower was opened."),
+        (named, "He wrote it.", "Ada wrote it."),
+        (rewritten, "On May 3, 1990, 7 men ran 1,200 miles.", "On 3 May 1990, seven men ran 1200 miles."),
+    ],
+)
+def test_paraphrases_keep_the_meaning(rule: object, sentence: str, other: str) -> None:
+    assert rule(sentence, "Ada") == other  # type: ignore[operator]
+
+
+def test_a_sentence_no_rule_fits_stays_as_it_is() -> None:
+    assert paraphrase("Cats sleep.", "Cats") == "Cats sleep."
+
+
+def test_negation_is_flipped_both_ways() -> None:
+    assert flipped("It was red.") == "It was not red." and flipped("It was not red.") == "It was red."
+
+
+def test_spoilt_copies_are_the_same_in_every_run() -> None:
+    asked = Asked(
+        "Who?",
+        (Passage("Ada Lovelace", "Ada Lovelace was born in 1815 in London."), Passage("Rome", "Julius Caesar ruled.")),
+        np.array([1, 0]),
+        (("Ada Lovelace was born in 1815 in London.",), ("Julius Caesar ruled.",)),
+        ((0,), ()),
+    )
+    first, second = cases([asked]), cases([asked])
+    assert first == second
+    wrong = {c.kind: c.sentence for c in first if not c.good}
+    assert "Julius Caesar" in wrong["name"] and "1815" not in wrong["date"] and "not" in wrong["negation"]
+
+
+@pytest.mark.data
+def test_training_reproduces_the_shipped_weights(data_dir: Path, tmp_path: Path) -> None:
+    again = train(data_dir, tmp_path / "again")
+    assert (
+        json.loads((tmp_path / "again.json").read_text())["trained_on"]
+        == json.loads(HEAD.with_suffix(".json").read_text())["trained_on"]
+    )
+    asked = hotpot(data_dir)[:5]
+    idf = idf_of([p for a in asked for p in a.passages])
+    for seen in (looked(a, idf) for a in asked):
+        np.testing.assert_allclose(again.scores(seen).order, head().scores(seen).order, atol=1e-6)
+        np.testing.assert_allclose(again.scores(seen).floor, head().scores(seen).floor, atol=1e-6)
+
+
+@pytest.mark.data
+def test_a_small_head_can_be_trained_and_loaded(data_dir: Path, tmp_path: Path) -> None:
+    trained = train(data_dir, tmp_path / "small", limit=12, rounds=5)
+    loaded = head(tmp_path / "small")
+    assert loaded.offset == trained.offset and loaded.full.feature.shape[0] == 5
