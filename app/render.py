@@ -92,7 +92,7 @@ class Flow:
         self._last = ""
 
     def sentence(self, text: str, numbers: Sequence[int], support: str) -> None:
-        """Write one sentence with its citation numbers; the model's own knowledge is marked as such."""
+        """Write one sentence with its citation numbers; what no source supports is marked as such."""
         style = "italic" if support == "model" else ""
         # A script without spaces joins its sentences without one.
         pieces = clean(text).split()
@@ -101,7 +101,7 @@ class Flow:
         for i, piece in enumerate(pieces):
             self._write((" " if i else "") + piece, style)
         if support == "model":
-            self._write(" [model]", "yellow")
+            self._write(" [no source]", "yellow")
         for n in numbers:
             self._write(f" [{n}]" if n == numbers[0] else f"[{n}]", "cyan")
         self._last = "]" if numbers or support == "model" else text.rstrip()[-1:]

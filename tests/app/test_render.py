@@ -102,12 +102,12 @@ def test_sentences_flow_as_one_paragraph_with_numbers() -> None:
     assert printed(out) == "The lamp was lit in 1874. [1] It still burns. [1][2]\n"
 
 
-def test_the_models_own_knowledge_is_marked() -> None:
+def test_what_rests_on_no_source_is_marked() -> None:
     out = console()
     flow = Flow(out)
     flow.sentence("Water boils at 100 °C.", (), "model")
     flow.end()
-    assert "[model]" in printed(out)
+    assert "[no source]" in printed(out)
 
 
 @given(
