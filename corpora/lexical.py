@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from ragweave.corpora.types import Corpus
 from ragweave.models.text import content_terms, terms
 
-WEIGHTS = (1.0, 1.0, 1.0)
+WEIGHTS = (1.5, 1.0, 1.0)
 """Weights of title, heading and text in BM25."""
 
 BUDGET = 4_000

@@ -10,7 +10,8 @@ import hashlib
 import logging
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -42,7 +43,7 @@ class Vectors:
     def __init__(self, home: Path, url: str = "") -> None:
         self._home = home
         self._url = url
-        self._client: Any = None
+        self._opened: _Opened | None = None
         self._seen: dict[str, int] = {}
         """Generation of each library that the open client is known to see."""
         self._lock = threading.RLock()
@@ -69,8 +70,8 @@ class Vectors:
         if not len(asked):
             return found
         rows = k if corpus == "paragraph" else 4 * k
-        with self._fresh(library, generation):
-            collection = self._collection(library, corpus, encoder)
+        with self._fresh(library, generation) as client:
+            collection = _collection(client, library, corpus, encoder)
             if collection is None:
                 return found
             with _as_library_error("read"):
@@ -88,7 +89,7 @@ class Vectors:
         return found
 
     @contextmanager
-    def changing(self, library: str, generation: int) -> Iterator[None]:
+    def changing(self, library: str, generation: int) -> Iterator[Any]:
         """Hold the gate for a change, the client brought up to `generation` first.
 
         The catalog's transaction belongs inside as well, followed by `reached`.
@@ -97,7 +98,8 @@ class Vectors:
             self._catch_up(library, generation)
             self.reached(library, max(generation, self._seen.get(library, generation)))
             try:
-                yield
+                with self._use() as client:
+                    yield client
             except BaseException:
                 self.reached(library, _UNSURE)
                 raise
@@ -115,7 +117,8 @@ class Vectors:
         Raises:
             LibraryError: the store cannot be written.
         """
-        collection = self._collection(library, corpus, encoder, create=True)
+        with self._use() as client:
+            collection = _collection(client, library, corpus, encoder, create=True)
         kept = np.flatnonzero(_usable(vectors))
         with _as_library_error("written"):
             for start in range(0, len(kept), BATCH):
@@ -128,16 +131,16 @@ class Vectors:
 
     def delete(self, library: str, encoder: str, sources: Sequence[str]) -> None:
         """Remove every vector of these sources, known to the catalog or not. Call inside `changing`."""
-        with _as_library_error("written"):
+        with self._use() as client, _as_library_error("written"):
             for corpus in CORPORA:
-                collection = self._collection(library, corpus, encoder)
+                collection = _collection(client, library, corpus, encoder)
                 if collection is not None and sources:
                     collection.delete(where={"source": {"$in": list(sources)}})
 
     def ids(self, library: str, corpus: Corpus, encoder: str, generation: int) -> list[str]:
         """Return the ids of every chunk in a collection."""
-        with self._fresh(library, generation):
-            collection = self._collection(library, corpus, encoder)
+        with self._fresh(library, generation) as client:
+            collection = _collection(client, library, corpus, encoder)
             if collection is None:
                 return []
             with _as_library_error("read"):
@@ -145,83 +148,96 @@ class Vectors:
 
     def drop(self, library: str) -> None:
         """Remove every collection of a library."""
-        with self._gate():
-            with _as_library_error("written"):
-                for collection in self._open().list_collections():
-                    if collection.name.startswith(f"{library}-"):
-                        self._open().delete_collection(collection.name)
+        with self._gate(), self._use() as client, _as_library_error("written"):
+            for collection in client.list_collections():
+                if collection.name.startswith(f"{library}-"):
+                    client.delete_collection(collection.name)
 
     def close(self) -> None:
-        """Let go of the client; the next call opens it again."""
+        """Let go of the client, at once or when its last query has ended; the next call opens another."""
         with self._lock:
-            if self._client is not None and not self._url:
-                _forget_system(str(self._folder))
-            self._client = None
+            opened, self._opened = self._opened, None
             self._seen.clear()
+            if opened is not None:
+                opened.retired = True
+                opened.system = _forget_system(str(self._folder)) if not self._url else None
+                opened.stop_if_unused()
 
     @property
     def _folder(self) -> Path:
         return self._home / "chroma"
 
     @contextmanager
-    def _fresh(self, library: str, generation: int) -> Iterator[None]:
+    def _fresh(self, library: str, generation: int) -> Iterator[Any]:
         """Read with a client that sees at least `generation`.
 
         Chroma loads a collection at its first query, so a client that has just been opened is also first used behind
         the gate.
         """
+        with ExitStack() as stack:
+            with self._lock:
+                current = bool(self._url) or self._seen.get(library, _UNSURE) >= generation
+                # Taken in the same moment: another thread may replace the client at any later one.
+                client = stack.enter_context(self._use()) if current else None
+            yield client if current else stack.enter_context(self.changing(library, generation))
+
+    @contextmanager
+    def _use(self) -> Iterator[Any]:
+        """Keep the open client, opened where it is not, from being stopped meanwhile."""
         with self._lock:
-            current = bool(self._url) or self._seen.get(library, -1) >= generation
-        if current:
-            yield
-            return
-        with self.changing(library, generation):
-            yield
+            if self._opened is None:
+                self._opened = _Opened(self._connect())
+            opened = self._opened
+            opened.users += 1
+        try:
+            yield opened.client
+        finally:
+            with self._lock:
+                opened.users -= 1
+                opened.stop_if_unused()
 
     def _catch_up(self, library: str, generation: int) -> None:
         with self._lock:
             # A library that this client has never touched is read from disk at its first query.
-            if not self._url and self._client is not None and self._seen.get(library, generation) < generation:
+            if not self._url and self._seen.get(library, generation) < generation:
                 self.close()
 
     def _gate(self) -> Any:
         return locks.gate(self._home)
 
-    def _open(self) -> Any:
-        with self._lock:
-            if self._client is None:
-                import chromadb
-                from chromadb.config import Settings
+    def _connect(self) -> Any:
+        import chromadb
+        from chromadb.config import Settings
 
-                settings = Settings(anonymized_telemetry=False)
-                with _as_library_error("opened"):
-                    if self._url:
-                        parts = urlsplit(self._url)
-                        secure = parts.scheme == "https"
-                        self._client = chromadb.HttpClient(
-                            host=parts.hostname or "127.0.0.1",
-                            port=parts.port or (443 if secure else 8000),
-                            ssl=secure,
-                            settings=settings,
-                        )
-                    else:
-                        self._folder.mkdir(parents=True, exist_ok=True)
-                        self._client = chromadb.PersistentClient(str(self._folder), settings=settings)
-            return self._client
-
-    def _collection(self, library: str, corpus: Corpus, encoder: str, create: bool = False) -> Any:
-        from chromadb.errors import NotFoundError
-
-        name = f"{library}-{corpus}-{hashlib.sha256(encoder.encode()).hexdigest()[:8]}"
+        settings = Settings(anonymized_telemetry=False)
         with _as_library_error("opened"):
-            if create:
-                return self._open().get_or_create_collection(
-                    name, configuration={"hnsw": HNSW}, metadata={"encoder": encoder}, embedding_function=None
-                )
-            try:
-                return self._open().get_collection(name, embedding_function=None)
-            except NotFoundError:
-                return None
+            if not self._url:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                return chromadb.PersistentClient(str(self._folder), settings=settings)
+            parts = urlsplit(self._url)
+            secure = parts.scheme == "https"
+            return chromadb.HttpClient(
+                host=parts.hostname or "127.0.0.1",
+                port=parts.port or (443 if secure else 8000),
+                ssl=secure,
+                settings=settings,
+            )
+
+
+@dataclass(slots=True)
+class _Opened:
+    """A client, how many use it, and whether another has taken its place."""
+
+    client: Any
+    users: int = 0
+    retired: bool = False
+    system: Any = None
+
+    def stop_if_unused(self) -> None:
+        # Left to the garbage collector, every reopening would hold its files and a copy of the index for a while.
+        if self.retired and not self.users and self.system is not None:
+            self.system.stop()
+            self.system = None
 
 
 def item_of(chunk: str) -> str:
@@ -229,18 +245,33 @@ def item_of(chunk: str) -> str:
     return chunk.rpartition("~")[0]
 
 
+def _collection(client: Any, library: str, corpus: Corpus, encoder: str, create: bool = False) -> Any:
+    """Return a collection, or None where there is none and none is to be made."""
+    from chromadb.errors import NotFoundError
+
+    name = f"{library}-{corpus}-{hashlib.sha256(encoder.encode()).hexdigest()[:8]}"
+    with _as_library_error("opened"):
+        if create:
+            return client.get_or_create_collection(
+                name, configuration={"hnsw": HNSW}, metadata={"encoder": encoder}, embedding_function=None
+            )
+        try:
+            return client.get_collection(name, embedding_function=None)
+        except NotFoundError:
+            return None
+
+
 def _usable(vectors: Matrix) -> NDArray[np.bool_]:
     norms = np.linalg.norm(vectors, axis=1)
     return np.asarray(np.isfinite(norms) & (norms > 1e-6))
 
 
-def _forget_system(folder: str) -> None:
-    # Chroma shares one system per folder within a process. Only ours goes, so that an embedding program keeps its own;
-    # collections that are still in use in other threads keep theirs alive until they are done.
+def _forget_system(folder: str) -> Any:
+    """Take our system out of those that Chroma shares within a process; a program's own clients keep theirs."""
     from chromadb.api.shared_system_client import SharedSystemClient
 
-    SharedSystemClient._identifier_to_system.pop(folder, None)
     SharedSystemClient._identifier_to_refcount.pop(folder, None)
+    return SharedSystemClient._identifier_to_system.pop(folder, None)
 
 
 @contextmanager

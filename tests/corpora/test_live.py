@@ -17,7 +17,7 @@ from ragweave.corpora.ingest import index
 from ragweave.corpora.library import open_library
 from ragweave.corpora.readers import Readers
 from ragweave.corpora.stages import prepare
-from ragweave.corpora.vectors import Vectors
+from ragweave.corpora.vectors import Vectors, _collection
 
 KILLS = int(os.environ.get("RAGWEAVE_TEST_KILLS", "3"))
 
@@ -89,8 +89,8 @@ def content(home: Path) -> dict[str, object]:
             rows = f"SELECT i.id, f.text FROM {lexical.table(library.id, corpus)} f LEFT JOIN items i ON i.n = f.rowid"
             found[f"words of {corpus}"] = Counter(ask(rows).fetchall())
     for corpus in ("paragraph", "document"):
-        with vectors.changing(library.id, library.generation):
-            collection = vectors._collection(library.id, corpus, library.encoder)
+        with vectors.changing(library.id, library.generation) as client:
+            collection = _collection(client, library.id, corpus, library.encoder)
             got = collection.get(include=["embeddings", "metadatas"])
             hits = collection.query(query_embeddings=got["embeddings"], n_results=1, include=["distances"])
         rows = zip(got["ids"], got["metadatas"], np.round(got["embeddings"], 4).tolist(), strict=True)

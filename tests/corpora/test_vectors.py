@@ -82,11 +82,13 @@ def test_what_another_process_wrote_is_seen_at_the_next_generation(vectors, home
 
 def test_a_change_that_failed_is_not_trusted_afterwards(vectors):
     put(vectors, [("a~0", "s", EYE[0])])
-    client = vectors._open()
+    with vectors._use() as client:
+        pass
     with pytest.raises(RuntimeError), vectors.changing("lib", 1):
         raise RuntimeError
     assert [i for i, _ in ask(vectors, EYE[0])] == ["a"]
-    assert vectors._open() is not client
+    with vectors._use() as another:
+        assert another is not client
 
 
 def test_a_server_that_is_away_gets_a_sentence(home):
