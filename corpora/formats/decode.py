@@ -14,7 +14,9 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_CONTROL = frozenset(range(32)) - set(b"\t\n\r\f\x1b\x1a\x0b")
+_CONTROL = frozenset(range(1, 32)) - set(b"\t\n\r\f\x1b\x1a\x0b")
+_STRAY = 1000
+"""One zero byte in this many is damage to a text; more of them make it binary."""
 _DETECT = 256 * 1024
 """Bytes shown to the detector; its cost grows with them and its answer no longer changes."""
 
@@ -28,8 +30,11 @@ def encoding_of(data: bytes) -> str:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return name
-    if b"\0" in data:
-        return _utf16_without_mark(data)
+    zeros = data.count(0)
+    if zeros and (wide := _utf16_without_mark(data)):
+        return wide
+    if zeros > max(1, len(data) // _STRAY):
+        return ""
     if sum(b in _CONTROL for b in data[:8192]) > len(data[:8192]) * 0.02:
         return ""
     try:

@@ -120,6 +120,10 @@ def test_binary_bytes_are_refused_with_a_sentence(write: Callable[[str, bytes], 
         parse(write("a.txt", data))
 
 
+def test_a_stray_zero_byte_is_damage_and_not_a_reason_to_refuse(write: Callable[[str, bytes], Path]) -> None:
+    assert parse(write("a.txt", b"The tide\0 rises.")).blocks[0].text == "The tide rises."
+
+
 def test_windows_and_old_mac_line_ends_count_as_lines(write: Callable[[str, bytes], Path]) -> None:
     parsed = parse(write("a.txt", b"one\r\n\r\ntwo\r\rthree"))
     assert [(b.text, b.line) for b in parsed.blocks] == [("one", 1), ("two", 3), ("three", 5)]
