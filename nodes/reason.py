@@ -17,7 +17,7 @@ from ragweave.prompts import load, quote
 
 _SHOWN = 12
 """Strips that the reasoner reads."""
-COVERED = 0.85
+COVERED = 0.75
 """Share of the question's words, by rarity, that one strip with its title must cover to be taken as the answer."""
 
 

@@ -51,7 +51,8 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
     evidence, kept = await _grade(run, state["query"], result.pages)
     summary = f"“{query}” on {result.provider}: {len(result.pages)} pages, {len(kept)} strips kept"
     data = {"query": query, "provider": result.provider, "urls": [p.url for p in result.pages]}
-    return run.done(summary, data=data, consent=consent, evidence=evidence, knowledge=kept)
+    best = {"best": max((s["score"] for s in kept), default=-1.0)} if run.hop == 1 else {}
+    return run.done(summary, data=data, consent=consent, evidence=evidence, knowledge=kept, **best)
 
 
 def _consent(state: State, context: Context) -> str:

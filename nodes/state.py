@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -44,6 +44,10 @@ class Evidence(TypedDict):
     """Calibrated relevance to `query` in [-1, 1]."""
     date: str
     """ISO date of the document, or empty."""
+    also: NotRequired[list[Locator]]
+    """Other places where the same text stands."""
+    fresh: NotRequired[float]
+    """Weight in (0, 1] that its age left it, where newer documents are preferred; `relevance` includes it."""
 
 
 class Strip(TypedDict):
@@ -153,6 +157,11 @@ def merge_strips(old: list[Strip] | None, new: list[Strip] | None) -> list[Strip
     return list(merged.values())
 
 
+def highest(old: float, new: float) -> float:
+    """Keep the larger."""
+    return max(old, new)
+
+
 def extend(old: list[V] | None, new: list[V] | None) -> list[V]:
     """Append; used for the rows that parallel branches add."""
     return [*(old or []), *(new or [])]
@@ -203,6 +212,8 @@ class State(TypedDict, total=False):
     """Everything retrieved in this turn, merged by id."""
     candidates: list[str]
     """Ids of the current hop's best items, best first."""
+    best: Annotated[float, highest]
+    """Highest relevance of anything found to the question itself, in [-1, 1]."""
     grade: Grade | None
     """Verdict over the current hop."""
     knowledge: Annotated[list[Strip], merge_strips]

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from ragweave.graphs.agent import build
+from ragweave.nodes.answer import Answer
+
+pytestmark = pytest.mark.usefixtures("library")
+
+
+async def test_thread_on_disk_survives_a_new_process_and_stays_small(tmp_path: Path) -> None:
+    config: Any = {"configurable": {"thread_id": "t"}}
+    path = str(tmp_path / "threads.sqlite")
+    for question in ("When was the Corvane Observatory opened?", "And how high does it stand?", "Who built its dome?"):
+        async with AsyncSqliteSaver.from_conn_string(path) as saver:
+            agent = build().compile(checkpointer=saver)
+            state = await agent.ainvoke({"messages": [("human", question)]}, config)
+    assert isinstance(state["answer"], Answer)
+    assert len(state["messages"]) == 6
+    assert (tmp_path / "threads.sqlite").stat().st_size < 4_000_000
+
+
+async def test_state_is_plain_data_that_programs_can_read(tmp_path: Path) -> None:
+    agent = build().compile()
+    state = await agent.ainvoke({"messages": [("human", "When was the Corvane Observatory opened?")]})
+    for key in ("routes", "queries", "evidence", "knowledge", "hops", "grade", "notes"):
+        json.dumps(state[key])
+    assert all(len(e["text"]) <= 2_000 for e in state["evidence"])

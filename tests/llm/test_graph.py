@@ -1,0 +1,65 @@
+"""The whole graph against a real language model: it proves that every part reaches its node, never quality."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessageChunk
+
+from ragweave.graphs.agent import graph
+from ragweave.nodes.context import Context
+from ragweave.testing.library import build_library
+
+pytestmark = pytest.mark.llm
+
+TEXTS = {
+    "tower.md": "# Helder tower\n\nThe Helder tower was built in 1931 by the Ostrander Works. It is 42 metres tall.\n",
+    "works.md": "# Ostrander Works\n\nThe Ostrander Works were founded by Ada Ostrander in 1889 in the town of Pell.\n",
+    "bread.md": "# Rye bread\n\nRye bread is baked at 250 degrees for ten minutes and then at 190 degrees.\n",
+}
+QUESTIONS = ("When was the Helder tower built?", "Who founded the Ostrander Works?", "How tall is the Helder tower?")
+DECIDING = ("route", "expand", "grade", "reason", "generate")
+CONTEXT = Context(mind="llm", top_k=3, max_hops=2, expand_when="always", phrasings=2)
+
+
+@pytest.mark.usefixtures("llm_server")
+async def test_every_deciding_node_is_served_by_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    await build_library(tmp_path / "texts", TEXTS)
+    by: dict[str, Counter[str]] = defaultdict(Counter)
+    shown: list[str] = []
+    answers: list[Any] = []
+
+    async def ask(question: str) -> None:
+        sent: Any = {"messages": [("human", question)]}
+        stream = graph.astream(sent, context=CONTEXT, stream_mode=["custom", "messages", "values"], version="v2")
+        state: Any = {}
+        pushed = ""
+        async for part in stream:
+            if part["type"] == "custom" and part["data"]["type"] == "step":
+                by[part["data"]["node"]][part["data"]["by"]] += 1
+            elif part["type"] == "messages" and isinstance(part["data"][0], AIMessageChunk):
+                pushed += part["data"][0].text
+            elif part["type"] == "values":
+                state = part["data"]
+        answer = state["answer"]
+        shown.append(pushed)
+        answers.append(answer)
+        assert pushed == ("" if answer.abstained else answer.text)
+
+    await asyncio.gather(*(ask(q) for q in QUESTIONS))
+    with capsys.disabled():
+        for node in DECIDING:
+            asked = sum(by[node].values())
+            fell = asked - by[node]["llm"]
+            print(f"\n{node:>10}: {asked} calls, {fell} fell back {dict(by[node])}", end="")
+        print()
+    for node in DECIDING:
+        assert by[node]["llm"] > 0, f"every call of {node} fell back: {dict(by[node])}"
+    for answer in answers:
+        assert answer.model_calls > 0
+        assert answer.tokens > 0
+        assert all(s.citations for s in answer.sentences if s.support == "supported")
