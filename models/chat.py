@@ -66,7 +66,7 @@ class Chat:
         self.name = served.name if served else _name_of(model)
         self.host = served.host if served else _host_of(model)
         self._settings = model_settings()
-        self._cache: ReplyCache | None = reply_cache(self._settings.home) if cached else None
+        self._cached = cached
 
     async def text(self, messages: Messages, *, node: str, meter: Meter) -> str:
         """Return the reply as text, without the thinking of reasoning models; empty when the model says nothing.
@@ -170,17 +170,18 @@ class Chat:
         return made
 
     async def _recall(self, messages: Messages, form: str, node: str, meter: Meter) -> str | None:
-        if self._cache is None:
+        if not self._cached:
             return None
-        kept = await asyncio.to_thread(self._cache.get, ReplyCache.key(self.name, self.host, messages, form))
+        key = ReplyCache.key(self.name, self.host, messages, form)
+        kept = await asyncio.to_thread(lambda: reply_cache(self._settings.home).get(key))
         if kept is not None:
             meter.record(Spend(node, self.role, self.name, 0, 1, 0, 0, 0.0, 0.0))
         return kept
 
     async def _keep(self, messages: Messages, form: str, reply: str) -> None:
-        if self._cache is not None:
+        if self._cached:
             key = ReplyCache.key(self.name, self.host, messages, form)
-            await asyncio.to_thread(self._cache.put, key, reply)
+            await asyncio.to_thread(lambda: reply_cache(self._settings.home).put(key, reply))
 
     async def _ask(
         self, messages: Messages, node: str, meter: Meter, bind: Callable[[BaseChatModel], Any] | None = None

@@ -28,7 +28,6 @@ class Served:
     url: str
     key: SecretStr
     timeout: float
-    width: int
     temperature: float | None
 
     @classmethod
@@ -37,7 +36,7 @@ class Served:
         provider, colon, name = setting.partition(":")
         if settings.chat_url:
             name = name if provider == "openai" and colon else setting
-            provider, host = "openai", urlsplit(settings.chat_url).netloc
+            provider, host = "openai", address(settings.chat_url)
         elif not colon:
             name, provider, host = setting, "", "its provider"
         else:
@@ -49,14 +48,18 @@ class Served:
             settings.chat_url,
             settings.chat_key,
             settings.chat_timeout,
-            settings.chat_width,
             settings.chat_temperature,
         )
 
 
 def _openai_host() -> str:
     url = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or "https://api.openai.com/v1"
-    return urlsplit(url).netloc
+    return address(url)
+
+
+def address(url: str) -> str:
+    """Return host and port of a URL, without a name and password that may stand before them."""
+    return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def is_local(host: str) -> bool:
@@ -104,7 +107,7 @@ def build(served: Served) -> BaseChatModel:
     return made
 
 
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Served, BaseChatModel]] = WeakKeyDictionary()
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Served, asyncio.Task[BaseChatModel]]] = WeakKeyDictionary()
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]] = WeakKeyDictionary()
 
 
@@ -112,9 +115,13 @@ async def client(served: Served) -> BaseChatModel:
     """Return the client of the running event loop; its connections live and end with that loop."""
     mine = _clients.setdefault(asyncio.get_running_loop(), {})
     if served not in mine:
-        made = await asyncio.to_thread(build, served)
-        mine.setdefault(served, made)
-    return mine[served]
+        mine[served] = asyncio.create_task(asyncio.to_thread(build, served))
+    try:
+        # Calls that start together share one client; one of them that is cancelled leaves it to the others.
+        return await asyncio.shield(mine[served])
+    except Exception:
+        mine.pop(served, None)
+        raise
 
 
 def gate(host: str, width: int) -> asyncio.Semaphore:

@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from ragweave.models.chat_client import is_local
+from ragweave.models.chat_client import address, is_local
 from ragweave.models.chat_errors import explain
 from ragweave.models.errors import MissingExtra, ModelError
 from ragweave.models.settings import ModelSettings, model_settings
@@ -228,7 +227,7 @@ def _fastembed(model: str, settings: ModelSettings) -> Encoder:
 def _served(name: str, settings: ModelSettings) -> Encoder:
     """Make the encoder of a server: an init_embeddings string, or a model of an OpenAI-compatible server."""
     provider, _, model = name.partition(":")
-    host = urlsplit(settings.embed_url).netloc if settings.embed_url else provider
+    host = address(settings.embed_url) if settings.embed_url else provider
     if settings.offline and not is_local(host):
         raise ModelError(
             f"RAGWEAVE_OFFLINE is set and the encoder {name} is not on this machine",
