@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -238,8 +237,3 @@ def listed(items: Iterable[str]) -> str:
     """Join words: `a`, `a and b`, `a, b and c`."""
     words = list(items)
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else ""
-
-
-def day(value: date | None) -> str:
-    """Write a date, or nothing."""
-    return value.isoformat()[:10] if value else ""
