@@ -1,0 +1,112 @@
+"""Evaluation files: JSON Lines with clear errors, labels that are known, near-duplicates in one group."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.models.errors import InputError
+from ragweave.models.text import words
+
+NEAR = 0.6
+"""Jaccard similarity of word sets from which two questions count as near-duplicates."""
+
+
+def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return the objects of a JSON Lines file; blank lines are passed over.
+
+    Args:
+        path: the file, UTF-8.
+        fields: keys that every object must have.
+
+    Raises:
+        InputError: the file cannot be read, is empty, or a line is not such an object; the message names the line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read ({error})", "give a JSON Lines file in UTF-8") from error
+    rows: list[dict[str, Any]] = []
+    # Not splitlines(): that also cuts at separators which may stand inside a JSON string.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"line {number} of {path.name} is not JSON", "mend or remove that line") from error
+        missing = [f for f in fields if not isinstance(row, dict) or f not in row]
+        if missing or not isinstance(row, dict):
+            lacks = f"has no {', '.join(missing)}" if isinstance(row, dict) else "is not an object"
+            raise InputError(f"line {number} of {path.name} {lacks}", "see docs/evaluation.md for the fields")
+        rows.append(row)
+    if not rows:
+        raise InputError(f"{path.name} holds no rows", "give a JSON Lines file with one object per line")
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """A question with the label it should be routed to.
+
+    Attributes:
+        id: of the row.
+        query: the question.
+        label: where the answer lies.
+        source: data set it comes from, "" when unknown.
+    """
+
+    id: str
+    query: str
+    label: str
+    source: str = ""
+
+
+def read_routed(path: Path, labels: Collection[str]) -> list[Routed]:
+    """Return the rows of a router file (id, query, label, and source where known).
+
+    Raises:
+        InputError: as `read_jsonl`; also for a label out of the vocabulary or a query that is not text.
+    """
+    rows = read_jsonl(path, ("query", "label"))
+    for number, row in enumerate(rows, 1):
+        if row["label"] not in labels:
+            raise InputError(
+                f"row {number} of {path.name} has the unknown label {row['label']!r}", f"use one of {', '.join(labels)}"
+            )
+        if not isinstance(row["query"], str):
+            raise InputError(f"the query of row {number} of {path.name} is not text", "mend or remove that row")
+    return [Routed(str(r.get("id", i)), r["query"], r["label"], str(r.get("source", ""))) for i, r in enumerate(rows)]
+
+
+def groups(texts: Sequence[str], near: float = NEAR) -> NDArray[np.int64]:
+    """Return a group number per text, the same for near-duplicates (chains of them included).
+
+    A group is named by its first member, so that the numbers do not depend on anything but the texts.
+    """
+    parent = list(range(len(texts)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    sets = [frozenset(words(t)) for t in texts]
+    holders: dict[str, list[int]] = defaultdict(list)
+    for i, own in enumerate(sets):
+        shared = Counter(j for w in own for j in holders[w])
+        for j, common in shared.items():
+            if common >= near * len(own | sets[j]):
+                low, high = sorted((root(i), root(j)))
+                parent[high] = low
+        for w in own:
+            holders[w].append(i)
+    return np.array([root(i) for i in range(len(texts))], dtype=np.int64)

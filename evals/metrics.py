@@ -1,0 +1,256 @@
+"""Metrics of routing, answers, rankings and citations. Every function is pure and scores 0 to 1, higher is better.
+
+The tests check them against scikit-learn, rouge-score and pytrec_eval, which are not needed to use them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.models.text import UNSPACED, words
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Accuracy of one label per row.
+
+    Attributes:
+        micro: share of rows that are right.
+        macro: mean over the labels that occur of the share of their rows that are right.
+        per_label: that share for each label that occurs.
+        confusion: gold label to predicted label to count.
+    """
+
+    micro: float
+    macro: float
+    per_label: dict[str, float]
+    confusion: dict[str, dict[str, int]]
+
+
+def accuracy(gold: Sequence[str], predicted: Sequence[str]) -> Accuracy:
+    """Score single labels; labels that never occur in `gold` do not count for `macro`."""
+    _same_length(gold, predicted)
+    table: dict[str, Counter[str]] = {}
+    for g, p in zip(gold, predicted, strict=True):
+        table.setdefault(g, Counter())[p] += 1
+    per = {g: row[g] / row.total() for g, row in table.items()}
+    right = sum(row[g] for g, row in table.items())
+    return Accuracy(
+        right / len(gold) if gold else 0.0,
+        sum(per.values()) / len(per) if per else 0.0,
+        per,
+        {g: dict(row) for g, row in table.items()},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One bar of a reliability diagram.
+
+    Attributes:
+        confidence: mean confidence of its rows.
+        accuracy: share of them that are right.
+        count: how many they are.
+    """
+
+    confidence: float
+    accuracy: float
+    count: int
+
+
+def reliability(confidence: Sequence[float], right: Sequence[bool], bins: int = 15) -> list[Bin]:
+    """Return the non-empty equal-width bins of confidence, lowest first."""
+    _same_length(confidence, right)
+    c, r = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    at = np.minimum((c * bins).astype(int), bins - 1)
+    return [Bin(float(c[at == b].mean()), float(r[at == b].mean()), int((at == b).sum())) for b in np.unique(at)]
+
+
+def ece(confidence: Sequence[float], right: Sequence[bool], bins: int = 15) -> float:
+    """Return the expected calibration error: mean gap of confidence and accuracy over equal-width bins (Guo 2017)."""
+    found = reliability(confidence, right, bins)
+    return sum(abs(b.confidence - b.accuracy) * b.count for b in found) / len(confidence) if found else 0.0
+
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = str.maketrans({c: " " for c in string.punctuation + "“”‘’«»„。，、；：？！（）「」《》…–—"})
+
+
+def normalise(answer: str) -> str:
+    """Lower-case, drop punctuation and English articles, squeeze white space (SQuAD's convention, any script)."""
+    return " ".join(_ARTICLES.sub(" ", answer.casefold().translate(_PUNCTUATION)).split())
+
+
+def exact_match(answer: str, golds: Sequence[str]) -> float:
+    """Return 1 where the answer equals one of the gold answers after normalisation."""
+    return float(any(normalise(answer) == normalise(g) for g in golds))
+
+
+def token_f1(answer: str, golds: Sequence[str]) -> float:
+    """Return the best F1 of shared tokens over the gold answers; scripts without spaces count by character."""
+    return max((_overlap_f1(_tokens(answer), _tokens(g)) for g in golds), default=0.0)
+
+
+def _tokens(answer: str) -> list[str]:
+    return re.sub(rf"([{UNSPACED}])", r" \1 ", normalise(answer)).split()
+
+
+def _overlap_f1(found: list[str], gold: list[str]) -> float:
+    if not found or not gold:
+        return float(found == gold)
+    common = (Counter(found) & Counter(gold)).total()
+    return 2 * common / (len(found) + len(gold))
+
+
+def rouge_l(answer: str, golds: Sequence[str]) -> float:
+    """Return the best F1 of the longest common subsequence of words (Lin 2004), without stemming."""
+    return max((_lcs_f1(words(answer), words(g)) for g in golds), default=0.0)
+
+
+def _lcs_f1(a: list[str], b: list[str]) -> float:
+    if not a or not b:
+        return 0.0
+    row = [0] * (len(b) + 1)
+    for x in a:
+        diagonal = 0
+        for j, y in enumerate(b, 1):
+            above = row[j]
+            row[j] = diagonal + 1 if x == y else max(above, row[j - 1])
+            diagonal = above
+    return 2 * row[-1] / (len(a) + len(b))
+
+
+_LETTER = (
+    re.compile(r"^\W*([A-Ja-j])\W*$"),
+    re.compile(r"\b(?:answer|option|choice)\b(?:\s+is)?\W{0,4}([A-Ja-j])\b(?!['’])", re.I),
+    re.compile(r"^\W*([A-Ja-j])[).:]"),
+    re.compile(r"\(([A-Ja-j])\)"),
+)
+
+
+def letter(answer: str) -> str:
+    """Return the option letter that an answer names, upper-case, or "" where it names none or several."""
+    for pattern in _LETTER:
+        found = {m.upper() for m in pattern.findall(answer)}
+        if found:
+            return found.pop() if len(found) == 1 else ""
+    return ""
+
+
+def letter_score(answer: str, gold: str) -> float:
+    """Score a multiple-choice answer by its letter, whatever its case and punctuation."""
+    return float(letter(answer) != "" and letter(answer) == letter(gold))
+
+
+def truth(answer: str) -> bool | None:
+    """Return the truth value that an answer opens with or states alone, None where there is none or both."""
+    opening = re.match(r"\W*(true|yes|correct|supports?|supported|false|no|incorrect|refutes?|refuted)\b", answer, re.I)
+    if opening:
+        return opening[1].lower() in {"true", "yes", "correct", "support", "supports", "supported"}
+    found = {w.lower() for w in re.findall(r"\b(true|false)\b", answer, re.I)}
+    return found == {"true"} if len(found) == 1 else None
+
+
+def truth_score(answer: str, gold: str) -> float:
+    """Score a true/false answer, whatever its case; an answer that says neither is wrong."""
+    return float(truth(answer) is not None and truth(answer) == truth(gold))
+
+
+def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """Return the share of gold items among the first k."""
+    return len(set(ranked[:k]) & set(gold)) / len(set(gold)) if gold else 0.0
+
+
+def all_gold_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """Return 1 where every gold item is among the first k."""
+    return float(bool(gold) and set(gold) <= set(ranked[:k]))
+
+
+def ndcg_at(ranked: Sequence[str], gold: Collection[str] | Mapping[str, float], k: int) -> float:
+    """Return the normalised discounted cumulative gain of the first k, gains linear, discount log2(rank + 1).
+
+    Args:
+        ranked: ids, best first; a repeated id counts at its first place only.
+        gold: gold ids, or ids with their gain.
+        k: depth.
+    """
+    gains = dict(gold) if isinstance(gold, Mapping) else dict.fromkeys(gold, 1.0)
+    found = [gains.get(i, 0.0) if i not in ranked[:at] else 0.0 for at, i in enumerate(ranked[:k])]
+    best = _dcg(sorted(gains.values(), reverse=True)[:k])
+    return _dcg(found) / best if best > 0 else 0.0
+
+
+def _dcg(gains: Sequence[float]) -> float:
+    return sum(g / math.log2(rank + 1) for rank, g in enumerate(gains, 1))
+
+
+def mrr(ranked: Sequence[str], gold: Collection[str]) -> float:
+    """Return the reciprocal rank of the first gold item."""
+    wanted = set(gold)
+    return next((1 / rank for rank, i in enumerate(ranked, 1) if i in wanted), 0.0)
+
+
+def auc(labels: Sequence[int], scores: Sequence[float]) -> float:
+    """Return the area under the ROC curve, ties counted half; 0.5 where one class is missing."""
+    y, s = np.asarray(labels, dtype=bool), np.asarray(scores, dtype=np.float64)
+    _same_length(labels, scores)
+    positives, negatives = int(y.sum()), int((~y).sum())
+    if not positives or not negatives:
+        return 0.5
+    _, inverse, counts = np.unique(s, return_inverse=True, return_counts=True)
+    mean_rank = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    return float((mean_rank[y].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+
+
+def average_precision(labels: Sequence[int], scores: Sequence[float]) -> float:
+    """Return the average precision, tied scores entering together; 0 where nothing is positive."""
+    y, s = np.asarray(labels, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    _same_length(labels, scores)
+    if not y.sum():
+        return 0.0
+    order = np.argsort(-s, kind="stable")
+    y, s = y[order], s[order]
+    last = np.append(s[1:] != s[:-1], True)
+    hits, seen = np.cumsum(y)[last], (np.arange(len(y)) + 1)[last]
+    recall = hits / y.sum()
+    return float((np.diff(recall, prepend=0.0) * hits / seen).sum())
+
+
+def citation_precision(cited: Sequence[str], gold: Collection[str]) -> float:
+    """Return the share of citations that are gold, 0 where nothing is cited."""
+    return sum(c in gold for c in cited) / len(cited) if cited else 0.0
+
+
+def citation_recall(cited: Sequence[str], gold: Collection[str]) -> float:
+    """Return the share of gold items that are cited."""
+    return recall_at(cited, gold, len(cited))
+
+
+def outcome(answer: str, golds: Sequence[str], answerable: bool = True, abstained: bool = False) -> str:
+    """Return "correct", "wrong" or "abstained" for one answer.
+
+    An answer is correct when its normalised text holds a gold answer as whole words. Where the question cannot be
+    answered, abstaining is correct and anything else wrong.
+    """
+    if not answerable:
+        return "correct" if abstained else "wrong"
+    if abstained or not answer.strip():
+        return "abstained"
+    text = f" {' '.join(_tokens(answer))} "
+    held = any(gold and f" {' '.join(gold)} " in text for gold in map(_tokens, golds))
+    return "correct" if held else "wrong"
+
+
+def _same_length(a: Sequence[object], b: Sequence[object]) -> None:
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} rows against {len(b)}")
