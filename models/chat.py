@@ -6,8 +6,8 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -24,7 +24,7 @@ from ragweave.models.transient import is_transient, retry_after
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage
+    from langchain_core.messages import AIMessage, AIMessageChunk
     from pydantic import BaseModel
 
 __all__ = ["Chat", "Role", "chat", "is_transient", "override"]
@@ -40,6 +40,9 @@ BACKOFF = 0.5
 """Seconds before the second try; doubles with each further try, with jitter."""
 LONGEST_WAIT = 20.0
 """A server that asks for a longer pause than this many seconds is not waited for."""
+
+_NOT_OURS = (RagweaveError, AssertionError)
+"""Errors passed on as they are: those that are told already, and the message of a scripted model to its test."""
 
 M = TypeVar("M", bound="BaseModel")
 
@@ -125,7 +128,7 @@ class Chat:
             await self._keep(messages, form, found.model_dump_json())
         return found
 
-    async def stream(self, messages: Messages, *, node: str, meter: Meter) -> AsyncIterator[str]:
+    async def stream(self, messages: Messages, *, node: str, meter: Meter) -> AsyncGenerator[str, None]:
         """Yield the reply in parts as they arrive. A reply from the cache comes in one part.
 
         Only a failure before the first part is retried: what was yielded is never taken back.
@@ -142,10 +145,14 @@ class Chat:
         parts: list[str] = []
         for attempt in range(TRIES):
             try:
-                async for part in self._parts(messages, node, meter):
-                    parts.append(part)
-                    yield part
+                # Closed at once when the reader leaves early: its slot is wanted.
+                async with aclosing(self._parts(messages, node, meter)) as arriving:
+                    async for part in arriving:
+                        parts.append(part)
+                        yield part
                 break
+            except _NOT_OURS:
+                raise
             except Exception as exc:
                 if parts and is_transient(exc) and not isinstance(exc, TimeoutError):
                     raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
@@ -196,27 +203,27 @@ class Chat:
                         call.reply = await invoke(bound, messages)
                     call.text = text_of(call.reply)
                 return cast("AIMessage", call.reply)
+            except _NOT_OURS:
+                raise
             except Exception as exc:
                 if not await self._wait(exc, attempt):
                     raise self._explained(exc) from exc
         raise AssertionError("the last try returns or raises")
 
-    async def _parts(self, messages: Messages, node: str, meter: Meter) -> AsyncIterator[str]:
+    async def _parts(self, messages: Messages, node: str, meter: Meter) -> AsyncGenerator[str, None]:
         """Make one streamed call, without retries."""
         shown = ThoughtFilter()
         model = await self._client()
         async with self._metered(messages, node, meter) as call:
             stream = model.astream(list(messages), config={"tags": ["nostream"]})
-            while True:
-                async with asyncio.timeout(self._patience(meter)):
-                    chunk = await anext(stream, None)
-                if chunk is None:
-                    break
-                call.reply = chunk if call.reply is None else call.reply + chunk
-                part = text_of(chunk)
-                call.text += part
-                if visible := shown.feed(part):
-                    yield visible
+            async with aclosing(cast("AsyncGenerator[AIMessageChunk, None]", stream)) as arriving:
+                while True:
+                    async with asyncio.timeout(self._patience(meter)):
+                        chunk = await anext(arriving, None)
+                    if chunk is None:
+                        break
+                    if visible := shown.feed(call.add(chunk)):
+                        yield visible
             if visible := shown.rest():
                 yield visible
             if self._served and self._served.provider == "openai" and not finished(call.reply):
@@ -266,9 +273,6 @@ class Chat:
         return True
 
     def _explained(self, exc: Exception) -> Exception:
-        # A failed assertion of a scripted model is a message to the test, not a failure of a server.
-        if isinstance(exc, RagweaveError | AssertionError):
-            return exc
         return explain(exc, self.name, self.host, waited=self._settings.chat_timeout)
 
 

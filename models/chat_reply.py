@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 
 
 class Call:
@@ -14,8 +14,18 @@ class Call:
 
     def __init__(self) -> None:
         self.reply: Any = None
-        """The message so far, or None before its first part."""
+        """The message, or None before it; of a stream the first part, with what later ones tell about usage and end."""
         self.text = ""
+
+    def add(self, chunk: AIMessageChunk) -> str:
+        """Take a part of a streamed reply and return its text."""
+        part = text_of(chunk)
+        self.text += part
+        if self.reply is None:
+            self.reply = chunk
+        elif chunk.usage_metadata or chunk.response_metadata.get("finish_reason"):
+            self.reply = self.reply + chunk
+        return part
 
     def usage(self, prompt: int) -> tuple[int, int]:
         """Return tokens in and out: as reported, else estimated; none for a call that failed before its first part.

@@ -267,8 +267,20 @@ async def test_a_stream_left_early_is_not_kept() -> None:
     writer = injected(ScriptedChat(replies=[["Par", "is."], ["Rome", "."]]), cached=True)
     parts = writer.stream(ASK, node="n", meter=Meter())
     assert await anext(parts) == "Par"
-    await parts.aclose()  # type: ignore[attr-defined]
+    await parts.aclose()
     assert await stream(writer, Meter()) == ["Rome", "."]
+
+
+async def test_a_stream_left_early_frees_its_slot_and_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "1")
+    writer = injected(ScriptedChat(replies=[["Par", "is."], "next"]))
+    meter = Meter()
+    parts = writer.stream(ASK, node="n", meter=meter)
+    await anext(parts)
+    await parts.aclose()
+    async with asyncio.timeout(5):
+        assert await writer.text(ASK, node="n", meter=meter) == "next"
+    assert (meter.spent.calls, meter.spent.output_tokens) == (2, 2), "the part that came counts"
 
 
 async def test_injected_models_are_not_cached_unless_asked(home: Path) -> None:
