@@ -10,7 +10,7 @@ from typing import Literal
 class Fault:
     """A reply that goes wrong. Make one with the class methods."""
 
-    kind: Literal["status", "stall", "drop", "cut", "html", "error_event"]
+    kind: Literal["status", "stall", "drop", "cut", "html", "error_event", "length"]
     code: int = 200
     message: str = "scripted fault"
     error: str = ""
@@ -42,6 +42,11 @@ class Fault:
     def html(cls) -> Fault:
         """Answer with a web page, as a wrong address or a proxy does."""
         return cls("html")
+
+    @classmethod
+    def length(cls, text: str) -> Fault:
+        """Answer with a text that was cut off because it became too long."""
+        return cls("length", message=text)
 
     @classmethod
     def error_event(cls, code: int = 503, after: int = 0) -> Fault:

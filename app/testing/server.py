@@ -229,7 +229,9 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             wait = scripted.latency(request) if callable(scripted.latency) else scripted.latency
             scripted.closing.wait(wait)
-            if isinstance(reply, Fault) and not (request.stream and reply.kind in ("cut", "error_event", "stall")):
+            if isinstance(reply, Fault) and reply.kind == "length":
+                (self._stream if request.stream else self._whole)(request, reply.message, "length")
+            elif isinstance(reply, Fault) and not (request.stream and reply.kind in ("cut", "error_event", "stall")):
                 self._fail(reply)
             elif request.stream:
                 self._stream(request, reply)
@@ -238,15 +240,15 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             scripted.end(request)
 
-    def _whole(self, request: Received, reply: Any) -> None:
+    def _whole(self, request: Received, reply: Any, finish: str = "stop") -> None:
         text = as_text(reply)
         message: dict[str, Any] = {"role": "assistant", "content": text}
         if request.method == "function_calling" and is_structured(reply):
             message = {"role": "assistant", "content": None, "tool_calls": [_tool_call(request, reply)]}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        choice = {"index": 0, "message": message, "finish_reason": finish}
         self._json(200, {**_head(request, "chat.completion"), "choices": [choice], "usage": _usage(request, text)})
 
-    def _stream(self, request: Received, reply: Any) -> None:
+    def _stream(self, request: Received, reply: Any, finish: str = "stop") -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -269,7 +271,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._hang_up()
             return
         elif not fault:
-            self._event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+            self._event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
             if (request.body.get("stream_options") or {}).get("include_usage"):
                 self._event({**head, "choices": [], "usage": _usage(request, "".join(parts))})
             self._chunk(b"data: [DONE]\n\n")

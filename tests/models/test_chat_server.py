@@ -221,6 +221,20 @@ async def test_garbage_for_json_ends_in_none(server: ScriptedServer, garbage: st
     assert await writer().json(ASK, Grade, node="n", meter=Meter()) is None
 
 
+async def test_a_reply_that_was_cut_off_is_taken_as_far_as_it_goes(server: ScriptedServer) -> None:
+    server.queue(*[Fault.length("It is Pa")] * 2)
+    assert await text() == "It is Pa"
+    assert "".join(await stream()) == "It is Pa"
+
+
+async def test_json_that_was_cut_off_is_repaired_and_its_tokens_are_counted(server: ScriptedServer) -> None:
+    server.queue(Fault.length('{"verdict": "so lo'), {"verdict": "short"})
+    meter = Meter()
+    assert await writer().json(ASK, Grade, node="n", meter=meter) == Grade(verdict="short")
+    assert meter.spent.output_tokens == 3 + 2
+    assert [r.method for r in server.requests] == ["json_schema", "json_schema"]
+
+
 async def test_calls_to_one_server_keep_to_its_width(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "3")
     server.latency = 0.02
