@@ -10,6 +10,7 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -112,30 +113,65 @@ def none_relevant(full: Sequence[Scores], empty: Sequence[Scores]) -> Figures:
     }
 
 
-def strips(asked: Sequence[Asked], heads: Sequence[Head], idf: Idf) -> Figures:
-    """Find the support sentences among the sentences of the gold passages, by threshold and the best ten.
+def strips(asked: Sequence[Asked], heads: Sequence[Head], idf: Idf, group: int) -> Figures:
+    """Find the support sentences among the strips of the gold passages, as refinement does.
 
-    Second-hop gold is left out, as in the scale of `floor`. Sentences of one question are scored together.
+    Kept are the best ten strips at or above the threshold, and the best strip of each passage in any case. Second-hop
+    gold is left out, as in the scale of `floor`. Recall counts support sentences, precision counts strips.
+
+    Args:
+        asked: questions with their sentences.
+        heads: evaluator of each question.
+        idf: weight of a stemmed term.
+        group: sentences per strip.
     """
-    rows: list[tuple[Floats, Labels, Floats]] = []
-    for a, h in zip(asked, heads, strict=True):
-        gold = [i for i in np.flatnonzero(a.labels == 1) if i != a.second]
-        cut = [(Passage(a.passages[i].title, s), k in a.support[i]) for i in gold for k, s in enumerate(a.sentences[i])]
-        labels = np.array([int(support) for _, support in cut])
-        part = Asked(a.question, tuple(p for p, _ in cut), labels)
-        lengths = np.array([len(p.text) for p, _ in cut], dtype=np.float64)
-        rows.append((h.scores(looked(part, idf)).floor, labels, lengths))
-    out: Figures = {"sentences": int(sum(len(y) for _, y, _ in rows)), "support": int(sum(y.sum() for _, y, _ in rows))}
-    total = sum(n.sum() for *_, n in rows)
-    for threshold in (-0.99, -0.95, -0.9, -0.8, -0.5, 0.0):
-        kept = [(f >= threshold) & (np.argsort(np.argsort(-f)) < 10) for f, _, _ in rows]
-        found = sum(int(y[k].sum()) for k, (_, y, _) in zip(kept, rows, strict=True))
+    found = [_strips(a, h, idf, group) for a, h in zip(asked, heads, strict=True)]
+    support = sum(int(f.support.sum()) for f in found)
+    out: Figures = {"strips": sum(len(f.floor) for f in found), "support_sentences": support}
+    for threshold in (-0.95, -0.9, -0.8, -0.5, 0.0):
+        kept = [f.kept(threshold) for f in found]
         out[f"at {threshold}"] = {
-            "recall": found / out["support"],
-            "precision": found / max(1, sum(int(k.sum()) for k in kept)),
-            "text_removed": 1.0 - sum(n[k].sum() for k, (_, _, n) in zip(kept, rows, strict=True)) / total,
+            "recall": sum(int(f.support[k].sum()) for f, k in zip(found, kept, strict=True)) / support,
+            "precision": sum(int((f.support[k] > 0).sum()) for f, k in zip(found, kept, strict=True))
+            / sum(int(k.sum()) for k in kept),
+            "text_removed": 1.0
+            - sum(int(f.lengths[k].sum()) for f, k in zip(found, kept, strict=True))
+            / sum(int(f.lengths.sum()) for f in found),
         }
     return out
+
+
+@dataclass(frozen=True)
+class _Strips:
+    """The strips of one question's gold passages, each array (n,): score, support sentences, characters, passage."""
+
+    floor: Floats
+    support: Labels
+    lengths: Labels
+    passage: Labels
+
+    def kept(self, threshold: float) -> NDArray[np.bool_]:
+        best = np.array(
+            [f == self.floor[self.passage == p].max() for f, p in zip(self.floor, self.passage, strict=True)]
+        )
+        rank = np.argsort(np.argsort(-self.floor, kind="stable"))
+        return np.asarray(((self.floor >= threshold) & (rank < 10)) | best)
+
+
+def _strips(a: Asked, head: Head, idf: Idf, group: int) -> _Strips:
+    passages, support, of = [], [], []
+    for i in np.flatnonzero(a.labels == 1):
+        if i == a.second:
+            continue
+        for start in range(0, len(a.sentences[i]), group):
+            part = a.sentences[i][start : start + group]
+            passages.append(Passage(a.passages[i].title, "".join(part).strip()))
+            support.append(sum(start <= s < start + group for s in a.support[i]))
+            of.append(int(i))
+    cut = Asked(a.question, tuple(passages), np.array(support))
+    return _Strips(
+        head.scores(looked(cut, idf)).floor, cut.labels, np.array([len(p.text) for p in passages]), np.array(of)
+    )
 
 
 def milliseconds(asked: Sequence[Asked], idf: Idf) -> float:
@@ -164,7 +200,8 @@ def measure(data: Path) -> Figures:
         "hotpotqa without titles": pairs(asked, bare),
         "hops": by_hop(asked, scores),
         "none is relevant, hotpotqa": none_relevant(full, empty),
-        "strips": strips(asked, own, idf),
+        "strips of one sentence": strips(asked, own, idf, 1),
+        "strips of three sentences": strips(asked, own, idf, 3),
     }
     head = fit(seen)
     found, idf = ranked(data, "squad_xquad_en", "passages.jsonl")

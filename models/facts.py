@@ -132,12 +132,12 @@ def facts(of: str) -> list[Fact]:
             found.append(Fact(f"month {_MONTHS[m[1]]}", "", m[1].capitalize()))
     flat = _HAN_MARK.sub(" ", flat)
     for m in _DIGITS.finditer(flat):
-        value = Decimal(m["n"].replace(",", "")) * _scale(m["scale"])
-        found.append(Fact(_canonical(value), _unit(m["unit"] or m["cur"]), m.group().strip(" -")))
+        amount = Decimal(m["n"].replace(",", "")) * _scale(m["scale"])
+        found.append(Fact(_canonical(amount), _unit(m["unit"] or m["cur"]), m.group().strip(" -")))
     for m in _WORDS.finditer(flat):
-        value = _value(re.findall(r"[a-z]+", m["n"]))
         if m["n"] not in _ALONE:
-            found.append(Fact(str(value), _unit(m["unit"]), m.group().strip()))
+            value = str(_value(re.findall(r"[a-z]+", m["n"])))
+            found.append(Fact(value, _unit(m["unit"]), m.group().strip()))
     for m in _HAN_NUMBER.finditer(flat):
         found.append(Fact(str(_han(m["n"])), _unit(m["unit"]), m.group().strip()))
     return found

@@ -114,7 +114,7 @@ def score(question: str, passages: Sequence[Passage], idf: Idf) -> Scores:
     """
     if not passages:
         return Scores(np.zeros(0), np.zeros(0))
-    return head().scores(look(question, passages, idf, embed))
+    return head().scores(look(question, passages, idf, embed, embed_words))
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -122,6 +122,23 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
     from ragweave.models.embed import encoder
 
     return encoder("wordllama").texts(texts)
+
+
+_WORDS: dict[str, NDArray[np.float32]] = {}
+_MOST_WORDS = 20_000
+
+
+def embed_words(words: Sequence[str]) -> NDArray[np.float32]:
+    """Encode single words, which come again in most passages of a library: the vectors of the last ones are kept."""
+    found = {w: vector for w in words if (vector := _WORDS.get(w)) is not None}
+    missing = [w for w in dict.fromkeys(words) if w not in found]
+    if missing:
+        new = dict(zip(missing, embed(missing), strict=True))
+        if len(_WORDS) > _MOST_WORDS:
+            _WORDS.clear()
+        _WORDS.update(new)
+        found.update(new)
+    return np.stack([found[w] for w in words])
 
 
 @lru_cache(maxsize=4)

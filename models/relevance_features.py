@@ -155,14 +155,15 @@ class Looked:
     blank: bool
 
 
-def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed) -> Looked:
+def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed, embed_words: Embed) -> Looked:
     """Read the passages with the question in mind.
 
     Args:
         question: the question or query.
         passages: at least one.
         idf: weight of a stemmed term; weights below 0.1 count as 0.1.
-        embed: encoder of texts and of single words.
+        embed: encoder of texts.
+        embed_words: encoder of single words, in the same space or another.
     """
     weigh = lru_cache(maxsize=None)(lambda term: max(idf(term), 0.1))
     asked = _ask(question, weigh)
@@ -174,7 +175,7 @@ def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed) -> 
     cosines = embed(sentences).astype(np.float64) @ ask
     by_passage = np.split(cosines, np.cumsum([len(r.sentences) for r in read])[:-1])
     has = np.array([[t in r.have for t in asked.terms] for r in read], dtype=np.float64).reshape(len(read), -1)
-    near = np.maximum(has, _near(asked, read, embed))
+    near = np.maximum(has, _near(asked, read, embed_words))
     own = np.array(
         [_own(asked, r, weigh, has[i], near[i], float(whole[i + 1] @ ask), by_passage[i]) for i, r in enumerate(read)]
     )
@@ -192,7 +193,7 @@ def _share(weights: Matrix, has: Matrix) -> float:
     return float(weights @ has) / total if total else 0.0
 
 
-def _near(asked: _Asked, read: Sequence[_Read], embed: Embed) -> Matrix:
+def _near(asked: _Asked, read: Sequence[_Read], embed_words: Embed) -> Matrix:
     """Return for each passage and question term the cosine of its nearest word, (n, terms), not below 0.
 
     Scripts without spaces are left out: their character pairs have no vectors of their own.
@@ -202,7 +203,7 @@ def _near(asked: _Asked, read: Sequence[_Read], embed: Embed) -> Matrix:
     spaced = [i for i, w in enumerate(asked.words) if not _UNSPACED.match(w)]
     if not vocabulary or not spaced:
         return near
-    vectors = embed([*(asked.words[i] for i in spaced), *vocabulary]).astype(np.float64)
+    vectors = embed_words([*(asked.words[i] for i in spaced), *vocabulary]).astype(np.float64)
     cosines = vectors[: len(spaced)] @ vectors[len(spaced) :].T
     for i, r in enumerate(read):
         if r.words:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ragweave.models import text
 from ragweave.models.facts import Fact, Negation, facts, negations
-from ragweave.models.relevance import Passage, embed
+from ragweave.models.relevance import Passage, embed, embed_words
 from ragweave.models.relevance_features import LIMIT, content_words
 
 SUPPORTED = 0.6
@@ -235,7 +235,7 @@ def _near(missing: list[str], vocabulary: list[str]) -> dict[str, float]:
     spaced = [w for w in missing if w.isalpha() and w.isascii()]
     if not spaced or not vocabulary:
         return {}
-    vectors = embed([*spaced, *vocabulary])
+    vectors = embed_words([*spaced, *vocabulary])
     best = (vectors[: len(spaced)] @ vectors[len(spaced) :].T).max(axis=1)
     return {w: float(b) for w, b in zip(spaced, best, strict=True) if b >= NEAR}
 

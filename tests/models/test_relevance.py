@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ragweave.models.errors import WeightsError
-from ragweave.models.relevance import HEAD, LOWER, UPPER, Passage, head, score
+from ragweave.models.relevance import HEAD, LOWER, UPPER, Passage, embed, embed_words, head, score
 
 IDF = {"what": 0.1, "year": 1.0, "open": 1.5}
 
@@ -120,3 +120,9 @@ def test_broken_weights_are_named_with_a_remedy(damage: str, tmp_path: Path) -> 
         path.with_suffix(".json").write_text("{}", encoding="utf-8")
     with pytest.raises(WeightsError, match="Install Ragweave again"):
         head(path)
+
+
+def test_kept_word_vectors_are_the_encoders_own() -> None:
+    words = ["harbour", "ferry", "harbour", "noon"]
+    for _ in range(2):
+        np.testing.assert_allclose(embed_words(words), embed(words), atol=1e-6)
