@@ -16,7 +16,7 @@ from ragweave.models.chat_client import Served, client, gate, is_local
 from ragweave.models.chat_errors import explain
 from ragweave.models.chat_json import ThoughtFilter, read_label, without_thoughts
 from ragweave.models.chat_reply import Call, finished, invoke, text_of, tokens_of
-from ragweave.models.chat_structured import Structured, add_to_last
+from ragweave.models.chat_structured import Structured, add_to_last, choice_of
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import model_settings
@@ -97,7 +97,13 @@ class Chat:
             asked = (
                 f"Your reply could not be read. Reply with exactly one of these, and nothing else: {', '.join(labels)}"
             )
-            found = read_label(await self._text(add_to_last(messages, asked), node, meter), labels)
+            # A server that can enforce a schema cannot miss its labels; any other gets this one more try in words.
+            structured = Structured(self.host, self.name, self._settings.chat_json)
+            repaired = add_to_last(messages, asked)
+            reply = await structured.enforced(
+                repaired, choice_of(labels), lambda m, bind: self._ask(m, node, meter, bind)
+            )
+            found = read_label(text_of(reply), labels)
         if found is not None:
             await self._keep(messages, form, found)
         return found

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ragweave.models.chat_errors import is_too_long
 from ragweave.models.chat_json import fit, instruction, read_json
@@ -89,6 +89,27 @@ class Structured:
             return found if found is not None else await self._repair(messages, schema, method, ask)
         return None
 
+    async def enforced(self, messages: Messages, schema: type[BaseModel], ask: Ask) -> AIMessage:
+        """Return one reply, made under the schema where the server takes one, and in free words elsewhere.
+
+        Args:
+            messages: the prompt; it says in words what the schema says.
+            schema: what the reply shall fit.
+            ask: makes one call with the model bound to a method.
+
+        Raises:
+            ModelError: if the server fails whatever the method.
+        """
+        if "json_schema" in self._order and "json_schema" not in _failed.get(self._server, ()):
+            try:
+                return await ask(messages, _binder(schema, "json_schema"))
+            except _NoMethod:
+                pass
+            except ModelError as exc:
+                if not _is_refusal(exc):
+                    raise
+        return await ask(messages, _binder(schema, "prompt"))
+
     async def _repair(self, messages: Messages, schema: type[M], method: str, ask: Ask) -> M | None:
         again = f"Your last reply could not be read. {instruction(schema)}"
         return _read(await ask(add_to_last(messages, again), _binder(schema, method)), schema)
@@ -96,6 +117,14 @@ class Structured:
 
 class _NoMethod(Exception):
     """The client has no such method."""
+
+
+def choice_of(labels: Sequence[str]) -> type[BaseModel]:
+    """Return a schema whose only field is one of the labels."""
+    from pydantic import create_model
+
+    allowed: Any = Literal[tuple(labels)]
+    return create_model("Choice", label=(allowed, ...))
 
 
 def add_to_last(messages: Messages, text: str) -> list[tuple[str, str]]:

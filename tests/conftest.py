@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("calm", deadline=None)
+settings.load_profile("calm")
 
 ROOT = Path(__file__).resolve().parent.parent
 
