@@ -164,7 +164,8 @@ class Committer:
             self._vectors.upsert(self._library, corpus, self._encoder, ids, belongs, np.concatenate(rows))
 
     def _put_source(self, connection: Connection, file: File, prepared: Prepared) -> None:
-        self._clear_items(connection, file.source)
+        if self._has(connection, file.source):
+            self._clear_items(connection, file.source)
         self._upsert_source(
             connection,
             file,

@@ -26,6 +26,9 @@ BUDGET = 4_000
 _K1, _B = 1.2, 0.75
 """Constants of BM25, those that FTS5 has built in."""
 
+_MOST_KNOWN = 100_000
+"""Frequencies kept at a time."""
+
 TERM_LIMIT = 64
 """Terms of one query; a longer question is cut to its rarest."""
 
@@ -95,6 +98,8 @@ class Frequencies:
         """Return the number of items and the document frequency of each term (0 where it does not occur)."""
         with self._lock:
             name = table(self._library, self._corpus)
+            if len(self._known) > _MOST_KNOWN:
+                self._known.clear()
             if generation != self._generation:
                 self._known.clear()
                 query = "SELECT count(*) FROM items WHERE library = ? AND corpus = ?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import selectors
 import subprocess
 import sys
@@ -17,7 +18,9 @@ from ragweave.corpora.stages import Prepared
 from ragweave.corpora.worker import LENGTH
 from ragweave.models.errors import SourceError
 
-_COMMAND = (sys.executable, "-m", "ragweave.corpora.worker")
+_COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.worker")
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
+"""Variables that a process which reads strangers' files has no business with."""
 
 
 class Readers:
@@ -110,7 +113,7 @@ class _Reader:
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
                 cwd=Path.home().anchor or None,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+                env=_environment(),
             )
         return self._process
 
@@ -129,6 +132,11 @@ class _Reader:
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     pipe.close()
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
+    return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
 
 def _exactly(descriptor: int, selector: selectors.BaseSelector, count: int, deadline: float) -> bytes:

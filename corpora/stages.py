@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +119,18 @@ def prepare(path: Path, source: str, max_words: int) -> Prepared:
         warnings=tuple(_text(w) for w in parsed.warnings),
         items=items,
         chunks=tuple(tuple(chunks(item, max_words)) for item in items),
-        terms=tuple((indexed(i.title), indexed(" ".join(i.heading)), indexed(i.text)) for i in items),
+        terms=_terms(items),
     )
+
+
+def _terms(items: Sequence[Item]) -> tuple[tuple[str, str, str], ...]:
+    # No term crosses a line, and a document's lines are mostly those of its paragraphs: each is cut once.
+    line = cache(indexed)
+
+    def lines(text: str) -> str:
+        return " ".join(t for t in map(line, text.split("\n")) if t)
+
+    return tuple((lines(i.title), lines(" ".join(i.heading)), lines(i.text)) for i in items)
 
 
 def dense_texts(prepared: Prepared) -> list[str]:

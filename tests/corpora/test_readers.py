@@ -72,6 +72,25 @@ def test_the_real_reading_process_answers_with_items_chunks_and_terms(folder):
         readers.close()
 
 
+def test_the_reading_process_knows_no_keys(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "sk-something")
+    monkeypatch.setenv("HARMLESS", "1")
+    script = tmp_path / "worker.py"
+    script.write_text(
+        "import json, os, sys\nfrom ragweave.corpora.worker import LENGTH\n"
+        "for line in sys.stdin.buffer:\n"
+        "    reply = json.dumps({'what': ' '.join(sorted(os.environ)), 'remedy': ''}).encode()\n"
+        "    sys.stdout.buffer.write(LENGTH.pack(len(reply)) + reply); sys.stdout.buffer.flush()\n"
+    )
+    readers = Readers(CorporaSettings(parse_workers=1), [sys.executable, str(script)])
+    try:
+        with pytest.raises(SourceError) as said:
+            readers.read("x", "s", 300)
+        assert "HARMLESS" in str(said.value) and "RAGWEAVE_CHAT_KEY" not in str(said.value)
+    finally:
+        readers.close()
+
+
 def test_the_memory_limit_holds_in_the_real_reading_process(tmp_path):
     (tmp_path / "big.txt").write_text("word " * 20_000_000)
     (tmp_path / "good.txt").write_text("A few words.")
