@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -14,6 +13,7 @@ from ragweave.cli_common import (
     EXIT_ABSTAINED,
     JsonOption,
     LibraryOption,
+    call,
     console,
     library_name,
     print_json,
@@ -170,7 +170,7 @@ def answer_aloud(
     checkpointer: Any = None,
     trace: bool = False,
     quiet: bool = False,
-    runner: Callable[[Any], Answer] = run,
+    runner: Callable[[Any], Any] = run,
 ) -> Answer:
     """Ask, printing sentences as they pass their check, then sources and notes.
 
@@ -193,9 +193,16 @@ def answer_aloud(
         checkpointer, thread = InMemorySaver(), "once"
     out = console()
     voice = _Voice(out, console(stderr=True), trace=trace, quiet=quiet)
-    with voice:
-        name = graph or app_settings().graph
-        answer = runner(_drive(question, context, thread=thread, graph=name, checkpointer=checkpointer, voice=voice))
+    options = {"context": context, "thread": thread, "graph": graph or app_settings().graph}
+    resume: bool | None = None
+    while True:
+        with voice:
+            end = runner(_until_end(question, voice, checkpointer=checkpointer, resume=resume, **options))
+        if "answer" in end:
+            answer: Answer = end["answer"]
+            break
+        # Asked here and not inside the run, so that Ctrl-C reaches the question.
+        resume = call(voice.consent, end)
     if not quiet:
         if trace:
             out.print()
@@ -205,25 +212,20 @@ def answer_aloud(
     return answer
 
 
-async def _drive(question: str, context: Context, *, voice: _Voice, **options: Any) -> Answer:
-    """Run to the answer; where the graph stops for consent to a web search, ask for it and go on."""
+async def _until_end(question: str, voice: _Voice, **options: Any) -> Mapping[str, Any]:
+    """Run until the answer is there, or until consent to a web search is wanted; return the state or that event."""
     from ragweave import api
 
-    resume: bool | None = None
-    while True:
-        consent: Mapping[str, Any] | None = None
-        state: Mapping[str, Any] = {}
-        async for event in api.astream(question, context=context, resume=resume, **options):
-            if event["type"] == "state":
-                state = event["state"]
-            elif event["type"] == "consent":
-                consent = event
-            else:
-                voice.event(event)
-        if consent is None:
-            answer: Answer = state["answer"]
-            return answer
-        resume = await asyncio.to_thread(voice.consent, consent)
+    consent: Mapping[str, Any] | None = None
+    state: Mapping[str, Any] = {}
+    async for event in api.astream(question, **options):
+        if event["type"] == "state":
+            state = event["state"]
+        elif event["type"] == "consent":
+            consent = event
+        else:
+            voice.event(event)
+    return consent or state
 
 
 class _Voice:
@@ -265,9 +267,10 @@ class _Voice:
         """Ask the reader whether this may be searched on the web."""
         from ragweave.render import clean
 
-        if self._status:
-            self._status.stop()
-        return typer.confirm(f"Search the web for “{clean(str(event.get('query', '')))}”?", err=True)
+        try:
+            return typer.confirm(f"Search the web for “{clean(str(event.get('query', '')))}”?", err=True)
+        except typer.Abort:
+            raise KeyboardInterrupt from None
 
     def _step(self, event: Mapping[str, Any]) -> None:
         from ragweave.render import STEPS, clean, print_step

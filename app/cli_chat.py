@@ -20,7 +20,7 @@ from ragweave.cli_ask import (
     answer_aloud,
     build_context,
 )
-from ragweave.cli_common import LibraryOption, complain, console, in_words, run
+from ragweave.cli_common import LibraryOption, Stopped, complain, console, in_words, run
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -123,7 +123,7 @@ class Conversation:
                 runner=runner.run,
             )
             self.turns += 1
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Stopped):
             self.out.print("\nStopped; ask something else.", style="dim")
         except RagweaveError as error:
             complain(in_words(error))

@@ -32,8 +32,8 @@ ASKED: list[tuple[str, list[str], int, list[str]]] = [
         ["electricity.html", "wind, sun and tide"],
     ),
     (
-        "A question that the library cannot answer",
-        ["ask", "Who won the football World Cup in 1998?"],
+        "A question that the library cannot answer, though it knows the ferry",
+        ["ask", "What does a ferry ticket cost?"],
         3,
         [],
     ),

@@ -93,6 +93,21 @@ def test_consent_to_a_web_search_is_asked_and_passed_on(
     assert agent.options[0]["checkpointer"] is not None
 
 
+def test_stopping_at_the_question_for_consent_stops_the_command(
+    main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal(""))
+    agent.consents = ["price of the ferry"]
+    code, _, err = main("ask", "Q?", "--web", "ask")
+    assert code == 130
+    assert err.endswith("Stopped.\n")
+    assert len(agent.options) == 1
+
+
 BAD: list[tuple[str, list[str], str]] = [
     ("empty question", ["ask", ""], "the question is empty"),
     ("blank question", ["ask", " \n "], "the question is empty"),
@@ -103,7 +118,7 @@ BAD: list[tuple[str, list[str], str]] = [
     ("empty library name", ["ask", "Q?", "--set", "top_k=x"], "top_k"),
     ("missing library", ["ask", "Q?", "-l", "nowhere"], "nowhere"),
     ("missing library in a search", ["search", "Q?", "-l", "nowhere"], "nowhere"),
-    ("100 kB question", ["ask", "why " * 25_000, "-l", "made"], "100,000 characters"),
+    ("100 kB question", ["ask", "why " * 25_000, "-l", "made"], "99,999 characters"),
     ("unknown graph", ["ask", "Q?", "--graph", "nope"], "nope"),
     ("missing path", ["index", "/nowhere/at/all"], "/nowhere/at/all"),
     ("unknown source", ["sources", "show", "nope", "-l", "made"], "nope"),
