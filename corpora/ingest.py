@@ -7,7 +7,6 @@ work on theirs. Everything a run must remember lies in the catalog, so a run tha
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import threading
 import time
@@ -25,7 +24,7 @@ from ragweave.corpora.stages import params_hash
 from ragweave.corpora.stores import check_encoder, stores
 from ragweave.models.errors import InputError, LibraryNotFound
 
-logger = logging.getLogger(__name__)
+__all__ = ["Event", "Report", "index"]
 
 Listener = Callable[[Event], None]
 

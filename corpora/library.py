@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 import threading
 from collections.abc import Iterable, Sequence
@@ -30,8 +29,6 @@ __all__ = [
     "open_library",
     "rename_library",
 ]
-
-logger = logging.getLogger(__name__)
 
 _TRIES = 3
 """Times a search begins anew because a writer committed in the middle of it."""

@@ -5,7 +5,6 @@ The slowest stage sets the pace. What is on its way is bounded by the size of th
 
 from __future__ import annotations
 
-import logging
 import queue
 import threading
 import time
@@ -24,8 +23,6 @@ from ragweave.corpora.stages import dense_texts, source_id
 from ragweave.corpora.vectors import Matrix
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import SourceError
-
-logger = logging.getLogger(__name__)
 
 EMBED_BATCH = 512
 """Texts of one call of the encoder."""
