@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import json
-import logging
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,6 @@ from filelock import FileLock, Timeout
 
 from ragweave.models.errors import LibraryError
 
-logger = logging.getLogger(__name__)
 
 _GATE_WAIT = 120.0
 """Seconds; the gate is held for one batch at most."""

@@ -114,7 +114,7 @@ class _Reader:
                 bufsize=0,
                 cwd=Path.home().anchor or None,
                 env=_environment(),
-                # A Ctrl-C is for the run, which then ends its readers: a reader that ended first would look like a bad file.
+                # Ctrl-C is for the run, which ends its readers: one that ended first would look like a bad file.
                 start_new_session=True,
             )
         return self._process
