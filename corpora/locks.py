@@ -18,7 +18,6 @@ from filelock import FileLock, Timeout
 
 from ragweave.models.errors import LibraryError
 
-
 _GATE_WAIT = 120.0
 """Seconds; the gate is held for one batch at most."""
 

@@ -19,7 +19,7 @@ from ragweave.corpora.readers import Readers
 from ragweave.corpora.stages import prepare
 from ragweave.corpora.vectors import Vectors, _collection
 
-KILLS = int(os.environ.get("RAGWEAVE_TEST_KILLS", "3"))
+KILLS = int(os.environ.get("TEST_KILLS", "3"))
 
 WRITER = """
 import asyncio, sys
