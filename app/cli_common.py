@@ -96,7 +96,8 @@ def settings_problem(error: Exception) -> str:
     first = error.errors()[0]
     name = "_".join(str(part) for part in first["loc"]).upper()
     name = name if name.startswith("RAGWEAVE_") else f"RAGWEAVE_{name}"
-    return f"{name} cannot be used: {first['msg']}. Correct it in the environment or in .env."
+    why = first["msg"].removeprefix("Value error, ")
+    return f"{name} cannot be used: {why}. Correct it in the environment or in .env."
 
 
 def unexpected(error: Exception) -> str:

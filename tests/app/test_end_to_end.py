@@ -113,3 +113,17 @@ async def test_the_api_answers_where_a_loop_is_running() -> None:
 
     answer = ragweave.ask(QUESTIONS[0][0])
     assert "1874" in answer.text
+
+
+def test_a_chat_server_that_is_down_leaves_the_small_mind_and_a_note(
+    main: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ragweave.models.settings import model_settings
+
+    monkeypatch.setenv("RAGWEAVE_CHAT", "some-model")
+    monkeypatch.setenv("RAGWEAVE_CHAT_URL", "http://127.0.0.1:9/v1")
+    model_settings.cache_clear()
+    code, out, err = main("ask", QUESTIONS[0][0])
+    assert (code, err) == (0, "")
+    assert "1874" in out
+    assert "Note: " in out and "127.0.0.1:9" in out
