@@ -51,17 +51,23 @@ class ModelSettings(BaseSettings):
     )
     embed_url: str = Field("", description="Base URL of an OpenAI-compatible embeddings server.")
     embed_key: SecretStr = Field(SecretStr(""), description="Key for EMBED; empty uses the provider's own variable.")
+    rerank: str = Field(
+        "relevance",
+        description="What orders the pool: `relevance` (ships), `fastembed:NAME`, `hf:NAME`, or `api:MODEL`.",
+    )
+    rerank_url: str = Field("", description="Address of a rerank endpoint of the Cohere and Jina kind.")
+    rerank_key: SecretStr = Field(SecretStr(""), description="Key for RERANK.")
     models_dir: Path | None = Field(
         None, description="Folder with weights, NAME/files, looked into before HOME/models."
     )
     offline: bool = Field(False, description="Never leave this machine: no downloads, no remote models.")
 
-    @field_validator("chat", "chat_url", "judge", "vision", "embed", "embed_url", mode="after")
+    @field_validator("chat", "chat_url", "judge", "vision", "embed", "embed_url", "rerank", "rerank_url", mode="after")
     @classmethod
     def _trim(cls, value: str) -> str:
         return value.strip()
 
-    @field_validator("chat_url", "embed_url", mode="after")
+    @field_validator("chat_url", "embed_url", "rerank_url", mode="after")
     @classmethod
     def _url(cls, value: str) -> str:
         if value and not value.startswith(("http://", "https://")):

@@ -29,14 +29,31 @@ class Context(BaseModel):
     top_k: int = Field(8, ge=1, le=50, description="Items kept per hop after fusion.")
     pool: int = Field(50, ge=5, le=500, description="Candidates per list before fusion and reranking.")
     phrasings: int = Field(4, ge=0, le=10, description="Rewrites beside the question (RAG-Fusion).")
+    phrasing: Literal["diverse", "rephrase"] = Field(
+        "diverse", description="Rewrites look from different angles, or say the same in other words."
+    )
+    clauses: bool = Field(True, description="The small mind asks the clauses of a compound question one by one.")
+    keywords: bool = Field(False, description="The small mind also asks the question's content words alone.")
     expand_when: Literal["auto", "always", "never"] = Field(
         "auto", description="Rewrite always, never, or when the first look is weak."
+    )
+    strong: float | None = Field(
+        None, ge=-1, le=1, description="Relevance of the best first hit that makes rewrites needless; empty: measured."
     )
     fusion: Literal["scores", "rrf"] = Field(
         "scores", description="How dense and lexical lists of one query are joined."
     )
-    rrf_k: int = Field(60, ge=0, le=1000, description="Constant of reciprocal rank fusion.")
-    rerank: bool = Field(True, description="Order the pool with the relevance model.")
+    rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion.")
+    rrf_base: Literal[0, 1] = Field(1, description="Rank of the first item in reciprocal rank fusion.")
+    dense_weight: float = Field(0.45, ge=0, le=100, description="Weight of a dense list beside a lexical one.")
+    original_weight: float = Field(2.0, ge=0, le=100, description="Weight of the question beside each rewrite.")
+    rerank: bool = Field(True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names.")
+    rerank_pool: int = Field(50, ge=1, le=200, description="Items of the fused pool that are reranked.")
+    recency: Literal["auto", "on", "off"] = Field(
+        "auto", description="Prefer newer documents: where the question asks for it, always, or never."
+    )
+    half_life: float = Field(7.0, gt=0, le=36_500, description="Days after which a document counts half as new.")
+    recency_floor: float = Field(0.3, ge=0, le=1, description="Share of its relevance that any old document keeps.")
     max_hops: int = Field(3, ge=0, le=10, description="Rounds of retrieval (Auto-RAG T).")
     max_recalls: int = Field(0, ge=0, le=10, description="Passages the chat model may write from memory (Auto-RAG E).")
     upper: float | None = Field(None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own.")

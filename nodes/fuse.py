@@ -3,77 +3,192 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from ragweave.corpora.library import Library
-from ragweave.corpora.types import Item
+from ragweave.corpora.types import Item, Locator
 from ragweave.models import relevance
+from ragweave.models.errors import RagweaveError
+from ragweave.models.relevance import Passage
+from ragweave.models.rerank import Reranker, reranker
 from ragweave.models.text import fold
 from ragweave.nodes.context import Context
-from ragweave.nodes.fusion import DENSE_WEIGHT, ORIGINAL_WEIGHT, Ranking, fuse_ranks, fuse_scores
+from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, standardise
 from ragweave.nodes.passages import evidence_of, idf_of, passage_of
+from ragweave.nodes.recency import faded, wants_recency, weights
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Evidence, RankedList, State, Update
 
-RERANKED = 30
-"""Items of the fused pool that the relevance model reads."""
+logger = logging.getLogger(__name__)
+
+TEXTUAL = ("paragraph", "document")
+"""Corpora whose items are their text. Pictures and clips with the same caption are different pictures and clips."""
+
+EMBEDDED_POOL = 30
+"""Items that the shipped relevance model reads: more made it slower and no better (docs/fusion.md)."""
+BEFORE = 0.3
+"""Weight of the fused score beside the relevance model's own order."""
 
 
 async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     """Return the hop's best items as evidence.
 
     Dense and lexical lists of one phrasing are joined by standardised scores, phrasings and corpora by reciprocal
-    ranks, the pool is ordered by the relevance model. The model reads each item once: `grade` uses the same scores.
+    ranks, and the pool is ordered by the relevance model or a cross-encoder. The relevance model reads each item
+    once: `grade` uses the same scores. Where the question asks for the newest, age counts last.
     """
     run = Run.of("fuse", state, runtime)
     run.by = run.context.fusion
     query = state["query"]
     pool = fused(state.get("found", []), query, run.context)
-    rows = await score_items(await run.library(), query, pool, run.context, run.hop)
-    summary = f"{len(rows)} of {len(pool)} items kept" + (f", best: {rows[0]['title']}" if rows else "")
+    notes: list[str] = []
+    rows = await score_items(await run.library(), query, pool, run.context, run.hop, notes)
+    for note in notes:
+        run.note(note)
+    now = datetime.now(UTC)
+    told = ""
+    if asks_recency(run.context, state.get("question", query), now):
+        rows = await asyncio.to_thread(by_age, rows, run.context, now)
+        told = f", newer first (half-life {run.context.half_life:g} days)"
+    rows = rows[: run.context.top_k]
+    summary = f"{len(rows)} of {len(pool)} items kept{told}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
-    return run.done(summary, data={"items": ids}, evidence=rows, candidates=ids, found=Overwrite([]))
+    best = {"best": max((r["relevance"] for r in rows), default=-1.0)} if query == state["question"] else {}
+    return run.done(summary, data={"items": ids}, evidence=rows, candidates=ids, found=Overwrite([]), **best)
 
 
 def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
     """Join every list of the hop into one ranking."""
     groups: dict[tuple[str, str], list[tuple[float, Ranking]]] = {}
     for row in found:
-        weight = DENSE_WEIGHT if row["kind"] == "dense" else 1.0
+        weight = context.dense_weight if row["kind"] == "dense" else 1.0
         ranking = list(zip(row["ids"], row["scores"], strict=True))
         groups.setdefault((row["corpus"], row["query"]), []).append((weight, ranking))
     joined: list[tuple[float, Ranking]] = []
     for (_, asked), lists in sorted(groups.items()):
-        weight = ORIGINAL_WEIGHT if asked == query else 1.0
+        weight = context.original_weight if asked == query else 1.0
         if context.fusion == "rrf":
-            joined.extend((weight, ranking) for _, ranking in lists)
+            joined.extend((weight * own, ranking) for own, ranking in lists)
         else:
             joined.append((weight, fuse_scores(lists)))
-    return joined[0][1] if len(joined) == 1 else fuse_ranks(joined, context.rrf_k)
+    return joined[0][1] if len(joined) == 1 else fuse_ranks(joined, context.rrf_k, context.rrf_base)
 
 
-def collapse(items: list[Item]) -> list[Item]:
-    """Keep the first of the items of one corpus whose text is the same."""
-    kept: dict[str, Item] = {}
+def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
+    """Keep the first of the items with the same text, with the locators of the others.
+
+    Items without text are never taken as the same.
+    """
+    kept: dict[str, tuple[Item, list[Locator]]] = {}
     for item in items:
-        kept.setdefault(f"{item.corpus} {fold(item.text)}", item)
+        text = " ".join(fold(item.text).split()) if item.corpus in TEXTUAL else ""
+        first, also = kept.setdefault(f"text {text}" if text else f"id {item.id}", (item, []))
+        if first is not item and item.locator != first.locator and item.locator not in also:
+            also.append(item.locator)
     return list(kept.values())
 
 
-async def score_items(library: Library, query: str, pool: Ranking, context: Context, hop: int) -> list[Evidence]:
-    """Score the pool's best items against the query and return the best as evidence rows, best first."""
-    items = await library.items([i for i, _ in pool[:RERANKED]])
-    kept = collapse([items[i] for i, _ in pool[:RERANKED] if i in items])
+async def score_items(
+    library: Library, query: str, pool: Ranking, context: Context, hop: int, notes: list[str] | None = None
+) -> list[Evidence]:
+    """Score the pool's best items against the query, once each, and return them as evidence rows, best first.
+
+    Args:
+        library: holds the items.
+        query: query of the hop.
+        pool: fused ranking.
+        context: knobs of the run.
+        hop: hop that fetched them.
+        notes: takes a sentence where a cross-encoder failed and the relevance model ordered in its stead.
+    """
+    judge = await _judge(notes) if context.rerank else None
+    best = [i for i, _ in pool[: context.rerank_pool]]
+    items = await library.items(best)
+    kept = collapse([items[i] for i in best if i in items])
+    if context.rerank and judge is None:
+        kept = kept[:EMBEDDED_POOL]
     if not kept:
         return []
-    passages = [passage_of(item, query) for item in kept]
+    passages = [passage_of(item, query) for item, _ in kept]
     idf = await idf_of(library, query, passages)
     scores = await asyncio.to_thread(relevance.score, query, passages, idf)
     joined = dict(pool)
-    order = scores.order if context.rerank else [joined[i.id] for i in kept]
-    rows = [
-        evidence_of(item, query, hop, rank, floor) for item, rank, floor in zip(kept, order, scores.floor, strict=True)
+    order = before = [joined[item.id] for item, _ in kept]
+    if context.rerank:
+        crossed = await _crossed(judge, query, passages, notes) if judge else None
+        order = crossed or blended(scores.order.tolist(), before)
+    rows: list[Evidence] = []
+    ranked = zip(kept, order, scores.floor, strict=True)
+    for (item, also), rank, floor in sorted(ranked, key=lambda r: (-r[1], r[0][0].id)):
+        row = evidence_of(item, query, hop, rank, floor)
+        rows.append({**row, "also": also} if also else row)
+    return rows
+
+
+def blended(order: Sequence[float], before: Sequence[float]) -> list[float]:
+    """Return the relevance model's order with a little of the fused one, both standardised over the pool."""
+    return [a + BEFORE * b for a, b in zip(standardise(order), standardise(before), strict=True)]
+
+
+async def _judge(notes: list[str] | None) -> Reranker | None:
+    try:
+        return await asyncio.to_thread(reranker)
+    except RagweaveError as error:
+        _unused(error, notes)
+        return None
+
+
+async def _crossed(judge: Reranker, query: str, passages: list[Passage], notes: list[str] | None) -> list[float] | None:
+    try:
+        found: list[float] = (await asyncio.to_thread(judge.scores, query, passages)).tolist()
+        return found
+    except RagweaveError as error:
+        _unused(error, notes)
+        return None
+
+
+def _unused(error: RagweaveError, notes: list[str] | None) -> None:
+    logger.info("reranking fell back: %s", error)
+    if notes is not None:
+        notes.append(f"The reranker was not used: {error}")
+
+
+def asks_recency(context: Context, question: str, now: datetime) -> bool:
+    """Tell whether newer items shall be preferred."""
+    return context.recency == "on" or (context.recency == "auto" and wants_recency(question, now))
+
+
+def by_age(rows: list[Evidence], context: Context, now: datetime) -> list[Evidence]:
+    """Weaken older items and order by what is left of their relevance; what was equal keeps its order.
+
+    The document's own date counts, else the date of its file as it lies on disk.
+    """
+    made = weights(
+        [date_of(r) for r in rows],
+        [r["relevance"] for r in rows],
+        half_life=context.half_life,
+        floor=context.recency_floor,
+        enough=relevance.UPPER,
+        now=now,
+    )
+    aged: list[Evidence] = [
+        {**r, "relevance": round(faded(r["relevance"], w), 4), "fresh": round(w, 4)}
+        for r, w in zip(rows, made, strict=True)
     ]
-    return sorted(rows, key=lambda r: (-r["score"], r["id"]))[: context.top_k]
+    return sorted(aged, key=lambda r: -r["relevance"])
+
+
+def date_of(row: Evidence) -> datetime | None:
+    """Return the date of an evidence row's document, or None where neither it nor its file has one."""
+    if row["date"]:
+        return datetime.fromisoformat(row["date"])
+    try:
+        return datetime.fromtimestamp(Path(row["locator"]["file"]).stat().st_mtime, UTC)
+    except (KeyError, OSError, OverflowError, ValueError):
+        return None

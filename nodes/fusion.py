@@ -8,11 +8,6 @@ from collections.abc import Mapping, Sequence
 Ranking = list[tuple[str, float]]
 """(item id, score), best first."""
 
-DENSE_WEIGHT = 0.45
-"""Weight of the dense list beside the lexical one; .3 to .6 measured alike (docs/evaluation.md)."""
-ORIGINAL_WEIGHT = 2.0
-"""Weight of the query as asked beside each of its rewrites."""
-
 
 def standardise(scores: Sequence[float]) -> list[float]:
     """Return z-scores; all 0 where the scores do not differ."""
@@ -64,5 +59,8 @@ def fuse_ranks(lists: Sequence[tuple[float, Ranking]], k: int = 60, base: int = 
 
 
 def ordered(scores: Mapping[str, float]) -> Ranking:
-    """Sort by score, ties by id, so that equal runs give equal orders."""
-    return sorted(scores.items(), key=lambda row: (-row[1], row[0]))
+    """Sort by score, ties by id, so that equal runs give equal orders.
+
+    Scores are compared to twelve decimals: sums of the same parts in another order differ in their last digits.
+    """
+    return sorted(scores.items(), key=lambda row: (-round(row[1], 12), row[0]))

@@ -1,46 +1,167 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.expand import _by_rule, clean
+from ragweave.models.chat import override
+from ragweave.models.chat_json import read_json
+from ragweave.models.text import words
+from ragweave.nodes.context import Context
+from ragweave.nodes.expand import Rewrites, clauses, clean, expand, keyword_form
+from ragweave.prompts import load
+from ragweave.testing import ScriptedChat
 
 QUERY = "How does version v2.0 store vectors?"
+FOUR = ["vector files of v2.0", "storage format in v2.0", "where embeddings lie on disk", "index file layout"]
 
 
 @pytest.mark.parametrize(
     ("replies", "kept"),
     [
-        (["Here are four queries:", "1. v2.0 vector storage", "2) storage format of v2.0"], ["v2.0 vector storage"]),
-        (['"vector files of v2.0"', "- vector files of v2.0", ""], ["vector files of v2.0"]),
+        (["Here are four queries:", "1. v2.0 files", "2) file format"], ["v2.0 files", "file format"]),
+        (["Sure! Here are 4 search queries", "vector files"], ["vector files"]),
+        (["Of course, I can help with these searches.", "vector files"], ["vector files"]),
+        (["以下是四个查询", "v2.0 vectors on disk"], ["v2.0 vectors on disk"]),
+        (['"files of v2.0"', "- files of v2.0", "* “Files of v2.0”", ""], ["files of v2.0"]),
+        (["(1) alpha", "[2] gamma", "3、epsilon", "Query 4: eta"], ["alpha", "gamma", "epsilon", "eta"]),
+        (["**vector files**", "`index layout`"], ["vector files", "index layout"]),
         (["How does version v2.0 store vectors?", "how does version V2.0 store vectors"], []),
         (["first form\nsecond form\n\n"], ["first form", "second form"]),
-        (["2.5 million vectors"], ["2.5 million vectors"]),
-        ([" ", "?", "--"], []),
-        (["x" * 600], []),
+        (["2.5 million", "3. v2.0 on disk", "10) 3D vectors"], ["2.5 million", "v2.0 on disk", "3D vectors"]),
+        ([" ", "?", "--", "1.", "\t"], []),
+        (["x " * 200], []),
+        (["向量如何存储", "как хранятся векторы", "vector storage"], ["vector storage"]),
+        (["Oklahoma question bank", "help files of v2.0"], ["Oklahoma question bank", "help files of v2.0"]),
     ],
-)
+)  # fmt: skip
 def test_rewrites_are_cleaned(replies: list[str], kept: list[str]) -> None:
-    assert clean(replies, QUERY, 10)[: len(kept)] == kept
-    if not kept:
-        assert clean(replies, QUERY, 10) == []
+    assert clean(replies, QUERY, 10) == kept
+
+
+def test_forty_lines_are_cut_to_the_number_asked_for() -> None:
+    lines = [f"{n}. angle {n} of the vectors" for n in range(1, 41)]
+    assert clean(lines, QUERY, 4) == [f"angle {n} of the vectors" for n in range(1, 5)]
+
+
+def test_names_and_numbers_are_no_other_script() -> None:
+    assert clean(["RRF 融合", "1889"], "什么是RRF融合排序？", 4) == ["RRF 融合", "1889"]
 
 
 @given(st.lists(st.text(max_size=40), max_size=50), st.integers(0, 6))
 def test_cleaning_keeps_the_limit_and_never_gives_an_empty_query(replies: list[str], limit: int) -> None:
     kept = clean(replies, QUERY, limit)
     assert len(kept) <= limit
-    assert all(any(c.isalnum() for c in k) or k.strip() for k in kept)
+    assert all(words(k) for k in kept)
+    assert len({k.casefold() for k in kept}) == len(kept)
+    assert clean(kept, QUERY, limit) == kept or any(c in "".join(kept) for c in "-*•.)[(:：、")
+
+
+@pytest.mark.parametrize(
+    ("reply", "queries"),
+    [
+        ('```json\n{"queries": ["a b", "c d"]}\n```', ["a b", "c d"]),
+        ('Sure, here it is: {"queries": ["a b"]} Hope this helps!', ["a b"]),
+        ('["a b", "c d"]', ["a b", "c d"]),
+        ('{"queries": "1. a b\\n2. c d"}', ["1. a b", "2. c d"]),
+        ('{"queries": [{"query": "a b"}, {"n": 1}, 7, null]}', ["a b"]),
+        ('{"queries": []}', []),
+    ],
+)
+def test_replies_in_other_forms_are_read(reply: str, queries: list[str]) -> None:
+    found = read_json(reply, Rewrites)
+    assert found is not None
+    assert found.queries == queries
+
+
+@pytest.mark.parametrize("reply", ["I would rather not.", "", "{", '{"queries": 3}', "<html>busy</html>"])
+def test_replies_without_queries_are_unreadable(reply: str) -> None:
+    assert read_json(reply, Rewrites) is None
 
 
 @pytest.mark.parametrize(
     ("query", "parts"),
     [
-        ("When was the tower built and who paid for the lens?", 2),
-        ("When was the tower built?", 0),
-        ("灯塔什么时候建成，谁出钱买了透镜？", 2),
+        (
+            "When was the tower built and who paid for the lens?",
+            ["When was the tower built", "who paid for the lens"],
+        ),
+        (
+            "When did Ada Ostrander found the works and how many people worked there?",
+            ["When did Ada Ostrander found the works", "Ada Ostrander how many people worked there"],
+        ),
+        ("When was the tower built?", []),
+        ("灯塔什么时候建成，谁出钱买了透镜？", ["灯塔什么时候建成", "谁出钱买了透镜"]),
     ],
 )
-async def test_compound_question_is_cut_into_its_clauses(query: str, parts: int) -> None:
-    assert len(await _by_rule(query)) == parts
+def test_compound_question_is_cut_into_its_clauses(query: str, parts: list[str]) -> None:
+    assert clauses(query) == parts
+
+
+def test_keyword_form_keeps_the_words_that_carry_content() -> None:
+    assert keyword_form("When was the “Corvane Observatory” opened?") == "Corvane Observatory opened"
+    assert keyword_form("Who are you?") == ""
+
+
+@pytest.mark.parametrize("name", ["rephrase", "diverse"])
+def test_both_prompts_carry_the_number_and_the_question(name: str) -> None:
+    (_, system), (_, user) = load(name, count=3, question="{count} towers?")
+    assert "write 3 other queries" in system
+    assert user == "{count} towers?"
+
+
+class _Runtime:
+    """What a node needs of a runtime."""
+
+    def __init__(self, **knobs: Any) -> None:
+        self.context = Context(expand_when="always", **knobs)
+        self.stream_writer = lambda event: None
+
+
+async def _phrasings(model: ScriptedChat, *, cached: bool = False, **knobs: Any) -> dict[str, Any]:
+    with override(writer=model, cached=cached):
+        update = await expand({"query": QUERY, "hop": 1, "turn": ""}, _Runtime(**knobs))  # type: ignore[arg-type]
+    row: dict[str, Any] = update["queries"][0]
+    return row
+
+
+async def test_rewrites_come_from_one_call() -> None:
+    model = ScriptedChat(react=lambda messages: {"queries": FOUR})
+    row = await _phrasings(model)
+    assert row["rewrites"] == FOUR
+    assert row["by"] == "llm"
+    assert len(model.calls) == 1
+
+
+async def test_reply_is_cached_by_question_prompt_and_model() -> None:
+    model = ScriptedChat(react=lambda messages: {"queries": FOUR})
+    for _ in range(3):
+        assert (await _phrasings(model, cached=True))["rewrites"] == FOUR
+    assert len(model.calls) == 1
+    await _phrasings(model, cached=True, phrasing="rephrase")
+    assert len(model.calls) == 2
+    await _phrasings(model, cached=True, phrasings=2)
+    assert len(model.calls) == 3
+
+
+@pytest.mark.parametrize(
+    "reply", ["I would rather not.", "", '{"queries": []}', {"queries": [QUERY]}, ConnectionError("down")]
+)
+async def test_model_that_fails_leaves_the_question_alone(reply: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragweave.models.chat.BACKOFF", 0.0)
+
+    def react(messages: Any) -> Any:
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    assert (await _phrasings(ScriptedChat(react=react)))["rewrites"] == []
+
+
+@pytest.mark.parametrize(("knobs", "by"), [({"phrasings": 0}, "off"), ({"mind": "small"}, "small")])
+async def test_nothing_is_asked_of_a_model_where_rewrites_are_off_or_small(knobs: dict[str, Any], by: str) -> None:
+    model = ScriptedChat(react=lambda messages: {"queries": FOUR})
+    assert (await _phrasings(model, **knobs))["by"] == by
+    assert not model.calls

@@ -1,0 +1,268 @@
+"""Cross-encoders: question and passage are read together, and the passages put in order.
+
+The shipped relevance head is the embedded default and needs nothing. RAGWEAVE_RERANK names another maker:
+`fastembed:NAME` (ONNX), `hf:NAME` (any transformers sequence classifier with one or two labels, safetensors only, a hub
+name or a folder), or `api:MODEL` at RAGWEAVE_RERANK_URL (the `POST /rerank` of Cohere, Jina, vLLM, llama.cpp).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.models.chat_client import is_local
+from ragweave.models.chat_errors import explain
+from ragweave.models.errors import InputError, MissingExtra, ModelError
+from ragweave.models.relevance_features import Passage
+from ragweave.models.settings import ModelSettings, model_settings
+from ragweave.models.text import clip
+from ragweave.models.transient import is_transient, retry_after
+
+logger = logging.getLogger(__name__)
+
+EMBEDDED = "relevance"
+"""Name of the shipped head (`ragweave.models.relevance`)."""
+CHARACTERS = 4_000
+"""Of a passage that are read; cross-encoders cut at some 512 tokens anyway."""
+BATCH = 16
+PAUSES = (0.5, 2.0)
+"""Seconds before the second and third call of a server."""
+
+Floats = NDArray[np.float64]
+
+
+class Reranker(Protocol):
+    """Orders the passages of one question."""
+
+    name: str
+
+    def scores(self, question: str, passages: Sequence[Passage]) -> Floats:
+        """Return (n,) scores, higher is better; they compare within one call only.
+
+        CPU or network work: async callers use `asyncio.to_thread`.
+
+        Raises:
+            ModelError: if the model fails or sends something that is not a score for each passage.
+        """
+        ...
+
+
+def reranker(name: str | None = None) -> Reranker | None:
+    """Return the cross-encoder of that name, loaded once per process, or None for the shipped relevance head.
+
+    Args:
+        name: as RAGWEAVE_RERANK; the setting's when not given.
+
+    Raises:
+        InputError: if the name has no known form.
+        MissingExtra: if the package behind it is not installed.
+        ModelError: if the model cannot be loaded.
+    """
+    settings = model_settings()
+    wanted = settings.rerank if name is None else name
+    if wanted in ("", EMBEDDED):
+        return None
+    with _loading:
+        return _load(wanted, settings)
+
+
+_loading = threading.Lock()
+
+
+@lru_cache(maxsize=2)
+def _load(name: str, settings: ModelSettings) -> Reranker:
+    kind, _, model = name.partition(":")
+    makers: dict[str, Callable[[str, ModelSettings], Reranker]] = {
+        "fastembed": _fastembed,
+        "hf": _hf,
+        "api": ServedReranker,
+    }
+    if kind not in makers or not model:
+        raise InputError(
+            f"there is no reranker {name!r}", "set RAGWEAVE_RERANK to relevance, fastembed:NAME, hf:NAME or api:MODEL"
+        )
+    return makers[kind](model, settings)
+
+
+class PairReranker:
+    """A cross-encoder in this process.
+
+    Args:
+        name: for messages.
+        predict: from a question and texts to a score for each.
+    """
+
+    def __init__(self, name: str, predict: Callable[[str, list[str]], Any]) -> None:
+        self.name = name
+        self._predict = predict
+        self._lock = threading.Lock()
+
+    def scores(self, question: str, passages: Sequence[Passage]) -> Floats:
+        """Return (n,) scores."""
+        if not passages:
+            return np.zeros(0)
+        try:
+            with self._lock:
+                found = np.asarray(list(self._predict(question, [readable(p) for p in passages])), dtype=np.float64)
+        except Exception as exc:
+            raise ModelError(f"{self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}", _REMEDY) from exc
+        return _checked(found, len(passages), self.name)
+
+
+_REMEDY = "check RAGWEAVE_RERANK, or unset it to use the shipped relevance head"
+
+
+def readable(passage: Passage) -> str:
+    """Return what a cross-encoder reads of a passage: its title, then its text."""
+    body = passage.text[:CHARACTERS]
+    return f"{passage.title}\n{body}" if passage.title else body
+
+
+def _checked(found: Floats, count: int, name: str) -> Floats:
+    if found.shape != (count,) or not np.isfinite(found).all():
+        raise ModelError(f"{name} gave no usable score for each of {count} passages", _REMEDY)
+    return found
+
+
+def _cannot_load(name: str, exc: Exception, settings: ModelSettings) -> ModelError:
+    hint = "unset RAGWEAVE_OFFLINE once to download it" if settings.offline else "check the name and the network"
+    return ModelError(f"the reranker {name} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint)
+
+
+def _fastembed(model: str, settings: ModelSettings) -> Reranker:
+    name = f"fastembed:{model}"
+    try:
+        from fastembed.rerank.cross_encoder import TextCrossEncoder
+    except ImportError as exc:
+        raise MissingExtra(f"the reranker {name}", "fastembed") from exc
+    folder = (settings.models_dir or settings.home / "models") / "fastembed"
+    try:
+        made = TextCrossEncoder(model_name=model, cache_dir=str(folder), local_files_only=settings.offline)
+    except Exception as exc:
+        raise _cannot_load(name, exc, settings) from exc
+    return PairReranker(name, lambda question, texts: made.rerank(question, texts, batch_size=BATCH))
+
+
+def _hf(model: str, settings: ModelSettings) -> Reranker:
+    name = f"hf:{model}"
+    try:
+        import torch
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    except ImportError as exc:
+        raise MissingExtra(f"the reranker {name}", "hf") from exc
+    try:
+        options = {"local_files_only": settings.offline, "trust_remote_code": False}
+        cut = AutoTokenizer.from_pretrained(model, **options)
+        # Safetensors hold numbers only; the older weight files are pickles and can run code.
+        judge = AutoModelForSequenceClassification.from_pretrained(model, use_safetensors=True, **options).eval()
+    except Exception as exc:
+        raise _cannot_load(name, exc, settings) from exc
+    labels = int(judge.config.num_labels)
+    if labels > 2:
+        raise ModelError(
+            f"{name} has {labels} labels, and a cross-encoder has one or two", "choose a model that was made to rerank"
+        )
+    longest = min(int(getattr(judge.config, "max_position_embeddings", 512)), 512)
+
+    def predict(question: str, texts: list[str]) -> list[float]:
+        out: list[float] = []
+        for start in range(0, len(texts), BATCH):
+            batch = texts[start : start + BATCH]
+            read = cut(
+                [question] * len(batch), batch, padding=True, truncation="longest_first", max_length=longest,
+                return_tensors="pt",
+            )  # fmt: skip
+            with torch.inference_mode():
+                logits = judge(**read).logits
+            # Two labels: how much more relevant than not.
+            out += (logits[:, 0] if labels == 1 else logits[:, 1] - logits[:, 0]).tolist()
+        return out
+
+    return PairReranker(name, predict)
+
+
+class ServedReranker:
+    """A reranking server: `POST /rerank` with model, query and documents.
+
+    Args:
+        model: name the server knows.
+        settings: address, key and timeout.
+
+    Raises:
+        InputError: if no address is set.
+        ModelError: if RAGWEAVE_OFFLINE is set and the server is not on this machine.
+    """
+
+    def __init__(self, model: str, settings: ModelSettings) -> None:
+        self.name = f"api:{model}"
+        self._model = model
+        url = settings.rerank_url
+        if not url:
+            raise InputError(
+                f"the reranker {self.name} has no address",
+                "set RAGWEAVE_RERANK_URL, for example https://HOST/v1/rerank",
+            )
+        self._url = url if url.endswith("/rerank") else f"{url}/rerank"
+        self.host = urlsplit(url).netloc
+        if settings.offline and not is_local(self.host):
+            raise ModelError(
+                f"RAGWEAVE_OFFLINE is set and {self.host} is not this machine",
+                "unset RAGWEAVE_RERANK to use the shipped relevance head, or unset RAGWEAVE_OFFLINE",
+            )
+        key = settings.rerank_key.get_secret_value()
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._timeout = settings.chat_timeout
+
+    def scores(self, question: str, passages: Sequence[Passage]) -> Floats:
+        """Return (n,) scores; a passage that the server leaves out ranks last."""
+        if not passages:
+            return np.zeros(0)
+        texts = [readable(p) for p in passages]
+        body = {"model": self._model, "query": question, "documents": texts, "top_n": len(texts)}
+        for pause in (*PAUSES, None):
+            try:
+                return self._read(self._post(body), len(texts))
+            except Exception as exc:
+                if pause is None or not is_transient(exc):
+                    raise explain(exc, self.name, self.host, "RERANK", waited=self._timeout) from exc
+                wait = max(pause, min(retry_after(exc) or 0.0, 20.0))
+                logger.info("%s: %s; trying again in %.1f s", self.name, type(exc).__name__, wait)
+                time.sleep(wait)
+        raise AssertionError("the last try returns or raises")
+
+    def _post(self, body: dict[str, Any]) -> Any:
+        import httpx
+
+        # No redirects: a key and a person's own text go to the configured address and nowhere else.
+        with httpx.Client(timeout=self._timeout, follow_redirects=False) as client:
+            reply = client.post(self._url, json=body, headers=self._headers)
+            reply.raise_for_status()
+        try:
+            return reply.json()
+        except ValueError:
+            return None
+
+    def _read(self, reply: Any, count: int) -> Floats:
+        rows = reply.get("results") if isinstance(reply, dict) else None
+        found = np.full(count, np.nan)
+        for row in rows if isinstance(rows, list) else []:
+            if not isinstance(row, dict):
+                continue
+            at, score = row.get("index"), row.get("relevance_score")
+            numeric = isinstance(score, int | float) and not isinstance(score, bool) and np.isfinite(score)
+            if isinstance(at, int) and 0 <= at < count and numeric:
+                found[at] = score
+        if np.isnan(found).all():
+            raise ModelError(
+                f"{self.host} sent something that is not the reply of a reranker",
+                "check that RAGWEAVE_RERANK_URL is the address of its rerank endpoint",
+            )
+        return np.where(np.isnan(found), np.nanmin(found) - 1.0, found)

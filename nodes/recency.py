@@ -1,0 +1,121 @@
+"""Time decay: where a question asks for what is newest, an older item counts for less, and never for nothing.
+
+The weight of an item is floor + (1 - floor) * 2^(-age / half-life) with the age in days (RAG-Fusion, time decay:
+lambda = .1 a day is a half-life of about seven days). It multiplies the calibrated relevance as a probability. Ages are
+counted from the newest item that bears on the question, not from today: a library that stopped growing last year still
+knows its latest state, and the best item that is new enough is never weakened.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from ragweave.models.text import names
+
+SLACK = timedelta(days=2)
+"""How far ahead of the clock a date may lie: time zones and clocks that are set a little wrong."""
+
+_ASKS = re.compile(
+    r"\b(?:latest|newest|(?:most|more) recent(?:ly)?|recent(?:ly)?|current(?:ly)?|nowadays|presently|up[- ]to[- ]date"
+    r"|right now|these days|at (?:the moment|present)|as of (?:now|today)|so far"
+    r"|today(?:['’]s)?|yesterday(?:['’]s)?|this (?:week|month|quarter|year)(?:['’]s)?"
+    r"|neueste[nrsm]?|aktuell(?:e[nrsm]?)?|derzeit(?:ige[nrsm]?)?|zurzeit|zuletzt|heute|diese woche|dieses jahr"
+    r"|derni(?:er|ère)s? (?:nouvelles?|version)|le plus récent|récemment|actuel(?:le)?(?:ment)?|aujourd['’]hui"
+    r"|más recientes?|recientemente|actual(?:es|mente)|hoy|esta semana)\b",
+    re.I,
+)
+_ASKS_CJK = re.compile(
+    "最新|最近|近期|近来|新近|目前|现在|如今|当前|眼下|至今|迄今|今天|今日|昨天|昨日|本周|这周|这个星期|本月|这个月|今年|本年度"
+    "|最近の|現在|今週|今月|今日の"
+)
+_OTHER_SENSE = re.compile(
+    r"\b(?:alternating|direct|electric(?:al)?|ocean(?:ic)?|sea|tidal|rip|induced|air|water|of) currents?\b"
+    r"|\bcurrents?\W+(?:flow|density|source|limit|through|of electricity|in (?:an?|the) (?:wire|coil|circuit|ocean))",
+    re.I,
+)
+_YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
+
+
+def wants_recency(question: str, now: datetime) -> bool:
+    """Tell whether a question asks for the newest state of things.
+
+    It does so by its words: English, Chinese, and the usual ones of German, French, Spanish and Japanese. Words inside
+    names do not count, nor does a current that flows, nor a question that names an earlier year.
+    """
+    if any(int(y) < now.year for y in _YEAR.findall(question)):
+        return False
+    plain = _OTHER_SENSE.sub(" ", question)
+    for name in names(question):
+        if len(name.split()) > 1:
+            plain = plain.replace(name, " ")
+    return bool(_ASKS.search(plain) or _ASKS_CJK.search(question))
+
+
+def readable(date: datetime | None, now: datetime) -> datetime | None:
+    """Return a date that can be meant: not after the clock, not the first day of 1970, where broken clocks begin."""
+    if date is None:
+        return None
+    aware = date if date.tzinfo else date.replace(tzinfo=UTC)
+    if aware > now + SLACK or (aware.year, aware.month, aware.day) in {(1970, 1, 1), (1969, 12, 31)}:
+        return None
+    return aware
+
+
+def decay(age: float, half_life: float, floor: float) -> float:
+    """Return the weight of an item, in [floor, 1].
+
+    Args:
+        age: days; a negative age counts as 0.
+        half_life: days after which half of what is above the floor is left.
+        floor: weight that even the oldest item keeps.
+
+    Raises:
+        ValueError: if the half-life is not positive, or the floor not in [0, 1].
+    """
+    if half_life <= 0 or not 0 <= floor <= 1:
+        raise ValueError("the half-life must be positive and the floor between 0 and 1")
+    return floor + (1 - floor) * 2 ** (-max(age, 0.0) / half_life)
+
+
+def newest_relevant(dates: Sequence[datetime | None], relevance: Sequence[float], enough: float) -> datetime | None:
+    """Return the date from which ages are counted.
+
+    Args:
+        dates: readable dates.
+        relevance: calibrated relevance of the same items.
+        enough: relevance from which an item bears on the question; where none reaches it, the best dated item counts.
+    """
+    dated = [(r, d) for d, r in zip(dates, relevance, strict=True) if d is not None]
+    bearing = [d for r, d in dated if r >= enough]
+    return max(bearing) if bearing else max(dated)[1] if dated else None
+
+
+def weights(
+    dates: Sequence[datetime | None],
+    relevance: Sequence[float],
+    *,
+    half_life: float,
+    floor: float,
+    enough: float,
+    now: datetime,
+) -> list[float]:
+    """Return the weight of each item, in (0, 1].
+
+    An item without a readable date gets the median weight of the others: not knowing its age neither lifts nor buries
+    it. Where no item has one, every weight is 1.
+    """
+    known = [readable(d, now) for d in dates]
+    start = newest_relevant(known, relevance, enough)
+    if start is None:
+        return [1.0] * len(known)
+    made = [decay((start - d).total_seconds() / 86_400, half_life, floor) if d else None for d in known]
+    middle = statistics.median([w for w in made if w is not None])
+    return [middle if w is None else w for w in made]
+
+
+def faded(relevance: float, weight: float) -> float:
+    """Return calibrated relevance in [-1, 1] after its probability (1 + relevance) / 2 was multiplied by a weight."""
+    return (1 + relevance) * weight - 1
