@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from rich.cells import cell_len
@@ -15,10 +15,12 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from ragweave.corpora.types import Locator
 from ragweave.models.text import UNSPACED, clip
-from ragweave.nodes.answer import Answer, Citation
-from ragweave.nodes.state import Evidence
+
+if TYPE_CHECKING:
+    from ragweave.corpora.types import Locator
+    from ragweave.nodes.answer import Answer, Citation
+    from ragweave.nodes.state import Evidence
 
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
