@@ -83,7 +83,7 @@ def ece(confidence: Sequence[float], right: Sequence[bool], bins: int = 15) -> f
 
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_PUNCTUATION = str.maketrans({c: " " for c in string.punctuation + "“”‘’«»„。，、；：？！（）「」《》…–—"})
+_PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + "“”‘’«»„。，、；：？！（）「」《》…–—", " "))
 
 
 def normalise(answer: str) -> str:

@@ -31,7 +31,11 @@ class Trees:
     depth: NDArray[np.int16]
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the raw score, (n,), of rows (n, features): the sum of the leaves they reach.
+        """Return the raw score, (n,), of rows (n, features): the sum of the leaves they reach."""
+        return np.asarray(self.leaves(x).sum(axis=1))
+
+    def leaves(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the value of the leaf that each row reaches in each tree, (n, T).
 
         Args:
             x: features, finite.
@@ -45,7 +49,7 @@ class Trees:
         for _ in range(int(self.depth)):
             at = node + offset
             node = np.where(x[rows, feature[at]] <= threshold[at], left[at], right[at])
-        return np.asarray(self.value.ravel()[node + offset].sum(axis=1))
+        return np.asarray(self.value.ravel()[node + offset])
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, for `numpy.savez`."""

@@ -1,0 +1,232 @@
+"""Measure routers: the small head, a language model, and the ensemble of both (UniversalRAG, sections 3.2 and 4)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragweave.evals.data import Routed
+from ragweave.evals.metrics import Bin, accuracy, ece, reliability
+from ragweave.models import router
+
+Classify = Callable[[str], Awaitable[str | None]]
+"""Asks a language model for the label of a question; None where its reply cannot be read."""
+
+WIDTH = 8
+"""Questions asked of a language model at the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How one question was routed.
+
+    Attributes:
+        probabilities: label to calibrated probability.
+        label: the label decided on.
+        confidence: probability of that label; 1 where a language model said it.
+        ms: milliseconds it took.
+        calls: calls of a language model.
+        fell_back: whether a reply could not be read and the small head decided.
+    """
+
+    probabilities: dict[str, float]
+    label: str
+    confidence: float
+    ms: float
+    calls: int = 0
+    fell_back: bool = False
+
+
+def best(probabilities: dict[str, float]) -> str:
+    """Return the likeliest label; of equal ones the first by name."""
+    return min(probabilities, key=lambda k: (-probabilities[k], k))
+
+
+def by_head(questions: Sequence[str], path: Path = router.HEAD) -> list[Decision]:
+    """Route with the small head, one question at a time."""
+    router.predict("warm up", path)
+    out = []
+    for question in questions:
+        started = time.perf_counter()
+        p = router.predict(question, path)
+        ms = (time.perf_counter() - started) * 1000
+        label = best(p)
+        out.append(Decision(p, label, p[label], ms))
+    return out
+
+
+async def by_model(
+    questions: Sequence[str], classify: Classify, labels: Sequence[str], path: Path = router.HEAD, width: int = WIDTH
+) -> list[Decision]:
+    """Route with a language model; a reply that is no label falls back to the small head, never to chance.
+
+    Args:
+        questions: as asked.
+        classify: asks the model.
+        labels: vocabulary; anything else counts as unreadable.
+        path: head to fall back to.
+        width: questions in flight.
+    """
+    gate = asyncio.Semaphore(width)
+
+    async def one(question: str) -> Decision:
+        async with gate:
+            started = time.perf_counter()
+            label = await classify(question)
+            if label in labels:
+                ms = (time.perf_counter() - started) * 1000
+                return Decision({k: float(k == label) for k in labels}, str(label), 1.0, ms, calls=1)
+            p = await asyncio.to_thread(router.predict, question, path)
+            ms = (time.perf_counter() - started) * 1000
+            return Decision(p, best(p), p[best(p)], ms, calls=1, fell_back=True)
+
+    return list(await asyncio.gather(*(one(q) for q in questions)))
+
+
+def ensemble(small: Sequence[Decision], large: Sequence[Decision], threshold: float) -> list[Decision]:
+    """Take the small head where its confidence reaches the threshold, else the language model.
+
+    Milliseconds add up where the model is asked, and only then does its call count.
+    """
+    out = []
+    for s, m in zip(small, large, strict=True):
+        if s.confidence >= threshold:
+            out.append(s)
+        else:
+            out.append(Decision(m.probabilities, m.label, m.confidence, s.ms + m.ms, m.calls, m.fell_back))
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One threshold of a trade-off curve.
+
+    Attributes:
+        threshold: confidence compared with.
+        accuracy: micro accuracy; for the second corpus, whether the right label is among those searched.
+        macro: the same as a mean over labels.
+        cost: mean corpora searched, or mean calls of a language model per question.
+    """
+
+    threshold: float
+    accuracy: float
+    macro: float
+    cost: float
+
+
+THRESHOLDS = tuple(round(x, 2) for x in np.arange(0.0, 1.0001, 0.05))
+
+
+def second_corpus_curve(
+    gold: Sequence[str], decisions: Sequence[Decision], thresholds: Sequence[float] = THRESHOLDS
+) -> list[Point]:
+    """Return, per threshold, how often the right corpus is searched and how many are searched on average.
+
+    Rows whose gold label is "none" are left out, and "none" is masked, as the small mind does it.
+    """
+    kept = [(g, d) for g, d in zip(gold, decisions, strict=True) if g != "none"]
+    if not kept:
+        return []
+    available = {k for _, d in kept for k in d.probabilities} - {"none"}
+    points = []
+    for t in thresholds:
+        served = [router.choose(d.probabilities, available, second_below=t) for _, d in kept]
+        hits = [g if g in s else "" for (g, _), s in zip(kept, served, strict=True)]
+        found = accuracy([g for g, _ in kept], hits)
+        points.append(Point(t, found.micro, found.macro, sum(map(len, served)) / len(served)))
+    return points
+
+
+def ensemble_curve(
+    gold: Sequence[str],
+    small: Sequence[Decision],
+    large: Sequence[Decision],
+    thresholds: Sequence[float] = THRESHOLDS,
+) -> list[Point]:
+    """Return, per threshold, the ensemble's accuracy and its mean model calls per question."""
+    points = []
+    for t in thresholds:
+        decided = ensemble(small, large, t)
+        found = accuracy(gold, [d.label for d in decided])
+        points.append(Point(t, found.micro, found.macro, sum(d.calls for d in decided) / max(1, len(decided))))
+    return points
+
+
+def choose_threshold(curve: Sequence[Point], within: float = 0.005) -> float:
+    """Return the cheapest threshold whose micro accuracy lies within `within` of the curve's best.
+
+    Raises:
+        ValueError: the curve is empty.
+    """
+    if not curve:
+        raise ValueError("a curve needs at least one threshold")
+    top = max(p.accuracy for p in curve)
+    return min((p for p in curve if p.accuracy >= top - within), key=lambda p: (p.cost, p.threshold)).threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A router's figures on one file.
+
+    Attributes:
+        flat: the keys that `--json` writes.
+        per_label: accuracy by gold label.
+        per_source: accuracy by source.
+        confusion: gold to predicted to count.
+        bins: reliability diagram.
+    """
+
+    flat: dict[str, float]
+    per_label: dict[str, float]
+    per_source: dict[str, float]
+    confusion: dict[str, dict[str, int]]
+    bins: list[Bin]
+
+
+def measure(rows: Sequence[Routed], decisions: Sequence[Decision]) -> Measured:
+    """Score decisions against the gold labels of the rows."""
+    gold, said = [r.label for r in rows], [d.label for d in decisions]
+    found = accuracy(gold, said)
+    right = [g == s for g, s in zip(gold, said, strict=True)]
+    confidence = [d.confidence for d in decisions]
+    sources = sorted({r.source for r in rows})
+    per_source = {s: float(np.mean([ok for r, ok in zip(rows, right, strict=True) if r.source == s])) for s in sources}
+    flat: dict[str, Any] = {
+        "questions": len(rows),
+        "accuracy_micro": round(found.micro, 4),
+        "accuracy_macro": round(found.macro, 4),
+        "ece": round(ece(confidence, right), 4),
+        "ms_per_question": round(float(np.mean([d.ms for d in decisions])), 3),
+        "model_calls_per_question": round(float(np.mean([d.calls for d in decisions])), 4),
+        "fell_back": sum(d.fell_back for d in decisions),
+    }
+    return Measured(flat, found.per_label, per_source, found.confusion, reliability(confidence, right))
+
+
+def chat_classifier(labels: Sequence[str]) -> Classify:
+    """Return a classifier by the configured chat model with the few-shot prompt that the graph uses.
+
+    Raises:
+        InputError: no chat model is set.
+    """
+    from ragweave.models.chat import chat
+    from ragweave.models.errors import InputError
+    from ragweave.models.meter import Meter
+    from ragweave.prompts import load
+
+    model = chat("judge")
+    if model is None:
+        raise InputError("the llm router needs a chat model", "set RAGWEAVE_CHAT, for example openai:gpt-4o-mini")
+    meter = Meter()
+
+    async def classify(question: str) -> str | None:
+        messages = load("route", labels=", ".join(labels), question=question)
+        return await model.label(messages, list(labels), node="route", meter=meter)
+
+    return classify
