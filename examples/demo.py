@@ -20,7 +20,7 @@ TALK = ["When was the lighthouse of Skerry Holm first lit?", "And how tall is it
 ASKED: list[tuple[str, list[str], int, list[str]]] = [
     (
         "Two documents: one names the shipyard, another tells when it closed",
-        ["ask", "In which year did the shipyard that built the ferry Marten close?"],
+        ["ask", "When did the shipyard that built the Marten close?"],
         0,
         ["1987", "shipyards.txt"],
     ),

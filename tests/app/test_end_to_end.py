@@ -38,7 +38,7 @@ QUESTIONS = [
     ("What does the new pier cost?", "2.6 million", ["council-2024.pdf"]),
     ("How many pairs of razorbills breed below the lighthouse?", "240", ["birds.rst"]),
     (
-        "In which year did the shipyard that built the ferry Marten close?",
+        "When did the shipyard that built the Marten close?",
         "1987",
         ["ferry.md", "shipyards.txt"],
     ),
