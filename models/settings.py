@@ -57,12 +57,21 @@ class ModelSettings(BaseSettings):
     )
     rerank_url: str = Field("", description="Address of a rerank endpoint of the Cohere and Jina kind.")
     rerank_key: SecretStr = Field(SecretStr(""), description="Key for RERANK.")
+    router: str = Field(
+        "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME[@REVISION] of the hub."
+    )
+    evaluator: str = Field(
+        "", description="Trained evaluator for grade_by=checkpoint: a folder, or OWNER/NAME[@REVISION] of the hub."
+    )
     models_dir: Path | None = Field(
         None, description="Folder with weights, NAME/files, looked into before HOME/models."
     )
     offline: bool = Field(False, description="Never leave this machine: no downloads, no remote models.")
 
-    @field_validator("chat", "chat_url", "judge", "vision", "embed", "embed_url", "rerank", "rerank_url", mode="after")
+    @field_validator(
+        "chat", "chat_url", "judge", "vision", "embed", "embed_url", "rerank", "rerank_url", "router", "evaluator",
+        mode="after",
+    )  # fmt: skip
     @classmethod
     def _trim(cls, value: str) -> str:
         return value.strip()

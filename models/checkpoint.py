@@ -1,0 +1,274 @@
+"""Routers and evaluators that were trained with transformers (extra `hf`): DistilBERT, T5, cross-encoders.
+
+`router` takes sequence classifiers and models that generate the label word (UniversalRAG, section 3.2 and appendix);
+`evaluator` takes sequence regression over "question [SEP] passage" (CRAG, section 4.2) and cross-encoders with one or
+two labels. Both load once per process and may be called from several threads.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ragweave.models.checkpoint_files import (
+    Opened,
+    find,
+    load_model,
+    need,
+    read_config,
+    read_sheet,
+    torch_and_transformers,
+    usable_labels,
+)
+from ragweave.models.errors import ModelError, WeightsError
+from ragweave.models.relevance_features import Passage
+from ragweave.models.text import clip
+
+Router = Callable[[str], dict[str, float]]
+Evaluator = Callable[[str, Sequence[Passage]], list[float]]
+
+BATCH = 16
+_QUESTION = 2_000
+"""Characters of a question that are read; 512 tokens are fewer in every language."""
+_PASSAGE = 12_000
+
+
+class TextModel:
+    """A checkpoint with what is needed to ask it: tokens in, scores out.
+
+    Args:
+        opened: model, tokeniser and sheet.
+        labels: words a generating model chooses between; empty for a model with an output per label.
+
+    Raises:
+        WeightsError: if the words cannot be told apart by their first token.
+    """
+
+    def __init__(self, opened: Opened, labels: Sequence[str] = ()) -> None:
+        self.name, self.model, self.tokenizer, self.sheet = opened.name, opened.model, opened.tokenizer, opened.sheet
+        self.joined = bool(self.model.config.is_encoder_decoder)
+        self.first = [self._first_token(label) for label in labels]
+        if len(set(self.first)) != len(self.first) or self.tokenizer.unk_token_id in self.first:
+            raise WeightsError(
+                f"the tokeniser of {self.name} does not tell the labels {', '.join(labels)} apart by their first token",
+                "use a base model whose vocabulary knows the words",
+            )
+        longest = int(getattr(self.model.config, "max_position_embeddings", 0) or self.sheet.max_length)
+        self.max_length = min(self.sheet.max_length, longest)
+        self._inputs = inspect.signature(self.model.forward).parameters
+        self._lock = threading.Lock()
+
+    def _first_token(self, label: str) -> int:
+        return int(self.tokenizer(label, add_special_tokens=False)["input_ids"][0])
+
+    def plain(self, text: str, limit: int) -> str:
+        """Cut a text and take the tokeniser's control words out of it: inside a question or passage they are not."""
+        text = text[:limit]
+        for word in self.tokenizer.all_special_tokens:
+            text = text.replace(word, " ")
+        return text
+
+    def question(self, text: str) -> str:
+        """Return what a router reads of a question."""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        kept = " ".join(lines[:1] if self.sheet.first_line else lines)
+        kept = self.plain(kept, _QUESTION)
+        return self.sheet.prompt.replace("{question}", kept) if self.first else kept
+
+    def pair(self, question: str, passage: Passage) -> tuple[str, str]:
+        """Return what an evaluator reads of a question and a passage."""
+        body = f"{passage.title}: {passage.text}" if passage.title else passage.text
+        return self.plain(question, _QUESTION), self.plain(body, _PASSAGE)
+
+    def encode(self, texts: Sequence[str], seconds: Sequence[str] = ()) -> Any:
+        """Return padded token ids and mask on the model's device.
+
+        Args:
+            texts: n texts.
+            seconds: n second texts, or none. Encoder-decoders read both as one line, "first [SEP] second".
+        """
+        given = {"padding": True, "max_length": self.max_length, "return_tensors": "pt"}
+        if not seconds:
+            # A prompt ends with the question, so what does not fit is cut at its beginning.
+            self.tokenizer.truncation_side = "left" if self.first else "right"
+            tokens = self.tokenizer(list(texts), truncation=True, **given)
+        elif self.joined:
+            lines = [f"{a} [SEP] {b}" for a, b in zip(texts, seconds, strict=True)]
+            tokens = self.tokenizer(lines, truncation=True, **given)
+        else:
+            tokens = self.tokenizer(list(texts), list(seconds), truncation="longest_first", **given)
+        # Some tokenisers also give segment ids, which not every model takes.
+        return {name: t.to(self.model.device) for name, t in tokens.items() if name in self._inputs}
+
+    def scores(self, texts: Sequence[str], seconds: Sequence[str] = ()) -> Any:
+        """Return the model's raw scores as a tensor (n, outputs), with gradient where the caller records one."""
+        tokens = self.encode(texts, seconds)
+        if not self.first:
+            return self.model(**tokens).logits
+        import torch
+
+        start = torch.full((len(texts), 1), self.model.config.decoder_start_token_id, device=self.model.device)
+        return self.model(**tokens, decoder_input_ids=start).logits[:, -1, self.first]
+
+    def read(self, texts: Sequence[str], seconds: Sequence[str] = ()) -> Any:
+        """Return the scores as a float64 array (n, outputs), in batches, one caller at a time.
+
+        Raises:
+            ModelError: if the model fails or a score is not a number.
+        """
+        torch, _ = torch_and_transformers(f"the checkpoint {self.name}")
+        parts = []
+        try:
+            # Tokenisers keep padding and truncation as state, so they are not to be shared while at work.
+            with self._lock, torch.inference_mode():
+                for at in range(0, len(texts), BATCH):
+                    parts.append(self.scores(texts[at : at + BATCH], seconds[at : at + BATCH]).double().cpu())
+        except Exception as exc:
+            raise ModelError(
+                f"the checkpoint {self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}", "check its folder"
+            ) from exc
+        found = torch.cat(parts)
+        if not bool(torch.isfinite(found).all()):
+            raise ModelError(f"the checkpoint {self.name} gives scores that are not numbers", "train it again")
+        return found.numpy()
+
+
+class CheckpointRouter:
+    """Probabilities over labels.
+
+    Args:
+        reader: the checkpoint.
+        labels: its outputs, in order.
+    """
+
+    def __init__(self, reader: TextModel, labels: Sequence[str]) -> None:
+        self.name, self.labels, self._reader = reader.name, tuple(labels), reader
+
+    def __call__(self, question: str) -> dict[str, float]:
+        """Return the probability of each label for a question."""
+        return self.many([question])[0]
+
+    def many(self, questions: Sequence[str]) -> list[dict[str, float]]:
+        """Return the probability of each label for each question."""
+        if not questions:
+            return []
+        logits = self._reader.read([self._reader.question(q) for q in questions]) / self._reader.sheet.temperature
+        out = []
+        for row in logits.tolist():
+            weights = [math.exp(x - max(row)) for x in row]
+            out.append({label: w / sum(weights) for label, w in zip(self.labels, weights, strict=True)})
+        return out
+
+
+class CheckpointEvaluator:
+    """Relevance of passages to a question in [-1, 1].
+
+    Args:
+        reader: the checkpoint.
+
+    Raises:
+        WeightsError: if it has more than two outputs.
+    """
+
+    def __init__(self, reader: TextModel) -> None:
+        config = reader.model.config
+        if config.num_labels > 2:
+            raise WeightsError(
+                f"{reader.name} has {config.num_labels} outputs, and an evaluator has one or two",
+                "give a sequence regression or a cross-encoder",
+            )
+        self.name, self._reader = reader.name, reader
+        # Trained to -1 and +1 with a squared error; cross-encoders give log-odds instead.
+        regression = reader.sheet.task == "evaluator" or reader.joined or config.problem_type == "regression"
+        self._clipped = regression and config.num_labels == 1
+
+    def __call__(self, question: str, passages: Sequence[Passage]) -> list[float]:
+        """Return a score for each passage; an empty passage gets -1 without being read."""
+        out = [-1.0] * len(passages)
+        at = [i for i, p in enumerate(passages) if p.text.strip()]
+        if not at:
+            return out
+        firsts, seconds = zip(*(self._reader.pair(question, passages[i]) for i in at), strict=True)
+        for i, row in zip(at, self._reader.read(firsts, seconds).tolist(), strict=True):
+            if self._clipped:
+                out[i] = min(1.0, max(-1.0, row[0]))
+            else:
+                out[i] = math.tanh((row[0] if len(row) == 1 else row[1] - row[0]) / 2)
+        return out
+
+
+_loading = threading.Lock()
+
+
+def router(path: str, labels: Sequence[str] = ()) -> CheckpointRouter:
+    """Return the router of a checkpoint, loaded once per process.
+
+    Args:
+        path: folder, or OWNER/NAME[@REVISION] of the hub.
+        labels: vocabulary; a checkpoint with other labels is refused. A model that generates chooses between the
+            labels stored beside its weights, or between these.
+
+    Raises:
+        InputError: if the path is empty.
+        MissingExtra: if transformers is not installed.
+        WeightsError: if the checkpoint is missing, broken, or not a router.
+    """
+    with _loading:
+        return _router(find(need(path, "RAGWEAVE_ROUTER")), tuple(labels))
+
+
+@lru_cache(maxsize=2)
+def _router(folder: Path, known: tuple[str, ...]) -> CheckpointRouter:
+    config, sheet = read_config(folder), read_sheet(folder)
+    if sheet.task == "evaluator":
+        raise WeightsError(f"{folder.name} was trained as an evaluator", "set RAGWEAVE_ROUTER to a router")
+    if not _classifies(config):
+        labels = usable_labels(sheet.labels or known, known, folder.name)
+        opened = Opened(folder.name, *load_model(folder, "AutoModelForSeq2SeqLM"), sheet)
+        return CheckpointRouter(TextModel(opened, sheet.labels or known), labels)
+    model, tokenizer = load_model(folder, "AutoModelForSequenceClassification")
+    named = tuple(str(model.config.id2label[i]) for i in range(model.config.num_labels))
+    labels = usable_labels(named, known, folder.name)
+    return CheckpointRouter(TextModel(Opened(folder.name, model, tokenizer, sheet)), labels)
+
+
+def evaluator(path: str) -> CheckpointEvaluator:
+    """Return the evaluator of a checkpoint, loaded once per process.
+
+    Args:
+        path: folder, or OWNER/NAME[@REVISION] of the hub.
+
+    Raises:
+        InputError: if the path is empty.
+        MissingExtra: if transformers is not installed.
+        WeightsError: if the checkpoint is missing, broken, or not an evaluator.
+    """
+    with _loading:
+        return _evaluator(find(need(path, "RAGWEAVE_EVALUATOR")))
+
+
+@lru_cache(maxsize=2)
+def _evaluator(folder: Path) -> CheckpointEvaluator:
+    config, sheet = read_config(folder), read_sheet(folder)
+    if sheet.task == "router" or not _classifies(config):
+        raise WeightsError(f"{folder.name} is not an evaluator", "set RAGWEAVE_EVALUATOR to a sequence regression")
+    model, tokenizer = load_model(folder, "AutoModelForSequenceClassification")
+    return CheckpointEvaluator(TextModel(Opened(folder.name, model, tokenizer, sheet)))
+
+
+def _classifies(config: dict[str, Any]) -> bool:
+    """Say whether a configuration belongs to a sequence classifier; else it has to be a model that generates."""
+    kinds = [str(kind) for kind in config.get("architectures") or []]
+    if any(kind.endswith("ForSequenceClassification") for kind in kinds):
+        return True
+    if any(kind.endswith("ForConditionalGeneration") for kind in kinds):
+        return False
+    raise WeightsError(
+        f"the checkpoint is a {', '.join(kinds) or 'model of unknown kind'}, neither a classifier nor a generator",
+        "train it first with `ragweave train`",
+    )

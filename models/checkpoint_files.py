@@ -1,0 +1,242 @@
+"""Finding and opening checkpoints of transformers: a folder of this machine, or a repository of the hub.
+
+Weights are taken as safetensors only: the older formats are pickles, and a pickle can run code. Code that a repository
+brings along is never run either.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ragweave.models.errors import InputError, MissingExtra, WeightsError
+from ragweave.models.settings import model_settings
+from ragweave.models.text import clip
+
+logger = logging.getLogger(__name__)
+
+SHEET = "ragweave.json"
+"""What Ragweave's own training writes beside the weights: how the model is to be asked."""
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_WANTED = ("*.json", "*.safetensors", "*.model", "*.txt")
+_HUB = re.compile(r"(?P<repo>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+
+
+class Sheet(BaseModel):
+    """How a checkpoint is asked; a foreign checkpoint has none and gets the defaults."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    task: Literal["router", "evaluator"] | None = None
+    """What it was trained for; None where nobody said."""
+    labels: tuple[str, ...] = ()
+    """Label words of a router that generates them."""
+    prompt: str = "{question}"
+    """Input of a router that generates, with one slot."""
+    first_line: bool = True
+    """Only the first line of a question is read, which leaves out answer options (UniversalRAG, appendix)."""
+    temperature: float = Field(1.0, gt=0)
+    """Divides the scores of a router before the softmax; fitted on the held-out rows."""
+    max_length: int = Field(512, ge=8, le=8192)
+    """Tokens read."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A checkpoint in memory.
+
+    Attributes:
+        name: of its folder, for messages.
+        model: on its device, in evaluation mode.
+        tokenizer: that belongs to it.
+        sheet: how it is asked.
+    """
+
+    name: str
+    model: Any
+    tokenizer: Any
+    sheet: Sheet
+
+
+def torch_and_transformers(what: str) -> tuple[Any, Any]:
+    """Import the two packages behind checkpoints.
+
+    Raises:
+        MissingExtra: if one of them is not installed; the message starts with `what`.
+    """
+    try:
+        import torch
+        import transformers
+    except ImportError as exc:
+        raise MissingExtra(what, "hf") from exc
+    return torch, transformers
+
+
+def find(path: str) -> Path:
+    """Return the folder of a checkpoint, downloading it from the hub where it has to be.
+
+    Args:
+        path: a folder; a name under RAGWEAVE_MODELS_DIR or HOME/models; or OWNER/NAME, with @REVISION to pin it.
+
+    Raises:
+        WeightsError: if there is no such folder, or the hub may not be used, cannot be reached or has no such thing.
+        MissingExtra: if the hub is needed and its client is not installed.
+    """
+    wanted = path.strip()
+    settings = model_settings()
+    if wanted and (folder := Path(wanted).expanduser()).is_dir():
+        return folder.absolute()
+    roots = [*([settings.models_dir] if settings.models_dir else []), settings.home / "models"]
+    if _NAME.fullmatch(wanted):
+        for root in roots:
+            if (root / wanted).is_dir():
+                return root / wanted
+    hub = _HUB.fullmatch(wanted)
+    if not hub:
+        raise WeightsError(
+            f"there is no checkpoint folder {wanted!r}", "give a folder, or a name of the hub such as OWNER/NAME"
+        )
+    if settings.offline:
+        raise WeightsError(
+            f"there is no folder {wanted}, and RAGWEAVE_OFFLINE forbids fetching it from the hub",
+            "give the folder of a copy on this machine, or unset RAGWEAVE_OFFLINE once",
+        )
+    return _download(hub["repo"], hub["revision"], roots[0] / "hub")
+
+
+def _download(repo: str, revision: str | None, cache: Path) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as exc:
+        raise MissingExtra(f"the checkpoint {repo}", "hf") from exc
+    try:
+        # Files at the top only: subfolders hold the same weights in formats of other programs.
+        folder = snapshot_download(
+            repo,
+            revision=revision,
+            cache_dir=cache,
+            allow_patterns=list(_WANTED),
+            ignore_patterns=["*/*"],
+            endpoint=os.environ.get("HF_ENDPOINT") or None,
+        )
+    except Exception as exc:
+        raise WeightsError(
+            f"{repo} cannot be fetched from the hub: {type(exc).__name__}: {clip(str(exc), 200)}",
+            "check the name, the revision and the network, or give the folder of a copy on this machine",
+        ) from exc
+    return Path(folder)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return the configuration of a checkpoint folder after a look at what lies beside it.
+
+    Raises:
+        WeightsError: if the folder is not a checkpoint, or holds its weights only as a pickle.
+    """
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        kind = config["model_type"]
+    except (OSError, ValueError, KeyError, TypeError) as exc:
+        raise WeightsError(
+            f"{folder.name} is not a checkpoint: it has no config.json that names a model type",
+            "give a folder that save_pretrained or `ragweave train` has written",
+        ) from exc
+    if not any(folder.glob("*.safetensors")):
+        if any(p for pattern in PICKLES for p in folder.glob(pattern)):
+            raise WeightsError(
+                f"{folder.name} holds its weights as a pickle only, which can run code",
+                "save it again as safetensors (save_pretrained does)",
+            )
+        raise WeightsError(f"{folder.name} has no weights", "it needs model.safetensors beside config.json")
+    logger.debug("%s is a checkpoint of type %s", folder.name, kind)
+    return dict(config)
+
+
+def read_sheet(folder: Path) -> Sheet:
+    """Return how a checkpoint is asked.
+
+    Raises:
+        WeightsError: if the file is there and cannot be used.
+    """
+    try:
+        return Sheet.model_validate_json((folder / SHEET).read_bytes())
+    except FileNotFoundError:
+        return Sheet()
+    except (OSError, ValidationError) as exc:
+        raise WeightsError(f"{SHEET} of {folder.name} cannot be read", "train the checkpoint again") from exc
+
+
+def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: Any) -> tuple[Any, Any]:
+    """Load model and tokeniser of a folder onto the best device.
+
+    Args:
+        folder: of the checkpoint.
+        head: name of the transformers class, such as "AutoModelForSequenceClassification".
+        fresh_head: weights that the folder lacks are drawn at random, to be trained; else they are an error.
+        options: for the configuration, such as `num_labels`.
+
+    Returns:
+        The model in evaluation mode, and the tokeniser.
+
+    Raises:
+        MissingExtra: if transformers is not installed.
+        WeightsError: if the folder cannot be loaded.
+    """
+    torch, transformers = torch_and_transformers(f"the checkpoint {folder.name}")
+    read_config(folder)
+    common = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **common)
+        model, info = getattr(transformers, head).from_pretrained(
+            folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True,
+            ignore_mismatched_sizes=fresh_head, **common, **options,
+        )  # fmt: skip
+    except Exception as exc:
+        raise WeightsError(
+            f"the checkpoint {folder.name} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}",
+            "give a folder that save_pretrained or `ragweave train` has written",
+        ) from exc
+    missing = sorted(info["missing_keys"])
+    if missing and not fresh_head:
+        raise WeightsError(
+            f"the checkpoint {folder.name} lacks trained weights ({clip(', '.join(missing), 120)})",
+            "it is a base model: train it first with `ragweave train`",
+        )
+    return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+
+
+def usable_labels(labels: tuple[str, ...], known: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return a router's labels in Ragweave's words.
+
+    Raises:
+        WeightsError: if a label is unknown or given twice.
+    """
+    # The authors of UniversalRAG call it "no".
+    said = tuple({"no": "none"}.get(word, word) for word in (label.strip().lower() for label in labels))
+    strange = [label for label in said if label not in known] if known else []
+    if strange or len(set(said)) != len(said) or len(said) < 2:
+        raise WeightsError(
+            f"the labels of {name} are {clip(', '.join(labels), 200) or 'missing'}, and a router decides between "
+            + (", ".join(known) or "two or more different words"),
+            "train it with `ragweave train router`, or name the labels in its config.json (id2label)",
+        )
+    return said
+
+
+def need(path: str, variable: str) -> str:
+    """Return a path that has been set.
+
+    Raises:
+        InputError: if it is empty; names the variable.
+    """
+    if not path.strip():
+        raise InputError(f"{variable} is not set", f"set {variable} to a checkpoint folder or a name of the hub")
+    return path
