@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, field_validator
 
+from ragweave.corpora.library import Library
 from ragweave.models import relevance
 from ragweave.models.chat import Chat
 from ragweave.models.text import content_terms, fold, names, script, words
@@ -80,18 +82,25 @@ async def expand(state: State, runtime: Runtime[Context]) -> Update:
 
 
 async def _strong(run: Run, query: str) -> bool:
-    """Tell whether the first retrieval already holds a passage that answers, by calibrated relevance."""
+    """Tell whether the first retrieval already holds a passage that answers."""
     library = await run.library()
     if not (await library.counts()).get("paragraph"):
         return False
-    (lists,) = await library.search("paragraph", [query], FIRST_LOOK, run.context.sources)
+    return await first_look(library, query, run.context.sources) >= (
+        STRONG if run.context.strong is None else run.context.strong
+    )
+
+
+async def first_look(library: Library, query: str, sources: Sequence[str] = ()) -> float:
+    """Return the calibrated relevance, in [-1, 1], of the best paragraph that one plain search finds."""
+    (lists,) = await library.search("paragraph", [query], FIRST_LOOK, sources)
     items = await library.items([h.id for h in (*lists.lexical, *lists.dense)])
     if not items:
-        return False
+        return -1.0
     passages = [passage_of(i, query) for i in items.values()]
     idf = await idf_of(library, query, passages)
     scores = await asyncio.to_thread(relevance.score, query, passages, idf)
-    return bool(scores.floor.max() >= (STRONG if run.context.strong is None else run.context.strong))
+    return float(scores.floor.max())
 
 
 async def _by_model(model: Chat, run: Run, query: str) -> list[str] | None:

@@ -174,7 +174,6 @@ def by_age(rows: list[Evidence], context: Context, now: datetime) -> list[Eviden
         [r["relevance"] for r in rows],
         half_life=context.half_life,
         floor=context.recency_floor,
-        enough=relevance.UPPER,
         now=now,
     )
     aged: list[Evidence] = [

@@ -3,7 +3,7 @@
 The weight of an item is floor + (1 - floor) * 2^(-age / half-life) with the age in days (RAG-Fusion, time decay:
 lambda = .1 a day is a half-life of about seven days). It multiplies the calibrated relevance as a probability. Ages are
 counted from the newest item that bears on the question, not from today: a library that stopped growing last year still
-knows its latest state, and the best item that is new enough is never weakened.
+knows its latest state.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from ragweave.models.text import names
 
 SLACK = timedelta(days=2)
 """How far ahead of the clock a date may lie: time zones and clocks that are set a little wrong."""
+BEARS = 0.5
+"""Share of the best item's probability of being relevant from which an item bears on the question."""
 
 _ASKS = re.compile(
     r"\b(?:latest|newest|(?:most|more) recent(?:ly)?|recent(?:ly)?|current(?:ly)?|nowadays|presently|up[- ]to[- ]date"
-    r"|right now|these days|at (?:the moment|present)|as of (?:now|today)|so far"
+    r"|right now|now(?=\W*$)|these days|at (?:the moment|present)|as of (?:now|today)|so far"
     r"|today(?:['’]s)?|yesterday(?:['’]s)?|this (?:week|month|quarter|year)(?:['’]s)?"
     r"|neueste[nrsm]?|aktuell(?:e[nrsm]?)?|derzeit(?:ige[nrsm]?)?|zurzeit|zuletzt|heute|diese woche|dieses jahr"
     r"|derni(?:er|ère)s? (?:nouvelles?|version)|le plus récent|récemment|actuel(?:le)?(?:ment)?|aujourd['’]hui"
@@ -28,7 +30,7 @@ _ASKS = re.compile(
     re.I,
 )
 _ASKS_CJK = re.compile(
-    "最新|最近|近期|近来|新近|目前|现在|如今|当前|眼下|至今|迄今|今天|今日|昨天|昨日|本周|这周|这个星期|本月|这个月|今年|本年度"
+    "最新|最近|近期|近来|新近|目前|现在|现任|如今|当前|眼下|至今|迄今|今天|今日|昨天|昨日|本周|这周|这个星期|本月|这个月|今年|本年度"
     "|最近の|現在|今週|今月|今日の"
 )
 _OTHER_SENSE = re.compile(
@@ -80,42 +82,41 @@ def decay(age: float, half_life: float, floor: float) -> float:
     return floor + (1 - floor) * 2 ** (-max(age, 0.0) / half_life)
 
 
-def newest_relevant(dates: Sequence[datetime | None], relevance: Sequence[float], enough: float) -> datetime | None:
-    """Return the date from which ages are counted.
-
-    Args:
-        dates: readable dates.
-        relevance: calibrated relevance of the same items.
-        enough: relevance from which an item bears on the question; where none reaches it, the best dated item counts.
-    """
-    dated = [(r, d) for d, r in zip(dates, relevance, strict=True) if d is not None]
-    bearing = [d for r, d in dated if r >= enough]
-    return max(bearing) if bearing else max(dated)[1] if dated else None
-
-
 def weights(
     dates: Sequence[datetime | None],
     relevance: Sequence[float],
     *,
     half_life: float,
     floor: float,
-    enough: float,
     now: datetime,
 ) -> list[float]:
-    """Return the weight of each item, in (0, 1].
+    """Return what each item's probability of being relevant, (1 + relevance) / 2, is to be multiplied by.
 
     An item without a readable date gets the median weight of the others: not knowing its age neither lifts nor buries
-    it. Where no item has one, every weight is 1.
+    it. Where no item has one, every weight is 1. The weights are scaled so that the best item afterwards is as
+    relevant as the best one was before: age changes the order, never the verdict over what was found.
+
+    Args:
+        dates: date of each item, or None.
+        relevance: calibrated relevance of the same items, in [-1, 1].
+        half_life: days.
+        floor: share that even the oldest item keeps.
+        now: the clock.
     """
     known = [readable(d, now) for d in dates]
-    start = newest_relevant(known, relevance, enough)
-    if start is None:
+    chance = [(1 + r) / 2 for r in relevance]
+    bearing = [d for d, p in zip(known, chance, strict=True) if d is not None and p >= BEARS * max(chance)]
+    if not bearing:
         return [1.0] * len(known)
+    start = max(bearing)
     made = [decay((start - d).total_seconds() / 86_400, half_life, floor) if d else None for d in known]
     middle = statistics.median([w for w in made if w is not None])
-    return [middle if w is None else w for w in made]
+    whole = [middle if w is None else w for w in made]
+    best = max(p * w for p, w in zip(chance, whole, strict=True))
+    scale = max(chance) / best if best > 0 else 1.0
+    return [w * scale for w in whole]
 
 
 def faded(relevance: float, weight: float) -> float:
     """Return calibrated relevance in [-1, 1] after its probability (1 + relevance) / 2 was multiplied by a weight."""
-    return (1 + relevance) * weight - 1
+    return min((1 + relevance) * weight, 2.0) - 1

@@ -46,8 +46,11 @@ class Evidence(TypedDict):
     """ISO date of the document, or empty."""
     also: NotRequired[list[Locator]]
     """Other places where the same text stands."""
+    standing: NotRequired[float]
+    """Standing with the question of the turn over all hops, set by `reason`: 1 is the best item by itself, and an item
+    of a later hop earns a share of what led to it."""
     fresh: NotRequired[float]
-    """Weight in (0, 1] that its age left it, where newer documents are preferred; `relevance` includes it."""
+    """Weight by age, where newer documents are preferred; `relevance` includes it."""
 
 
 class Strip(TypedDict):
@@ -134,6 +137,8 @@ class Hop(TypedDict):
     """What is still not known, in words; empty when it is enough."""
     next: str
     """Next query, or empty."""
+    lead: str
+    """Id of the evidence that the next query was made from, or empty."""
     by: str
 
 
