@@ -58,6 +58,7 @@ class Meter:
         self._total = Spend("", "", "", 0, 0, 0, 0, 0.0, 0.0)
         self._rows: list[Spend] = []
         self._in_flight: list[tuple[str, int]] = []
+        self._refused = ""
 
     def reserve(self, node: str, tokens: int = 0, model: str = "") -> None:
         """Count a call as in flight.
@@ -72,6 +73,7 @@ class Meter:
         """
         with self._lock:
             reason = self._refusal(tokens)
+            self._refused = self._refused or reason
             if not reason and self.limits.cost and model and self._rate(model) is None:
                 raise BudgetSpent(
                     f"the cost limit cannot be kept because {model} has no price", "name its price in RAGWEAVE_RATES"
@@ -117,6 +119,20 @@ class Meter:
         """The limit that leaves no room for another call, in words, or an empty string."""
         with self._lock:
             return self._refusal(0)
+
+    @property
+    def refused(self) -> str:
+        """The limit that refused a call or ended a wait, in words, or an empty string while nothing was held back."""
+        with self._lock:
+            return self._refused
+
+    def out_of_time(self) -> bool:
+        """Tell whether the time limit has passed, and remember that work was held back for it."""
+        with self._lock:
+            late = self.seconds_left == 0
+            if late:
+                self._refused = self._refused or f"{self.limits.seconds:g} seconds"
+            return late
 
     @property
     def seconds_left(self) -> float | None:

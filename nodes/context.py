@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Mind = Literal["auto", "small", "llm"]
+AutoRagPreset = Literal["none", "nq", "triviaqa", "popqa", "hotpotqa", "2wiki"]
+
+AUTO_RAG_PRESETS: dict[str, dict[str, int]] = {
+    "nq": {"max_hops": 5, "turn_passages": 3, "max_recalls": 5},
+    "triviaqa": {"max_hops": 5, "turn_passages": 3, "max_recalls": 5},
+    "popqa": {"max_hops": 5, "turn_passages": 2, "max_recalls": 5},
+    "hotpotqa": {"max_hops": 5, "turn_passages": 3, "max_recalls": 5},
+    "2wiki": {"max_hops": 10, "turn_passages": 2, "max_recalls": 5},
+}
+"""Settings of the published runs of Auto-RAG, by data set."""
 
 
 class Context(BaseModel):
@@ -56,11 +66,39 @@ class Context(BaseModel):
     recency_floor: float = Field(0.3, ge=0, le=1, description="Share of its relevance that any old document keeps.")
     max_hops: int = Field(3, ge=0, le=10, description="Rounds of retrieval (Auto-RAG T).")
     max_recalls: int = Field(0, ge=0, le=10, description="Passages the chat model may write from memory (Auto-RAG E).")
+    auto_rag_preset: AutoRagPreset = Field(
+        "none", description="Auto-RAG's rounds, passages and recalls for a data set; what is set besides wins over it."
+    )
+    turn_passages: int = Field(5, ge=1, le=20, description="New passages that the reasoning model is shown per round.")
+    turn_tokens: int = Field(6000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
+    hop_weight: float = Field(
+        0.6, ge=0, le=5, description="What an item of a later hop earns from the item that led to it."
+    )
+    refine_by: Literal["auto", "small", "llm", "checkpoint"] = Field(
+        "auto", description="Evaluator of strips and web pages; auto: the checkpoint where it grades, else small."
+    )
+    check_by: Literal["auto", "small", "llm"] = Field(
+        "small",
+        description="Check of each sentence; with llm the chat model has to agree as well. auto follows `mind`.",
+    )
+    thresholds: Literal["popqa", "pubhealth", "arc", "biography"] = Field(
+        "popqa", description="Thresholds of the CRAG paper; they belong to the T5 checkpoint and count for it alone."
+    )
     upper: float | None = Field(None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own.")
     lower: float | None = Field(None, ge=-1, le=1, description="CRAG lower threshold; empty uses the evaluator's own.")
     strips: int = Field(10, ge=1, le=50, description="Strips kept per hop after refinement (CRAG top-k).")
+    strip_mode: Literal["sentences", "fixed", "whole"] = Field(
+        "sentences", description="Strips are groups of three sentences, windows of fifty words, or whole items."
+    )
+    strip_threshold: float = Field(-0.5, ge=-1, le=1, description="Strips below this relevance are dropped.")
+    strip_order: Literal["source", "score"] = Field(
+        "source", description="Strips stand as in their source, or the best first."
+    )
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
     web_results: int = Field(5, ge=1, le=10, description="Pages read per web search.")
+    web_prefer: str = Field(
+        "", max_length=100, description="Part of a host name, such as wikipedia, whose pages come first."
+    )
     sentences: int = Field(3, ge=1, le=12, description="Longest extractive answer, in sentences.")
     max_model_calls: int = Field(40, ge=0, le=10_000, description="Chat model calls this run may make.")
     max_tokens: int = Field(0, ge=0, description="Tokens this run may use, in and out; 0 means no limit.")
@@ -68,6 +106,18 @@ class Context(BaseModel):
     max_cost: float = Field(
         0, ge=0, description="Money this run may cost, in the unit of your rates; 0 means no limit."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_preset(cls, given: Any) -> Any:
+        preset = AUTO_RAG_PRESETS.get(str(given.get("auto_rag_preset"))) if isinstance(given, dict) else None
+        return {**preset, **given} if preset else given
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Context:
+        if self.upper is not None and self.lower is not None and self.lower > self.upper:
+            raise ValueError("the lower threshold lies above the upper one")
+        return self
 
     @classmethod
     def of(cls, runtime: Any) -> Context:

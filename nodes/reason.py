@@ -2,84 +2,100 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel
 
 from ragweave.models.chat import Chat
-from ragweave.models.text import clip, content_terms, fold, names, sentences, terms
+from ragweave.models.text import clip, content_terms, sentences
+from ragweave.nodes.bridges import Standing, enough, lead, open_words, stand
 from ragweave.nodes.context import Context
-from ragweave.nodes.passages import as_strip, known
+from ragweave.nodes.dialogue import (
+    REMINDER,
+    REPEATED,
+    Round,
+    Turn,
+    asked_now,
+    conversation,
+    fetched_now,
+    read_turn,
+    recalling,
+    rounds,
+    settled,
+)
+from ragweave.nodes.passages import as_strip
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Hop, Route, State, Strip, Then, Update, merge_strips
-from ragweave.prompts import load, quote
+from ragweave.nodes.state import Evidence, Hop, Route, State, Strip, Then, Update, merge_strips
 
-_SHOWN = 12
-"""Strips that the reasoner reads."""
-COVERED = 0.75
-"""Share of the question's words, by rarity, that one strip with its title must cover to be taken as the answer."""
-
-
-class Turn(BaseModel):
-    """What the model is asked for."""
-
-    learnt: str = ""
-    missing: str = ""
-    enough: bool = False
-    query: str = ""
+REPROMPTS = 2
+"""Times that a turn which cannot be used is asked for again."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Outcome of one round of reasoning; an empty query means enough."""
+    """Outcome of one round of reasoning; an empty query means that the answer can be written.
+
+    Attributes:
+        learnt: what the round added, in words.
+        missing: what is not known yet, in words.
+        query: next query, or empty.
+        lead: id of the evidence that the query was made from, or empty.
+    """
 
     learnt: str
     missing: str
     query: str
+    lead: str = ""
 
 
 async def reason(state: State, runtime: Runtime[Context]) -> Update:
-    """Return the trace of this hop, and either the next query or that the answer can be written.
+    """Return the trace of this round, and either the next query or that the answer can be written.
 
-    Hops are counted here: when they are spent no model is asked, because nothing is left to decide.
+    Rounds of retrieval and of recall are counted here: when both are spent no model is asked, because nothing is left
+    to decide. A limit of the run that is reached ends the loop with what is there.
     """
     run = Run.of("reason", state, runtime)
-    opening = not state.get("tasks") and not state.get("evidence") and not state.get("routes")
+    if not (state.get("tasks") or state.get("routes") or state.get("recalls")):
+        return await _open(run, state)
     learnt = [] if state.get("grade") else _taken(state)
-    strips = known({**state, "knowledge": merge_strips(state.get("knowledge"), learnt)}, _SHOWN)
-    asked = [state["question"], *(h["query"] for h in state.get("hops", [])), state["query"]]
-    can_search = run.context.max_hops >= 1 if opening else state["hop"] < run.context.max_hops
+    strips = merge_strips(state.get("knowledge"), learnt)
+    rows = [e for e in state.get("evidence", []) if e["origin"] != "model"]
+    standing = await stand(
+        await run.library(), state["question"], rows, [*state.get("hops", []), _row(state, run)], run.context.hop_weight
+    )
+    asked = [state["question"], *(h["query"] for h in state.get("hops", [])), asked_now(state)]
+    can_search = state["hop"] < run.context.max_hops
     can_recall = state.get("recalls", 0) < run.context.max_recalls and run.chat("writer") is not None
-    if opening:
-        decision = await run.decide(
-            run.chat("judge"), lambda model: _by_model(model, run, state, [], []), lambda: _open(state["question"])
-        )
-    elif can_search or can_recall:
+    decision = Decision(_learnt(strips, state["hop"]), "", "")
+    spent = _spent(run)
+    if (can_search or can_recall) and not spent:
         decision = await run.decide(
             run.chat("judge"),
-            lambda model: _by_model(model, run, state, strips, asked),
-            lambda: _by_rule(run, state, strips, asked),
+            lambda model: _by_model(model, run, state["question"], _past(run, state, strips), asked),
+            lambda: _by_rule(run, state, strips, standing),
         )
+        spent = _spent(run)
     else:
-        run.by = "rule"
-        decision = Decision(_learnt(strips, state["hop"]), "", "")
-    if not opening and repeated(decision.query, asked):
-        decision = Decision(decision.learnt, decision.missing, "")
+        run.by = "budget" if spent else "rule"
+    if spent or repeated(decision.query, asked):
+        decision = replace(decision, query="", lead="")
     then: Then = "generate" if not decision.query else "more" if can_search else "recall" if can_recall else "generate"
-    update: Update = {"then": then, "enough": not decision.query, "knowledge": learnt}
+    update: Update = {
+        "then": then,
+        "enough": not decision.query and not spent,
+        "knowledge": learnt,
+        "evidence": [Evidence(**{**e, "standing": round(standing.value[e["id"]], 4)}) for e in rows],
+        "hops": [_row(state, run, decision)],
+    }
     if then == "more":
-        update |= {"query": decision.query, "hop": state["hop"] + (not opening), "candidates": [], "grade": None}
+        update |= {"query": decision.query, "hop": state["hop"] + 1, "candidates": [], "grade": None}
     elif then == "recall":
         update |= {"query": decision.query}
-    elif opening:
-        none: Route = {"hop": state["hop"], "corpora": ["none"], "confidence": {}, "by": run.by}
-        update |= {"routes": [none]}
-    if not opening:
-        update |= {"hops": [_row(state, decision, run)]}
     told = {"more": f"next: {decision.query}", "recall": f"recall: {decision.query}", "generate": "enough"}[then]
-    summary = "; ".join(s for s in (decision.learnt, decision.missing, told) if s)
-    return run.done(summary, data={"then": then, "query": decision.query, "learnt": decision.learnt}, **update)
+    if then == "generate" and spent:
+        told = f"stopped by the limit of {spent}"
+    return _close(run, decision, then, told, update)
 
 
 def after_reason(state: State) -> list[str] | str:
@@ -87,10 +103,47 @@ def after_reason(state: State) -> list[str] | str:
     return ["route", "expand"] if state["then"] == "more" else state["then"]
 
 
-def repeated(query: str, asked: list[str]) -> bool:
+def repeated(query: str, asked: Sequence[str]) -> bool:
     """Tell whether a query has the same content words as one that was asked before."""
     key = sorted(content_terms(query))
     return bool(query) and any(sorted(content_terms(a)) == key for a in asked)
+
+
+async def _open(run: Run, state: State) -> Update:
+    """Take the first turn of a graph that reasons before it searches: plan the first query, or answer without one."""
+    question = state["question"]
+
+    async def ask_it() -> Decision:
+        return Decision("", "", question)
+
+    decision = await run.decide(
+        None if _spent(run) else run.chat("judge"), lambda model: _by_model(model, run, question, [], []), ask_it
+    )
+    if not decision.query:
+        none: Route = {"hop": state["hop"], "corpora": ["none"], "confidence": {}, "by": run.by}
+        return _close(
+            run, decision, "generate", "no search is needed", {"then": "generate", "enough": True, "routes": [none]}
+        )
+    if run.context.max_hops >= 1:
+        told = f"first query: {decision.query}"
+        return _close(run, decision, "more", told, {"then": "more", "enough": False, "query": decision.query})
+    run.note("Nothing was searched: this run allows no round of retrieval (max_hops is 0).")
+    can_recall = run.context.max_recalls > 0 and run.chat("writer") is not None
+    then: Then = "recall" if can_recall else "generate"
+    update = {"then": then, "enough": False, "query": decision.query}
+    return _close(run, decision, then, "no round of retrieval is allowed", update)
+
+
+def _close(run: Run, decision: Decision, then: Then, told: str, update: Update) -> Update:
+    data = {"then": then, "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
+    return run.done("; ".join(s for s in (decision.learnt, decision.missing, told) if s), data=data, **update)
+
+
+def _spent(run: Run) -> str:
+    """Return the limit that leaves nothing to go on with; without a model only time counts."""
+    if run.meter.out_of_time() or run.meter.refused:
+        return run.meter.refused
+    return run.meter.exhausted if run.chat("judge") is not None else ""
 
 
 def _taken(state: State) -> list[Strip]:
@@ -99,86 +152,77 @@ def _taken(state: State) -> list[Strip]:
     return [as_strip(rows[i]) for i in state.get("candidates", []) if i in rows]
 
 
-def _row(state: State, decision: Decision, run: Run) -> Hop:
-    grade = state.get("grade")
-    task = next(iter(state.get("tasks", [])), None)
+def _row(state: State, run: Run, decision: Decision | None = None) -> Hop:
+    """Build the row of the round that has just ended; without a decision, for what it fetched alone."""
+    decision = decision or Decision("", "", "")
+    grade, recalled = state.get("grade"), recalling(state)
     return {
         "n": state["hop"],
-        "query": task["queries"][0] if task else state["query"],
-        "corpora": [t["corpus"] for t in state.get("tasks", [])],
-        "evidence": state.get("candidates", []),
-        "action": grade["action"] if grade else "",
+        "query": asked_now(state),
+        "corpora": ["model"] if recalled else [t["corpus"] for t in state.get("tasks", [])],
+        "evidence": fetched_now(state),
+        "action": grade["action"] if grade and not recalled else "",
         "learnt": decision.learnt,
         "missing": decision.missing,
         "next": decision.query,
+        "lead": decision.lead,
         "by": run.by,
     }
 
 
-async def _open(question: str) -> Decision:
-    return Decision("", "", question)
+def _past(run: Run, state: State, strips: list[Strip]) -> list[Round]:
+    return rounds(state, strips, run.context.turn_passages)
 
 
-async def _by_model(model: Chat, run: Run, state: State, strips: list[Strip], asked: list[str]) -> Decision | None:
-    findings = "\n\n".join(f"{s['title']} ({s['origin']})\n{quote(clip(s['text'], 900))}" for s in strips)
-    messages = load(
-        "reason",
-        question=state["question"],
-        asked="\n".join(f"- {q}" for q in dict.fromkeys(asked)) or "(none)",
-        findings=findings or "(nothing yet)",
-    )
-    turn = await model.json(messages, Turn, node=run.node, meter=run.meter)
-    if not isinstance(turn, Turn):
-        return None
-    query = "" if turn.enough else clip(turn.query.strip(), 500)
-    return Decision(clip(turn.learnt.strip(), 500), clip(turn.missing.strip(), 500), query)
+async def _by_model(
+    model: Chat, run: Run, question: str, past: Sequence[Round], asked: Sequence[str]
+) -> Decision | None:
+    """Take the model's next turn; one that cannot be read, or asks what was asked before, is asked for again.
 
-
-async def _by_rule(run: Run, state: State, strips: list[Strip], asked: list[str]) -> Decision:
-    """Ask on only for something named: a name that a kept strip holds and no query has held yet.
-
-    The question is taken as answered where one strip, read with its title, covers nearly all of it. Otherwise the
-    name that stands in the best covered sentence is asked for, together with the words that are still uncovered.
+    The last try asks for JSON, which many servers can enforce. A model that only repeats itself has had enough.
     """
+    messages = conversation(question, past, run.context.turn_tokens)
+    turn: Turn | None = None
+    for _ in range(REPROMPTS):
+        reply = await model.text(messages, node=run.node, meter=run.meter)
+        turn = read_turn(reply)
+        if turn is not None and not repeated(turn.query, asked):
+            return _decision(turn)
+        problem = REMINDER if turn is None else REPEATED
+        messages = [*messages, ("assistant", clip(reply.strip(), 1_000) or "(nothing)"), ("user", problem)]
+    if turn is None:
+        made = await model.json(messages, Turn, node=run.node, meter=run.meter)
+        turn = settled(made) if isinstance(made, Turn) else None
+    return None if turn is None else _decision(turn)
+
+
+def _decision(turn: Turn) -> Decision:
+    learnt = turn.learnt or (f"concluded: {turn.answer}" if turn.answer else "")
+    return Decision(learnt, "" if turn.enough else turn.missing, turn.query)
+
+
+async def _by_rule(run: Run, state: State, strips: list[Strip], standing: Standing) -> Decision:
+    """Ask on only for something named: a name in a kept strip that the question lacks (nodes/bridges.py)."""
     learnt = _learnt(strips, state["hop"])
-    own = [s for s in strips if s["origin"] != "model"]
-    if not own:
+    kept: dict[str, list[str]] = {}
+    for s in strips:
+        kept.setdefault(s["evidence"], []).append(s["text"])
+    rows = [
+        Evidence(**{**e, "text": " ".join(kept[e["id"]])})
+        for e in standing.ordered(state.get("evidence", []))
+        if e["id"] in kept and e["origin"] != "model"
+    ]
+    if not rows:
         return Decision(learnt, "nothing that bears on the question was found", "")
     question = state["question"]
-    wanted = content_terms(question)
-    idf = await (await run.library()).idf(wanted)
-    share = {s["id"]: _coverage(wanted, f"{s['title']} {s['text']}", idf) for s in own}
-    best = max(own, key=lambda s: (share[s["id"]], s["score"], s["id"]))
-    have = set(terms(f"{best['title']} {best['text']}"))
-    open_words = [w for w in question.split() if (t := content_terms(w)) and not set(t) & have]
-    if share[best["id"]] >= COVERED or not open_words:
+    idf = await (await run.library()).idf(content_terms(question))
+    if enough(question, rows[0], standing.gap, idf):
         return Decision(learnt, "", "")
-    bridge = _bridge(own, asked, wanted, idf)
-    missing = "not yet covered: " + ", ".join(w.strip("?,.!;:？") for w in open_words[:6])
-    if not bridge:
-        return Decision(learnt, missing, "")
-    tail = " ".join(w.strip("?,.!;:？\"'") for w in open_words)
-    return Decision(learnt, missing, f"{bridge} {tail}".strip())
-
-
-def _coverage(wanted: list[str], text: str, idf: dict[str, float]) -> float:
-    have = set(terms(text))
-    total = sum(idf.get(t, 1.0) for t in wanted)
-    return sum(idf.get(t, 1.0) for t in wanted if t in have) / total if total else 0.0
-
-
-def _bridge(strips: list[Strip], asked: list[str], wanted: list[str], idf: dict[str, float]) -> str:
-    """Return the unasked name in the sentence that covers the question best; of equals the one named first."""
-    said = fold(" ".join(asked))
-    best, found = 0.0, ""
-    for strip in strips:
-        for a, b in sentences(strip["text"]):
-            sentence = strip["text"][a:b]
-            worth = _coverage(wanted, f"{strip['title']} {sentence}", idf) * (1 + max(strip["score"], -0.9))
-            fresh = [n for n in names(sentence) if fold(n) not in said and len(n) > 2]
-            if fresh and worth > best:
-                best, found = worth, fresh[0]
-    return found
+    used = [h["lead"] for h in state.get("hops", [])]
+    found = lead(question, rows, used, idf)
+    uncovered = open_words(question, [f"{e['title']} {e['text']}" for e in rows[:3]])
+    missing = "not yet covered: " + ", ".join(uncovered[:6]) if uncovered else ""
+    return Decision(learnt, missing, found.query if found else "", found.evidence if found else "")
 
 
 def _learnt(strips: list[Strip], hop: int) -> str:
