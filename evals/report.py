@@ -34,7 +34,10 @@ def _shown(value: Value) -> str:
 def confusion_table(confusion: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> str:
     """Return a confusion matrix as text, gold labels down, predictions across."""
     shown = [*labels, *sorted({p for row in confusion.values() for p in row} - set(labels))]
-    rows = [[g, *(confusion.get(g, {}).get(p, 0) for p in shown)] for g in shown if g in confusion]
+    rows: list[list[Value]] = []
+    for gold in shown:
+        if gold in confusion:
+            rows.append([gold, *(confusion[gold].get(said, 0) for said in shown)])
     return table(["gold \\ said", *shown], rows)
 
 

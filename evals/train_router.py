@@ -34,6 +34,9 @@ TEMPLATE_WEIGHT = 0.5
 RARE_WEIGHT = 2.0
 """Extra weight of the rows of `none`, of which the public sets have few."""
 RARE_WEIGHT_TREES = 3.0
+"""The same for the trees."""
+LEAST_ROWS = 60
+"""Public rows below which inner folds mean nothing."""
 BOOSTER: dict[str, Any] = {
     "objective": "multiclass",
     "num_leaves": 8,
@@ -81,17 +84,20 @@ class Corpus:
         """Put public rows and template questions together.
 
         Raises:
-            InputError: the public rows have fewer than two labels.
+            InputError: there are too few public rows, or all have one label.
         """
+        if len(rows) < LEAST_ROWS:
+            raise InputError(f"{len(rows)} rows are too few to train on", f"give at least {LEAST_ROWS}")
         if len({r.label for r in rows}) < 2:
             raise InputError("the training file has rows of one label only", "give rows of at least two labels")
         public = sorted({(r.source, r.label) for r in rows})
         kinds = [public.index((r.source, r.label)) for r in rows]
         kinds += [len(public) + names.index(t.label) for t in templates]
+        labels = [*(r.label for r in rows), *(t.label for t in templates)]
         near = groups([r.query for r in rows])
         return cls(
             [r.query for r in rows] + [t.query for t in templates],
-            np.array([names.index(x.label) for x in (*rows, *templates)], dtype=np.int64),
+            np.array([names.index(label) for label in labels], dtype=np.int64),
             np.array(kinds, dtype=np.int64),
             len(rows),
             np.concatenate([near, len(rows) + np.array([t.pattern for t in templates], dtype=np.int64)]),

@@ -141,7 +141,7 @@ def dense(text: str, tokens: list[str], folded: list[str]) -> NDArray[np.float32
     """
     plain = fold(text)
     lowered = [t.lower() for t in tokens]
-    values = [min(len(p.findall(plain)), 3) for p in _PATTERNS.values()]
+    values: list[float] = [min(len(p.findall(plain)), 3) for p in _PATTERNS.values()]
     values += [
         min(len(folded), 60) / 20,
         min(sum(t[0].isupper() for t in tokens[1:] if t[0].isalpha()), 8) / 4,

@@ -57,7 +57,7 @@ class Block:
         rows = at[self.keys[at] == found]
         idf = self.idf[rows]
         norm = float(np.linalg.norm(idf))
-        return (idf @ self.weights[rows]).astype(np.float64) / norm if norm else zero
+        return np.asarray(idf @ self.weights[rows], dtype=np.float64) / norm if norm else zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Expert:
         """Return label probabilities, shape (n, labels), of stacked inputs."""
         votes = self.trees.leaves(rows)
         scores = votes.reshape(len(rows), -1, self.classes).sum(axis=1)
-        return softmax(scores).reshape(len(rows), -1, labels).sum(axis=1)
+        return np.asarray(softmax(scores).reshape(len(rows), -1, labels).sum(axis=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Head:
         cues = (features.dense - self.mean) * self.scale
         rows = [self.blocks[name].score(features.keys[name]) for name in BLOCKS]
         rows += [np.asarray(cues @ self.dense, dtype=np.float64), np.asarray(features.vector @ self.vector, np.float64)]
-        return np.stack(rows) + self.bias / len(rows)
+        return np.asarray(np.stack(rows) + self.bias / len(rows))
 
     def save(self, path: Path) -> None:
         """Write the head as a compressed npz without pickled objects, linear weights in few levels."""
@@ -230,7 +230,7 @@ def mix(parts: Floats, dense: NDArray[np.float32], home: Expert, wide: Expert, h
     near, far = parts[:, :, :home_kinds], parts[:, :, home_kinds:]
     gate = softmax(far.sum(axis=1) * GATE_SLOPE)[:, :home_kinds].sum(axis=1, keepdims=True) * HOME_SHARE
     at_home = home.probabilities(stack(near, dense), labels)
-    return gate * at_home + (1 - gate) * wide.probabilities(stack(far, dense), labels)
+    return np.asarray(gate * at_home + (1 - gate) * wide.probabilities(stack(far, dense), labels))
 
 
 def calibrated(probabilities: Floats, slope: float, shift: NDArray[np.float32]) -> Floats:

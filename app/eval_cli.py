@@ -1,0 +1,162 @@
+"""`ragweave eval`: measure routers, find overlaps, compare runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ragweave.evals.data import Routed
+    from ragweave.evals.router import Decision, Measured, Point
+
+eval_app = typer.Typer(
+    help="Measure Ragweave on labelled questions.", no_args_is_help=True, rich_markup_mode=None, add_completion=False
+)
+
+JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write the figures as one flat object.")]
+
+
+@eval_app.command()
+def router(
+    data: Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")],
+    router: Annotated[str, typer.Option("--router", help="small, llm or ensemble.")] = "small",
+    head: Annotated[Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")] = None,
+    folds: Annotated[int, typer.Option("--folds", min=0, help="Train the small head anew per fold of the data.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
+    threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.75,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Print the threshold curves and the choice they give.")
+    ] = False,
+    json_out: JsonOut = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page with plots.")] = None,
+) -> None:
+    """Route every question and print accuracy_micro, accuracy_macro, ece and ms_per_question."""
+    import asyncio
+
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.data import read_routed
+    from ragweave.evals.report import confusion_table, table, write_json
+    from ragweave.evals.router import (
+        by_head,
+        by_model,
+        chat_classifier,
+        choose_threshold,
+        ensemble,
+        ensemble_curve,
+        measure,
+        second_corpus_curve,
+    )
+    from ragweave.evals.train_router import overlap
+    from ragweave.models.errors import InputError
+    from ragweave.models.router import HEAD
+    from ragweave.models.router import head as load_head
+
+    if router not in ("small", "llm", "ensemble"):
+        raise InputError(f"there is no router {router!r}", "use small, llm or ensemble")
+    rows = read_routed(data, LABELS)
+    path = head or HEAD
+    questions = [r.query for r in rows]
+    small = _cross_validated(rows, folds, seed, path) if folds else by_head(questions, path)
+    large: list[Decision] = []
+    decided = small
+    if router != "small":
+        # The ensemble asks only where the head is unsure; its curve needs the model's word on every question.
+        unsure = [i for i, d in enumerate(small) if router == "llm" or curve or d.confidence < threshold]
+        said = asyncio.run(by_model([questions[i] for i in unsure], chat_classifier(LABELS), LABELS, path))
+        large = list(small)
+        for i, decision in zip(unsure, said, strict=True):
+            large[i] = decision
+        decided = large if router == "llm" else ensemble(small, large, threshold)
+    found = measure(rows, decided)
+    found.flat["train_overlap"] = 0 if folds else overlap(load_head(path), questions)
+    gold = [r.label for r in rows]
+    points = second_corpus_curve(gold, small)
+    typer.echo(table(["figure", "value"], [[k, f"{v:g}"] for k, v in found.flat.items()]))
+    typer.echo("\n" + table(["label", "accuracy"], [[k, found.per_label[k]] for k in LABELS if k in found.per_label]))
+    if len(found.per_source) > 1:
+        typer.echo("\n" + table(["source", "accuracy"], [[k, v] for k, v in found.per_source.items()]))
+    typer.echo("\n" + confusion_table(found.confusion, LABELS))
+    if curve:
+        _print_curve("second corpus searched below", "corpora searched", points)
+        typer.echo(f"chosen: {choose_threshold(points):.2f}")
+        if large:
+            points_large = ensemble_curve(gold, small, large)
+            _print_curve("language model asked below", "model calls", points_large)
+            typer.echo(f"chosen: {choose_threshold(points_large):.2f}")
+    if json_out:
+        write_json(json_out, found.flat)
+    if html:
+        _write_page(html, data.name, found, points)
+        typer.echo(f"\nReport: {html}")
+
+
+def _cross_validated(rows: list[Routed], folds: int, seed: int, path: Path) -> list[Decision]:
+    """Return the decisions of heads that saw neither the row nor its near-duplicates."""
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.router import Decision, best, by_head
+    from ragweave.evals.templates import template_questions
+    from ragweave.evals.train_router import cross_validate
+
+    timed = by_head([r.query for r in rows[:50]], path)
+    ms = sum(d.ms for d in timed) / len(timed)
+    found = cross_validate(rows, template_questions(), LABELS, folds, seed, lambda line: typer.echo(line, err=True))
+    return [Decision(p, best(p), p[best(p)], ms) for p in found]
+
+
+def _print_curve(name: str, cost: str, points: list[Point]) -> None:
+    from ragweave.evals.report import table
+
+    rows = [[f"{p.threshold:.2f}", p.accuracy, p.macro, p.cost] for p in points]
+    typer.echo("\n" + table([name, "accuracy", "macro", cost], rows))
+
+
+def _write_page(path: Path, name: str, found: Measured, points: list[Point]) -> None:
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.report import confusion_plot, curve_plot, html_table, page, reliability_plot
+
+    caption = "Right corpus among those searched, over the mean number of corpora searched."
+    sections = [
+        html_table(["figure", "value"], [[k, f"{v:g}"] for k, v in found.flat.items()]),
+        html_table(["label", "accuracy"], list(found.per_label.items())),
+        confusion_plot(found.confusion, LABELS),
+        reliability_plot(found.bins),
+        curve_plot([(p.cost, p.accuracy) for p in points], "corpora searched", "accuracy", caption),
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(f"Routing: {name}", sections), encoding="utf-8")
+
+
+@eval_app.command()
+def leakage(
+    first: Annotated[Path, typer.Argument(help="JSON Lines, for example training questions.")],
+    second: Annotated[Path, typer.Argument(help="JSON Lines, for example evaluation questions.")],
+    show: Annotated[int, typer.Option("--show", min=0, help="Print so many of the pairs.")] = 5,
+    json_out: JsonOut = None,
+) -> None:
+    """Count the questions of the second file that stand in the first, exactly or nearly."""
+    from ragweave.evals.data import read_jsonl
+    from ragweave.evals.leakage import overlap, text_of
+    from ragweave.evals.report import table, write_json
+
+    a, b = ([text_of(r) for r in read_jsonl(path)] for path in (first, second))
+    found = overlap(a, b)
+    flat = {"first": len(a), "second": len(b), "exact": found.exact, "near": found.near}
+    typer.echo(table(["figure", "value"], [[k, v] for k, v in flat.items()]))
+    for one, other in found.pairs[:show]:
+        typer.echo(f"\n  {one}\n  {other}")
+    if json_out:
+        write_json(json_out, flat)
+
+
+@eval_app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(help="Figures written by --json.")],
+    b: Annotated[Path, typer.Argument(help="Figures of the other run.")],
+) -> None:
+    """Print the figures of two runs side by side."""
+    from ragweave.evals.report import compare as compared
+    from ragweave.evals.report import read_figures
+
+    typer.echo(compared(read_figures(a), read_figures(b)))
