@@ -18,7 +18,7 @@ from ragweave.corpora.rows import pack, unpack
 from ragweave.corpora.types import Item
 from ragweave.models.errors import SourceError
 
-VERSION = 1
+VERSION = 2
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
 
 

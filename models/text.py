@@ -27,9 +27,10 @@ STOP = frozenset(
     him his how i if in into is it its itself just me more most my no nor not now of off on once only or other our out
     over own same she should so some such than that the their them then there these they this those through to too
     under until up us very was we were what when where which while who whom whose why will with would you your s t d
-    ll re ve m please tell give name many much""".split()
+    ll re ve m please tell give name many much overview describe summarise
+    summarize summary explain""".split()
 )
-"""English function words, left out where only content counts."""
+"""English function words and words that only ask, left out where only content counts."""
 
 STOP_CJK = frozenset(
     "的 了 是 在 和 与 及 吗 呢 吧 么 什么 怎么 哪 哪个 哪些 谁 为什么 多少 有 我 你 他 她 它 这 那".split()
@@ -48,9 +49,29 @@ def _stemmer() -> object:
     return snowballstemmer.stemmer("english")
 
 
+_IRREGULAR = {
+    form: base
+    for row in (
+        "begin began begun|bring brought|build built|buy bought|catch caught|choose chose chosen|come came|"
+        "become became|"
+        "draw drew drawn|drive drove driven|fall fell fallen|fight fought|fly flew flown|freeze froze frozen|"
+        "give gave given|go went gone|grow grew grown|hold held|keep kept|know knew known|lead led|leave left|"
+        "lose lost|make made|meet met|pay paid|ride rode ridden|rise rose risen|run ran|say said|seek sought|"
+        "sell sold|send sent|shoot shot|sing sang sung|sink sank sunk|sit sat|sleep slept|speak spoke spoken|"
+        "spend spent|stand stood|steal stole stolen|swim swam swum|take took taken|teach taught|tell told|"
+        "think thought|throw threw thrown|wear wore worn|win won|write wrote written|child children|man men|"
+        "woman women|foot feet|lay laid|break broke broken|eat ate eaten|drink drank|forget forgot forgotten"
+    ).split("|")
+    for base, *forms in [row.split()]
+    for form in forms
+}
+"""Irregular forms that a suffix stemmer cannot join with their base; “found” is left out, being also a base."""
+
+
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """Return the English stem of a lower-cased word; words with digits or other scripts stay as they are."""
+    word = _IRREGULAR.get(word, word)
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
     return str(_stemmer().stemWord(word))  # type: ignore[attr-defined]
@@ -142,7 +163,7 @@ def _is_abbreviation(text: str, start: int, dot: int, after: int) -> bool:
 
 
 _CAP = r"[A-ZÀ-ÖØ-ÞŠŽČĆĐŁŚŻŹ][\w’'&-]*"
-_LINK = r"of|the|de|la|van|von|der|du|and|for|in|on|&|al|bin|di|da|del"
+_LINK = r"of|the|de|la|van|von|der|du|&|al|bin|di|da|del"
 _NAME = re.compile(
     rf"(?:{_CAP}|\d+[A-Z]\w*)"
     rf"(?:(?:\s+(?:{_LINK})){{0,2}}\s+(?:{_CAP}|\d{{1,4}}\b)|(?<=\b[A-Z])\.\s?{_CAP}|,?\s+(?:Jr|Sr)\.)*"
@@ -153,7 +174,13 @@ _NOT_NAMES = frozenset(
     that these those there he she they we you i his her their our my as by to from with after before during since while
     although however also both each one two three first second most many some such no not yes can has have had will
     would could should be been being according because then than so into over under about between against per via
-    besides apart unlike name tell compare summarise summarize list show find give explain describe please""".split()
+    besides apart unlike name tell compare summarise summarize list show find give explain describe please until since
+    today yesterday tomorrow later meanwhile despite following early late mid circa""".split()
+)
+_ADVERB = re.compile(r"(?:al|ous|ent|ant|iv|ed|ar|at|ing)e?ly$")
+_CALENDAR = frozenset(
+    "january february march april may june july august september october november december monday tuesday wednesday "
+    "thursday friday saturday sunday".split()
 )
 
 
@@ -175,7 +202,9 @@ def names(text: str) -> list[str]:
             parts = parts[:-1]
         name = re.sub(r"['’]s?$", "", " ".join(parts)).strip(" ,.'’")
         inside = any(q.start() < m.start() and m.end() < q.end() for q in quoted)
-        if len(name) > 1 and not name.isdigit() and not inside:
+        adverb = " " not in name and bool(_ADVERB.search(name))
+        dated = all(w.isdigit() or fold(w) in _CALENDAR for w in name.split())
+        if len(name) > 1 and not (dated or adverb or inside):
             found.setdefault(fold(name), name)
     return list(found.values())
 

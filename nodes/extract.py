@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragweave.models.embed import encoder
 from ragweave.models.text import content_terms, fold, names, numbers, sentences, terms, words
 from ragweave.nodes.state import Strip
 
+_LEANS = re.compile(
+    r"^(?:it|they|he|she|this|these|those|such|his|her|their|its)\b|\b(?:these|those|such) \w+"
+    r"|^(?:这|那|它|他|她|其|该|此)",
+    re.I,
+)
 HOP_WEIGHT = 0.25
 """Weight of covering the query of a later hop."""
 NEW_WEIGHT = 0.5
 """Weight of covering words of the question that no chosen sentence covers yet."""
-WITHIN = 0.3
+WITHIN = 0.4
 """How far below the best sentence a further one may lie."""
 
 _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -100,7 +105,7 @@ def rank(question: str, strips: Sequence[Strip], idf: Callable[[str], float]) ->
     own relevance, a little for the kind of thing asked for and for a name that the question lacks. A strip of a later
     hop also earns a little for covering the query that fetched it.
     """
-    spans = [(s, a, b) for s in strips for a, b in sentences(s["text"]) if len(words(s["text"][a:b])) >= 3]
+    spans = [(s, a, b) for s in strips for a, b in sentences(s["text"]) if _says(s["text"][a:b], s["title"])]
     if not spans:
         return []
     vectors = encoder().texts([s["text"][a:b] for s, a, b in spans])
@@ -118,6 +123,30 @@ def rank(question: str, strips: Sequence[Strip], idf: Callable[[str], float]) ->
             value += HOP_WEIGHT * _share(content_terms(strip["query"]), have, idf)
         out.append(Extract(strip, a, b, value, have & set(wanted), fit))
     return sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start))
+
+
+def _says(sentence: str, title: str) -> bool:
+    """Tell whether a sentence says more than its title does: headings and page titles stand in texts as sentences."""
+    said = words(sentence)
+    return len(said) >= 3 and not set(said) <= set(words(title))
+
+
+def with_context(chosen: Sequence[Extract], limit: int) -> list[Extract]:
+    """Put the sentence before it in front of each chosen one that leans on it, as far as the limit allows.
+
+    “They are treated in these devices” tells a reader nothing; the sentence before it names them.
+    """
+    taken = {(e.strip["id"], e.start) for e in chosen}
+    out: list[Extract] = []
+    for e in chosen:
+        spans = sentences(e.strip["text"])
+        at = next((n for n, (a, _) in enumerate(spans) if a == e.start), 0)
+        before = spans[at - 1] if at else None
+        room = len(chosen) + sum(x not in chosen for x in out) < limit
+        if before and room and _LEANS.search(e.text) and (e.strip["id"], before[0]) not in taken:
+            out.append(replace(e, start=before[0], end=before[1]))
+        out.append(e)
+    return out
 
 
 def _share(wanted: Iterable[str], have: frozenset[str], idf: Callable[[str], float]) -> float:

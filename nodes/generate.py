@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from langgraph.runtime import Runtime
 
+from ragweave.corpora.web.plain import one_line
 from ragweave.models.arithmetic import compute
 from ragweave.models.chat import Chat
 from ragweave.models.errors import RagweaveError
@@ -15,7 +16,8 @@ from ragweave.nodes.answer import Citation, Sentence, Support
 from ragweave.nodes.check import citation_of, marked, message_id, verify
 from ragweave.nodes.context import Context
 from ragweave.nodes.events import push_text, sentence_event
-from ragweave.nodes.extract import choose, rank
+from ragweave.nodes.extract import Extract, choose, rank
+from ragweave.nodes.origins import by_origin, conflict, labelled
 from ragweave.nodes.passages import known
 from ragweave.nodes.phrases import phrase
 from ragweave.nodes.run import Run
@@ -25,6 +27,8 @@ from ragweave.prompts import load, quote
 
 _SHOWN = 12
 """Evidence rows that a writer sees."""
+_LONGEST = 4_000
+"""Characters of one sentence."""
 _LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sentences"}
 ANSWERABLE = -0.3
 """Relevance to the question itself that something found must reach before the small mind answers from it; read off the
@@ -127,14 +131,31 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
         return True
     idf = await _idf(draft.run, draft.question, own)
     ranked = await asyncio.to_thread(rank, draft.question, own, idf)
-    for e in choose(ranked, draft.question, idf, draft.run.context.sentences):
-        verdict = await verify(e.text, [e.strip], draft.question)
+    if sides := conflict(draft.question, ranked):
+        _both(draft, sides)
+        return True
+    limit = draft.run.context.sentences
+    for e in with_context(choose(ranked, draft.question, idf, limit), limit):
+        verdict = await verify(e.text, [e.strip], draft.question, draft.run)
         if verdict.supported:
             strip = _narrowed(e.strip, e.start, e.end)
             draft.emit(e.text, "supported", [(strip, e.text)], (1 + e.strip["score"]) / 2)
         else:
             draft.dropped += 1
     return True
+
+
+def _both(draft: Draft, sides: tuple[Extract, Extract]) -> None:
+    """Show what the library says and what the web says where they disagree, each under its name, and nothing else.
+
+    Both are sentences of their evidence word for word, so they need no check.
+    """
+    own, web = (e.text for e in sides)
+    texts = phrase("own_side", draft.question, text=own), phrase("web_side", draft.question, text=web)
+    for e, text in zip(sides, texts, strict=True):
+        rests = [(_narrowed(e.strip, e.start, e.end), e.text)]
+        draft.emit(text, "supported", rests, (1 + e.strip["score"]) / 2)
+    draft.run.note("Your library and the web answer this differently; both are shown.")
 
 
 def _narrowed(strip: Strip, start: int, end: int) -> Strip:
@@ -152,16 +173,14 @@ async def _idf(run: Run, question: str, strips: list[Strip]) -> Callable[[str], 
 
 async def _write(model: Chat, draft: Draft, strips: list[Strip]) -> bool | None:
     """Stream prose; a sentence is emitted once it is complete and what it cites supports it."""
-    rows = grouped(strips)[:_SHOWN]
-    shown = "\n\n".join(
-        f"[{n}] {row[0]['title']} ({row[0]['origin']})\n{quote(_joined(row))}" for n, row in enumerate(rows, 1)
-    )
+    rows = by_origin(grouped(strips)[:_SHOWN])
+    shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row))}")
     length = _LENGTHS.get(draft.run.context.sentences, f"at most {draft.run.context.sentences} sentences")
     messages = load("generate", question=draft.question, evidence=shown, length=length)
     written = 0
     try:
         async for raw in complete_sentences(model.stream(messages, node="generate", meter=draft.run.meter)):
-            text = plain(raw)
+            text = one_line(plain(raw), _LONGEST)
             if text.strip(" .!").upper() == "UNKNOWN":
                 draft.abstain = draft.abstain or _unknown(draft, strips)
                 continue
@@ -174,6 +193,7 @@ async def _write(model: Chat, draft: Draft, strips: list[Strip]) -> bool | None:
         draft.run.note(f"The answer was cut short: {error}")
     if not draft.sentences and written:
         draft.abstain = phrase("unsupported", draft.question)
+    await _tell_conflict(draft, strips)
     return True if written or draft.abstain else None
 
 
@@ -186,7 +206,7 @@ async def _pass(draft: Draft, text: str, cited: list[int], rows: list[list[Strip
     """Emit a sentence where its cited evidence, else any evidence, supports it; drop it otherwise."""
     named = [s for n in cited if 1 <= n <= len(rows) for s in rows[n - 1]]
     for strips in filter(None, (named, [s for row in rows for s in row])):
-        verdict = await verify(text, strips, draft.question)
+        verdict = await verify(text, strips, draft.question, draft.run)
         if verdict.supported:
             used = [strips[i] for i in verdict.by[:2]]
             real = [s for s in used if s["origin"] != "model"]
@@ -205,7 +225,19 @@ def grouped(strips: list[Strip]) -> list[list[Strip]]:
 
 
 def _joined(row: list[Strip]) -> str:
-    return " […] ".join(s["text"] for s in row)
+    title = " ".join(row[0]["title"].split())
+    return f"{title}\n" + " […] ".join(s["text"] for s in row)
+
+
+async def _tell_conflict(draft: Draft, strips: list[Strip]) -> None:
+    """Note a disagreement between the library and the web that the writer kept quiet about."""
+    cited = {c.origin for c in draft.citations}
+    if not draft.sentences or len({s["origin"] for s in strips} & {"library", "web"}) < 2 or len(cited) == 2:
+        return
+    ranked = await asyncio.to_thread(rank, draft.question, strips, await _idf(draft.run, draft.question, strips))
+    if sides := conflict(draft.question, ranked):
+        own, web = (e.text for e in sides)
+        draft.run.note(f"Your library and the web answer this differently. The library: “{own}” The web: “{web}”")
 
 
 def best_sentence(text: str, passage: str) -> str:

@@ -54,6 +54,7 @@ def test_sentences_cover_everything_but_white_space_in_order(text: str) -> None:
         ("Besides Hollywood Ending he made Manhattan.", ["Hollywood Ending", "Manhattan"]),
         ("He played in Super Bowl 50. Then he left.", ["Super Bowl 50"]),
         ("《红楼梦》的作者是谁", ["红楼梦"]),
+        ("Until 1996 it closed on 15 April and in May 2004 for Easter Monday.", ["Easter Monday"]),
         ("no names here", []),
     ],
 )
@@ -76,12 +77,14 @@ def test_numbers(text: str, found: list[str]) -> None:
 
 def test_stems_join_forms_and_leave_other_scripts_alone() -> None:
     assert stem("telescopes") == stem("telescope")
+    assert stem("wrote") == stem("written") == stem("writing")
     assert terms("知识") == ["知识"]
     assert content_terms("What is the height of the tower?") == ["height", "tower"]
 
 
 @pytest.mark.parametrize(
-    ("text", "name"), [("hello", "latin"), ("你好 okay", "latin"), ("你好吗", "han"), ("123", ""), ("привет", "cyrillic")]
+    ("text", "name"),
+    [("hello", "latin"), ("你好 okay", "latin"), ("你好吗", "han"), ("123", ""), ("привет", "cyrillic")],
 )
 def test_script(text: str, name: str) -> None:
     assert script(text) == name

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.nodes.extract import answer_type, choose, fits, rank
+from ragweave.nodes.extract import answer_type, choose, fits, rank, with_context
 from ragweave.nodes.state import Strip
+
+
+def one(term: str) -> float:
+    return 1.0
 
 
 def strip(text: str, title: str = "The tower", name: str = "a") -> Strip:
@@ -54,7 +58,7 @@ def test_sentence_that_fits_the_kind(kind: str, sentence: str, good: bool) -> No
 
 def test_best_sentence_answers_and_says_where_it_stands() -> None:
     text = "The tower is red. It was built in 1874 by masons from the mainland. Sheep graze around it all year."
-    best = rank("When was the tower built?", [strip(text)], lambda term: 1.0)[0]
+    best = rank("When was the tower built?", [strip(text)], one)[0]
     assert best.text.startswith("It was built in 1874")
     assert text[best.start : best.end] == best.text
 
@@ -62,7 +66,7 @@ def test_best_sentence_answers_and_says_where_it_stands() -> None:
 def test_sentence_is_read_with_its_title() -> None:
     there = strip("It was built in 1874 by masons.", title="The Corvane tower", name="a")
     elsewhere = strip("It was built in 1911 by masons.", title="The town hall", name="b")
-    ranked = rank("When was the Corvane tower built?", [elsewhere, there], lambda term: 1.0)
+    ranked = rank("When was the Corvane tower built?", [elsewhere, there], one)
     assert "1874" in ranked[0].text
 
 
@@ -70,7 +74,7 @@ def test_two_parts_of_a_question_get_a_sentence_each_in_reading_order() -> None:
     question = "Who designed the lens and when was the tower built?"
     text = "The tower was built in 1874. The lens was designed by Ada Lund. Goats are kept behind the wall of the yard."
     strips = [strip(text)]
-    chosen = choose(rank(question, strips, lambda term: 1.0), question, lambda term: 1.0, limit=3)
+    chosen = choose(rank(question, strips, one), question, one, limit=3)
     assert [e.text for e in chosen][:2] == ["The tower was built in 1874.", "The lens was designed by Ada Lund."]
     assert all("Goats" not in e.text for e in chosen)
 
@@ -78,9 +82,27 @@ def test_two_parts_of_a_question_get_a_sentence_each_in_reading_order() -> None:
 def test_same_sentence_from_two_places_is_chosen_once() -> None:
     strips = [strip("The tower was built in 1874.", name="a"), strip("The tower was built in 1874.", name="b")]
     question = "When was the tower built?"
-    assert len(choose(rank(question, strips, lambda term: 1.0), question, lambda term: 1.0, limit=3)) == 1
+    assert len(choose(rank(question, strips, one), question, one, limit=3)) == 1
+
+
+def test_heading_is_not_a_sentence_of_the_answer() -> None:
+    text = "The red tower. It was built in 1874 by masons."
+    assert all("1874" in e.text for e in rank("When was the red tower built?", [strip(text, "The red tower")], one))
+
+
+def test_sentence_that_leans_on_the_one_before_brings_it_along() -> None:
+    text = "Oxygen chambers stand in the yard. Burns are treated in these devices. Goats are kept elsewhere."
+    question = "In what are burns treated?"
+    chosen = with_context(choose(rank(question, [strip(text)], one), question, one, 1), 3)
+    assert [e.text for e in chosen] == ["Oxygen chambers stand in the yard.", "Burns are treated in these devices."]
+
+
+def test_context_keeps_the_limit() -> None:
+    text = "Oxygen chambers stand in the yard. Burns are treated in these devices."
+    question = "In what are burns treated?"
+    assert len(with_context(choose(rank(question, [strip(text)], one), question, one, 1), 1)) == 1
 
 
 def test_nothing_gives_nothing() -> None:
-    assert rank("When?", [], lambda term: 1.0) == []
-    assert choose([], "When?", lambda term: 1.0, 3) == []
+    assert rank("When?", [], one) == []
+    assert choose([], "When?", one, 3) == []
