@@ -16,7 +16,7 @@ from ragweave.nodes.answer import Citation, Sentence, Support
 from ragweave.nodes.check import citation_of, marked, message_id, verify
 from ragweave.nodes.context import Context
 from ragweave.nodes.events import push_text, sentence_event
-from ragweave.nodes.extract import Extract, choose, rank
+from ragweave.nodes.extract import Extract, choose, rank, with_context
 from ragweave.nodes.origins import by_origin, conflict, labelled
 from ragweave.nodes.passages import known
 from ragweave.nodes.phrases import phrase
