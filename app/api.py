@@ -161,10 +161,8 @@ async def asearch(query: str, *, context: Context | None = None) -> list[Evidenc
     from ragweave.graphs.search import graph as search
     from ragweave.nodes.context import Context
 
-    state = await search.ainvoke(
-        {"messages": [("human", query)]},
-        context=context or Context(),  # type: ignore[list-item]
-    )
+    sent: Any = {"messages": [("human", query)]}
+    state = await search.ainvoke(sent, context=context or Context())
     rows = {e["id"]: e for e in state["evidence"]}
     return [rows[i] for i in state["candidates"]]
 

@@ -8,6 +8,8 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from ragweave.models.read_settings import read_settings
+
 
 class AppSettings(BaseSettings):
     """What the command line uses where an option is not given."""
@@ -24,5 +26,9 @@ class AppSettings(BaseSettings):
 
 @lru_cache(maxsize=1)
 def app_settings() -> AppSettings:
-    """Return the settings of this process, read once."""
-    return AppSettings()
+    """Return the settings of this process, read once.
+
+    Raises:
+        InputError: if a variable holds a value that cannot be used; names the variable.
+    """
+    return read_settings(AppSettings)

@@ -9,6 +9,8 @@ import platformdirs
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from ragweave.models.read_settings import read_settings
+
 
 class CorporaSettings(BaseSettings):
     """Settings of the stores and of ingestion, read from `RAGWEAVE_*` variables and `.env`."""
@@ -35,5 +37,9 @@ class CorporaSettings(BaseSettings):
 
 @lru_cache(maxsize=1)
 def corpora_settings() -> CorporaSettings:
-    """Return the settings of this process, read once."""
-    return CorporaSettings()
+    """Return the settings of this process, read once.
+
+    Raises:
+        InputError: if a variable holds a value that cannot be used; names the variable.
+    """
+    return read_settings(CorporaSettings)

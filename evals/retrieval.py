@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -104,7 +105,7 @@ def table(rows: dict[str, dict[str, float]]) -> str:
 
 async def compare(prepared: Prepared, queries: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Figures]:
     """Measure every method on the same queries."""
-    return {m: await measure(prepared, queries, lambda q, m=m: ranking(prepared.library, q, m)) for m in METHODS}
+    return {m: await measure(prepared, queries, partial(ranking, prepared.library, method=m)) for m in METHODS}
 
 
 def run(prepared: Prepared, queries: Sequence[tuple[str, Sequence[str]]]) -> dict[str, dict[str, float]]:

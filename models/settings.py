@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ragweave.models.errors import InputError
+from ragweave.models.read_settings import read_settings
 
 JsonMethod = Literal["auto", "json_schema", "function_calling", "json_mode", "prompt"]
 
@@ -118,9 +118,4 @@ def model_settings() -> ModelSettings:
     Raises:
         InputError: if a variable holds a value that cannot be used; names the variable.
     """
-    try:
-        return ModelSettings()
-    except ValidationError as exc:
-        first = exc.errors()[0]
-        name = "RAGWEAVE_" + "_".join(str(part) for part in first["loc"]).upper()
-        raise InputError(f"{name} cannot be used: {first['msg']}", "correct it in the environment or in .env") from exc
+    return read_settings(ModelSettings)

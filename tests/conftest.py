@@ -55,7 +55,7 @@ def _forget() -> None:
     for module, names in {
         "ragweave.models.settings": ("model_settings",),
         "ragweave.corpora.settings": ("corpora_settings",),
-        "ragweave.app_settings": ("app_settings",),
+        "ragweave.settings": ("app_settings",),
     }.items():
         for name in names:
             found = getattr(sys.modules.get(module), name, None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ragweave.models.errors import InputError
+from ragweave.models.read_settings import read_settings
 
 
 class WebSettings(BaseSettings):
@@ -67,10 +67,4 @@ def web_settings() -> WebSettings:
     Raises:
         InputError: a variable holds a value that cannot be used; names the variable.
     """
-    try:
-        return WebSettings()
-    except ValidationError as exc:
-        first = exc.errors()[0]
-        name = str(first["loc"][0]).upper()
-        name = name if name.startswith("RAGWEAVE_") or name == "TAVILY_API_KEY" else f"RAGWEAVE_WEB_{name}"
-        raise InputError(f"{name} cannot be used: {first['msg']}", "correct it in the environment or in .env") from exc
+    return read_settings(WebSettings)
