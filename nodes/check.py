@@ -8,19 +8,51 @@ from collections.abc import Sequence
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from ragweave.models.chat import Chat
 from ragweave.models.relevance import Passage
-from ragweave.models.support import Verdict, support
+from ragweave.models.support import Verdict, stands_in, support
+from ragweave.models.text import clip
 from ragweave.nodes.answer import Answer, Citation, Sentence
 from ragweave.nodes.context import Context
 from ragweave.nodes.phrases import phrase
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Strip, Update
+from ragweave.prompts import load, quote
+
+_SHOWN = 1_500
+"""Characters of a strip that a model checks against."""
 
 
-async def verify(sentence: str, strips: Sequence[Strip], question: str) -> Verdict:
-    """Judge whether the strips support a sentence: relevance, and agreement of numbers, dates, names and negation."""
+async def verify(sentence: str, strips: Sequence[Strip], question: str, run: Run) -> Verdict:
+    """Judge whether the strips support a sentence: relevance, and agreement of numbers, dates, names and negation.
+
+    With `check_by=llm` a chat model has to agree as well: it sees who did what to whom, which the small check does
+    not. A sentence that stands in its evidence word for word needs no second opinion.
+    """
     passages = [Passage(s["title"], s["text"]) for s in strips]
-    return await asyncio.to_thread(support, sentence, passages, question)
+    verdict = await asyncio.to_thread(support, sentence, passages, question)
+    model = run.chat("judge", run.context.check_by)
+    if not verdict.supported or model is None or any(stands_in(sentence, passages[i].text) for i in verdict.by):
+        return verdict
+    by = run.by
+    agreed = await run.decide(
+        model, lambda m: _agrees(m, run, sentence, [passages[i] for i in verdict.by], question), _unheard
+    )
+    # The node's maker is who wrote, not who checked.
+    run.by = by
+    return verdict if agreed else Verdict(False, 0.0, (), "The model that checks finds it unsupported.")
+
+
+async def _agrees(model: Chat, run: Run, sentence: str, evidence: Sequence[Passage], question: str) -> bool | None:
+    shown = "\n\n".join(quote(f"{p.title}\n{clip(p.text, _SHOWN)}") for p in evidence)
+    messages = load("check", question=question, sentence=sentence, evidence=shown)
+    label = await model.label(messages, ["supported", "unsupported"], node=run.node, meter=run.meter)
+    return None if label is None else label == "supported"
+
+
+async def _unheard() -> bool:
+    """Let the small check stand where the model gives no verdict that can be read."""
+    return True
 
 
 async def check(state: State, runtime: Runtime[Context]) -> Update:

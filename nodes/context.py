@@ -58,6 +58,9 @@ class Context(BaseModel):
     dense_weight: float = Field(0.45, ge=0, le=100, description="Weight of a dense list beside a lexical one.")
     original_weight: float = Field(2.0, ge=0, le=100, description="Weight of the question beside each rewrite.")
     rerank: bool = Field(True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names.")
+    rerank_when: Literal["auto", "always"] = Field(
+        "auto", description="Ask a cross-encoder always, or where the relevance model finds nothing strong."
+    )
     rerank_pool: int = Field(50, ge=1, le=200, description="Items of the fused pool that are reranked.")
     recency: Literal["auto", "on", "off"] = Field(
         "auto", description="Prefer newer documents: where the question asks for it, always, or never."

@@ -31,7 +31,7 @@ def best_window(text: str, query: str, limit: int = TEXT_LIMIT) -> tuple[int, in
     if len(text) <= limit:
         return 0, len(text)
     wanted = set(content_terms(query))
-    spans = sentences(text)
+    spans = [part for a, b in sentences(text) for part in pieces(text, a, b, _WINDOW)]
     hits = [len(wanted & set(terms(text[a:b]))) for a, b in spans]
     best, window = (-1.0, 0), (0, min(len(text), limit))
     left = 0
@@ -44,6 +44,19 @@ def best_window(text: str, query: str, limit: int = TEXT_LIMIT) -> tuple[int, in
         if (covered, -left) > best:
             best, window = (covered, -left), (spans[left][0], min(end, spans[left][0] + limit))
     return window
+
+
+def pieces(text: str, start: int, end: int, limit: int = TEXT_LIMIT) -> list[tuple[int, int]]:
+    """Divide text[start:end] where it is longer than the limit, at the end of a word where there is one."""
+    parts: list[tuple[int, int]] = []
+    while end - start > limit:
+        space = max(text.rfind(" ", start + 1, start + limit), text.rfind("\n", start + 1, start + limit))
+        stop = space if space > start + limit // 2 else start + limit
+        parts.append((start, start + len(text[start:stop].rstrip())))
+        start = stop
+        while start < end and text[start].isspace():
+            start += 1
+    return [*parts, (start, end)] if end > start else parts
 
 
 async def idf_of(library: Library, query: str, passages: Iterable[Passage]) -> Callable[[str], float]:

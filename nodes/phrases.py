@@ -6,7 +6,9 @@ from typing import Literal
 
 from ragweave.models.text import script
 
-Phrase = Literal["abstain", "greeting", "unsupported", "empty", "nothing", "weak", "uncovered", "budget"]
+Phrase = Literal[
+    "abstain", "greeting", "unsupported", "empty", "nothing", "weak", "uncovered", "budget", "own_side", "web_side"
+]
 
 _EN: dict[Phrase, str] = {
     "abstain": "I could not find an answer to this in your library.",
@@ -17,6 +19,8 @@ _EN: dict[Phrase, str] = {
     "weak": "the closest item found, “{title}”, does not answer it",
     "uncovered": "nothing found mentions {words}",
     "budget": "{limit} was spent before an answer could be written",
+    "own_side": "Your library says: {text}",
+    "web_side": "The web says: {text}",
 }
 _ZH: dict[Phrase, str] = {
     "abstain": "在您的资料库中没有找到这个问题的答案。",
@@ -27,6 +31,8 @@ _ZH: dict[Phrase, str] = {
     "weak": "找到的最接近的内容“{title}”并未回答这个问题",
     "uncovered": "找到的内容没有提到{words}",
     "budget": "在写出答案之前已用完限额：{limit}",
+    "own_side": "您的资料库中写道：{text}",
+    "web_side": "网上写道：{text}",
 }
 
 

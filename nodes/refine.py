@@ -3,96 +3,142 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import Item
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage
-from ragweave.models.text import clip, fold, sentences, words
+from ragweave.models.text import UNSPACED, content_terms, fold, sentences, terms, words
 from ragweave.nodes.context import Context
-from ragweave.nodes.passages import heading_title, idf_of
+from ragweave.nodes.evaluators import judge, strip_judge
+from ragweave.nodes.passages import best_window, heading_title, idf_of, pieces
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import TEXT_LIMIT, Evidence, State, Strip, Update
+from ragweave.nodes.state import Evidence, State, Strip, Update
 
 GROUP = 3
 """Sentences per strip."""
+WINDOW = 50
+"""Words per strip of fixed length; a character of a script without spaces counts as a word."""
 _SHORT = 5
 """A sentence of fewer words joins its neighbour."""
-STRIP_THRESHOLD = -0.5
-"""Strips below this relevance are dropped (CRAG, appendix); the best strip of each kept item always stays."""
+_TAIL = 10
+"""A last window of fewer words joins the one before it."""
+_MOST = 64
+"""Strips of one item that are scored: of a very long item those that share most words with the query."""
+
+_WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+
+Span = tuple[int, int]
 
 
 async def refine(state: State, runtime: Runtime[Context]) -> Update:
-    """Return the strips of this hop that bear on its query, in source order, each with a locator of its own."""
+    """Return the strips of this hop that bear on its query, each with a locator of its own."""
     run = Run.of("refine", state, runtime)
     grade = state.get("grade")
     lower = grade["lower"] if grade else relevance.LOWER
     rows = {e["id"]: e for e in state.get("evidence", [])}
     kept = [rows[i] for i in state.get("candidates", []) if i in rows and rows[i]["relevance"] >= lower]
-    library = await run.library()
-    items = await library.items([e["id"] for e in kept if e["origin"] == "library"])
-    cut = [(e, items[e["id"]], a, b) for e in kept if e["id"] in items for a, b in strips(items[e["id"]].text)]
-    passages = [Passage(heading_title(item), item.text[a:b]) for _, item, a, b in cut]
-    made: list[Strip] = []
-    if passages:
-        idf = await idf_of(library, state["query"], passages)
-        made = [
-            strip_of(e, item, a, b, s, run.hop)
-            for (e, item, a, b), s in zip(cut, await asyncio.to_thread(floors, cut, passages, idf), strict=True)
-        ]
-    chosen = select(made, run.context.strips)
-    removed = 1 - sum(len(s["text"]) for s in chosen) / (sum(len(p.text) for p in passages) or 1)
+    items = await (await run.library()).items([e["id"] for e in kept if e["origin"] == "library"])
+    query = state["query"]
+    made = [
+        strip_of(e, items[e["id"]], a, b, run.hop)
+        for e in kept
+        if e["id"] in items
+        for a, b in cut(items[e["id"]].text, run.context.strip_mode, query)
+    ]
+    scored = await score_strips(run, query, made)
+    chosen = select(scored, run.context)
+    removed = 1 - sum(len(s["text"]) for s in chosen) / (sum(len(i.text) for i in items.values()) or 1)
     summary = f"{len(chosen)} of {len(made)} strips kept from {len(kept)} items, {removed:.0%} of the text removed"
     return run.done(summary, data={"strips": [s["id"] for s in chosen]}, knowledge=chosen)
 
 
-def strips(text: str, group: int = GROUP) -> list[tuple[int, int]]:
-    """Return [start, end) of groups of sentences; a short sentence or a short tail joins what stands before it."""
-    spans = sentences(text)
-    joined: list[tuple[int, int]] = []
-    for start, end in spans:
+def cut(text: str, mode: str, query: str) -> list[Span]:
+    """Cut a text into [start, end) of strips, none longer than a state row may be; an empty text gives none.
+
+    Args:
+        text: whole text of an item or page.
+        mode: `sentences`, `fixed` or `whole`; a long item as a whole is the stretch that covers the query best.
+        query: what the strips will be judged against.
+    """
+    if mode == "whole":
+        a, b = best_window(text, query)
+        shown = text[a:b].strip()
+        start = text.index(shown, a)
+        spans = [(start, start + len(shown))] if shown else []
+    else:
+        spans = windows(text) if mode == "fixed" else groups(text)
+    fitting = [part for a, b in spans for part in pieces(text, a, b)]
+    return fitting if len(fitting) <= _MOST else _likeliest(text, fitting, query)
+
+
+def groups(text: str, size: int = GROUP) -> list[Span]:
+    """Return groups of sentences; a short sentence or a short tail joins what stands before it."""
+    joined: list[Span] = []
+    for start, end in sentences(text):
         if joined and len(words(text[start:end])) < _SHORT:
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))
-    groups = [(joined[i][0], joined[min(i + group, len(joined)) - 1][1]) for i in range(0, len(joined), group)]
-    if len(groups) > 1 and len(joined) % group == 1:
-        groups[-2:] = [(groups[-2][0], groups[-1][1])]
-    return groups
+    spans = [(joined[i][0], joined[min(i + size, len(joined)) - 1][1]) for i in range(0, len(joined), size)]
+    if len(spans) > 1 and len(joined) % size == 1:
+        spans[-2:] = [(spans[-2][0], spans[-1][1])]
+    return spans
 
 
-Cut = tuple[Evidence, Item, int, int]
+def windows(text: str, size: int = WINDOW, tail: int = _TAIL) -> list[Span]:
+    """Return windows of a fixed number of words; a tail of fewer than `tail` words joins the window before it."""
+    found = [m.span() for m in _WORD.finditer(text)]
+    spans = [(found[i][0], found[min(i + size, len(found)) - 1][1]) for i in range(0, len(found), size)]
+    if len(spans) > 1 and 0 < len(found) % size < tail:
+        spans[-2:] = [(spans[-2][0], spans[-1][1])]
+    return spans
 
 
-def floors(cut: list[Cut], passages: list[Passage], idf: Callable[[str], float]) -> list[float]:
-    """Score strips against the query of the hop that fetched their item; shape (n,), in [-1, 1]."""
-    scores = [0.0] * len(cut)
-    for query in {e["query"] for e, *_ in cut}:
-        at = [i for i, (e, *_) in enumerate(cut) if e["query"] == query]
-        for i, value in zip(at, relevance.score(query, [passages[i] for i in at], idf).floor, strict=True):
-            scores[i] = float(value)
-    return scores
+def _likeliest(text: str, spans: Sequence[Span], query: str) -> list[Span]:
+    wanted = set(content_terms(query))
+    shared = [len(wanted & set(terms(text[a:b]))) for a, b in spans]
+    best = sorted(range(len(spans)), key=lambda i: -shared[i])[:_MOST]
+    return [spans[i] for i in sorted(best)]
 
 
-def strip_of(e: Evidence, item: Item, start: int, end: int, score: float, hop: int) -> Strip:
-    """Build a strip row; its locator is narrowed to the strip."""
+def strip_of(e: Evidence, item: Item, start: int, end: int, hop: int) -> Strip:
+    """Build the row of an item's strip, not scored yet; its locator is narrowed to exactly its text."""
     return {
         "id": f"{e['id']}#{start}-{end}",
         "evidence": e["id"],
-        "text": clip(item.text[start:end], TEXT_LIMIT),
+        "text": item.text[start:end],
         "title": heading_title(item),
         "locator": item.locate(start, end),
         "origin": e["origin"],
         "query": e["query"],
         "hop": hop,
-        "score": round(score, 4),
+        "score": -1.0,
     }
 
 
-def select(made: list[Strip], top: int, threshold: float = STRIP_THRESHOLD) -> list[Strip]:
-    """Keep the best strips above the threshold, and the best one of every item, once per text, in source order."""
+async def score_strips(run: Run, query: str, made: Sequence[Strip]) -> list[Strip]:
+    """Score strips with the run's evaluator for strips, all at once."""
+    if not made:
+        return []
+    passages = [Passage(s["title"], s["text"]) for s in made]
+
+    async def small() -> list[float]:
+        idf = await idf_of(await run.library(), query, passages)
+        return [float(v) for v in (await asyncio.to_thread(relevance.score, query, passages, idf)).floor]
+
+    scores = await judge(run, strip_judge(run.context), query, passages, small)
+    return [Strip(**{**s, "score": round(v, 4)}) for s, v in zip(made, scores, strict=True)]
+
+
+def select(made: Sequence[Strip], context: Context) -> list[Strip]:
+    """Keep the best strips above the threshold, and the best one of every item, once per text.
+
+    They stand in source order, or the best first where the context says so.
+    """
     first: dict[str, Strip] = {}
     for strip in made:
         best = first.get(strip["evidence"])
@@ -100,10 +146,14 @@ def select(made: list[Strip], top: int, threshold: float = STRIP_THRESHOLD) -> l
             first[strip["evidence"]] = strip
     always = {s["id"] for s in first.values()}
     able = sorted(
-        (s for s in made if s["score"] >= threshold or s["id"] in always), key=lambda s: (-s["score"], s["id"])
+        (s for s in made if s["score"] >= context.strip_threshold or s["id"] in always),
+        key=lambda s: (-s["score"], s["id"]),
     )
     unique: dict[str, Strip] = {}
     for strip in able:
         unique.setdefault(fold(strip["text"]), strip)
-    kept = {s["id"] for s in list(unique.values())[:top]}
+    best_first = list(unique.values())[: context.strips]
+    if context.strip_order == "score":
+        return best_first
+    kept = {s["id"] for s in best_first}
     return [s for s in made if s["id"] in kept]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from typing import Literal
 
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
@@ -12,61 +13,85 @@ from langgraph.types import interrupt
 from ragweave.corpora.types import Locator
 from ragweave.corpora.web import Page
 from ragweave.corpora.web import search_web as fetch_pages
+from ragweave.corpora.web.providers import make
+from ragweave.corpora.web.settings import web_settings
 from ragweave.models import relevance
 from ragweave.models.chat import Chat
 from ragweave.models.errors import RagweaveError
-from ragweave.models.relevance import Passage
 from ragweave.models.text import clip, content_terms, names
 from ragweave.nodes.context import Context
-from ragweave.nodes.passages import best_window, idf_of
-from ragweave.nodes.refine import select, strips
+from ragweave.nodes.origins import inert
+from ragweave.nodes.passages import best_window
+from ragweave.nodes.refine import cut, score_strips, select
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import TEXT_LIMIT, Evidence, State, Strip, Update
+from ragweave.nodes.state import Evidence, State, Strip, Update
 from ragweave.prompts import load
 
 _QUERY_LIMIT = 200
+
+Consent = Literal["granted", "refused", "unavailable"]
 
 
 async def search_web(state: State, runtime: Runtime[Context]) -> Update:
     """Return web evidence and its strips; without consent nothing is sent anywhere.
 
-    The interrupt stands before everything that has an effect, because a resumed node runs from its top.
+    The interrupt stands before everything that has an effect, because a resumed node runs from its top. Where no
+    search could be made anyway, nothing is asked.
     """
-    consent = state.get("consent") or _consent(state, Context.of(runtime))
+    provider, obstacle = await asyncio.to_thread(_provider)
+    consent = None if obstacle else state.get("consent") or _consent(state, Context.of(runtime), provider)
     run = Run.of("search_web", state, runtime)
+    if obstacle:
+        run.note(f"The web was not searched: {obstacle}")
+        return run.done(f"not searched: {obstacle}")
     if consent != "granted":
-        why = {"refused": "you declined it", "unavailable": "this run cannot ask for consent"}[consent]
+        why = "you declined it" if consent == "refused" else "this run cannot ask for consent"
         run.note(f"The web was not searched: {why}.")
         return run.done(f"not searched, {why}", consent=consent)
     query = await run.decide(
         run.chat("judge"), lambda model: _query_by_model(model, run, state["query"]), lambda: _keywords(state["query"])
     )
+    prefer = run.context.web_prefer.strip()
+    if prefer.lower() not in query.lower():
+        query = f"{query} {prefer}"
+    by = run.by
     try:
-        result = await fetch_pages(query, run.context.web_results)
+        result = await fetch_pages(query, run.context.web_results, prefer=prefer)
     except RagweaveError as error:
         run.note(f"The web search failed: {error}")
         return run.done(f"“{query}”: {error}", consent=consent)
     for note in result.notes:
         run.note(note)
     evidence, kept = await _grade(run, state["query"], result.pages)
+    # The trace names who wrote the query; who graded shows in the scores.
+    run.by = by
     summary = f"“{query}” on {result.provider}: {len(result.pages)} pages, {len(kept)} strips kept"
     data = {"query": query, "provider": result.provider, "urls": [p.url for p in result.pages]}
     best = {"best": max((s["score"] for s in kept), default=-1.0)} if run.hop == 1 else {}
     return run.done(summary, data=data, consent=consent, evidence=evidence, knowledge=kept, **best)
 
 
-def _consent(state: State, context: Context) -> str:
+def _provider() -> tuple[str, str]:
+    """Return the name of the provider that would be asked, or why none can be, with the remedy."""
+    try:
+        return make(web_settings()).name, ""
+    except RagweaveError as error:
+        return "", str(error)
+
+
+def _consent(state: State, context: Context, provider: str) -> Consent:
     if context.web == "auto":
         return "granted"
     if not get_config().get("configurable", {}).get("__pregel_checkpointer"):
         return "unavailable"
-    reply = interrupt({"type": "consent", "action": "search_web", "query": state["query"]})
+    reply = interrupt({"type": "consent", "action": "search_web", "query": state["query"], "provider": provider})
     agreed = reply.get("granted", reply.get("approved")) if isinstance(reply, dict) else reply
     return "granted" if agreed is True or str(agreed).strip().lower() in {"yes", "y", "true", "ok"} else "refused"
 
 
 async def _query_by_model(model: Chat, run: Run, question: str) -> str | None:
-    reply = (await model.text(load("search_web", question=question), node=run.node, meter=run.meter)).strip(" \"'\n")
+    reply = await model.text(load("search_web", question=question), node=run.node, meter=run.meter)
+    reply = reply.strip().removeprefix("Query:").strip(" \"'")
     return reply if 0 < len(reply) <= _QUERY_LIMIT and "\n" not in reply else None
 
 
@@ -79,48 +104,65 @@ async def _keywords(question: str) -> str:
 
 
 async def _grade(run: Run, query: str, pages: list[Page]) -> tuple[list[Evidence], list[Strip]]:
-    """Score pages and their strips with the evaluator that grades the library."""
-    evidence: list[Evidence] = []
-    made: list[Strip] = []
-    for page in pages:
-        key = "web-" + hashlib.sha256(page.url.encode()).hexdigest()[:16]
-        locator: Locator = {"kind": "url", "url": page.url, "fetched": page.fetched}
-        start, end = best_window(page.text, query)
-        row: Evidence = {
-            "id": key,
-            "corpus": "web",
-            "origin": "web",
-            "title": page.title or page.url,
-            "text": page.text[start:end],
-            "locator": locator,
-            "query": query,
-            "hop": run.hop,
-            "score": 0.0,
-            "relevance": -1.0,
-            "date": "",
-        }
-        evidence.append(row)
-        for a, b in strips(page.text):
-            made.append(
-                {
-                    "id": f"{key}#{a}-{b}",
-                    "evidence": key,
-                    "text": clip(page.text[a:b], TEXT_LIMIT),
-                    "title": row["title"],
-                    "locator": {**locator, "chars": [a, b]},
-                    "origin": "web",
-                    "query": query,
-                    "hop": run.hop,
-                    "score": -1.0,
-                }
-            )
-    if not made:
-        return [], []
-    passages = [Passage(s["title"], s["text"]) for s in made]
-    idf = await idf_of(await run.library(), query, passages)
-    for strip, floor in zip(made, (await asyncio.to_thread(relevance.score, query, passages, idf)).floor, strict=True):
-        strip["score"] = round(float(floor), 4)
-    for row in evidence:
-        row["relevance"] = max((s["score"] for s in made if s["evidence"] == row["id"]), default=-1.0)
-    kept = [s for s in select(made, run.context.strips) if s["score"] >= relevance.LOWER]
-    return [e for e in evidence if any(s["evidence"] == e["id"] for s in kept)], kept
+    """Cut pages into strips and keep those that the evaluator of the library's strips finds relevant."""
+    texts = [inert(page.text) for page in pages]
+    made = await score_strips(
+        run,
+        query,
+        [
+            _strip(page, text, a, b, query, run.hop)
+            for page, text in zip(pages, texts, strict=True)
+            for a, b in cut(text, run.context.strip_mode, query)
+        ],
+    )
+    kept = [s for s in select(made, run.context) if s["score"] >= relevance.LOWER]
+    best = {s["evidence"]: max(t["score"] for t in made if t["evidence"] == s["evidence"]) for s in kept}
+    evidence = [
+        _row(page, text, best[_key(page)], query, run.hop)
+        for page, text in zip(pages, texts, strict=True)
+        if _key(page) in best
+    ]
+    return evidence, kept
+
+
+def _key(page: Page) -> str:
+    return "web-" + hashlib.sha256(page.url.encode()).hexdigest()[:16]
+
+
+def _title(page: Page) -> str:
+    return inert(page.title).strip() or page.url
+
+
+def _locator(page: Page) -> Locator:
+    return {"kind": "url", "url": page.url, "fetched": page.fetched}
+
+
+def _strip(page: Page, text: str, start: int, end: int, query: str, hop: int) -> Strip:
+    return {
+        "id": f"{_key(page)}#{start}-{end}",
+        "evidence": _key(page),
+        "text": text[start:end],
+        "title": _title(page),
+        "locator": {**_locator(page), "chars": [start, end]},
+        "origin": "web",
+        "query": query,
+        "hop": hop,
+        "score": -1.0,
+    }
+
+
+def _row(page: Page, text: str, score: float, query: str, hop: int) -> Evidence:
+    start, end = best_window(text, query)
+    return {
+        "id": _key(page),
+        "corpus": "web",
+        "origin": "web",
+        "title": _title(page),
+        "text": text[start:end],
+        "locator": _locator(page),
+        "query": query,
+        "hop": hop,
+        "score": 0.0,
+        "relevance": score,
+        "date": "",
+    }

@@ -51,7 +51,7 @@ async def test_web_is_off_by_default_and_the_question_is_declined() -> None:
 
 async def test_consent_is_asked_once_and_granted_consent_repairs_the_answer() -> None:
     state, asked = await run("ask", True)
-    assert asked == [{"type": "consent", "action": "search_web", "query": QUESTION}]
+    assert asked == [{"type": "consent", "action": "search_web", "query": QUESTION, "provider": "folder"}]
     answer: Answer = state["answer"]
     assert "Tolly Brandt" in answer.text
     assert answer.citations[0].origin == "web"

@@ -1,0 +1,180 @@
+"""Who judges passages for CRAG: the shipped head, a checkpoint, or a language model in one call."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, model_validator
+
+from ragweave.models import relevance
+from ragweave.models.chat import Chat
+from ragweave.models.errors import ModelError, RagweaveError
+from ragweave.models.relevance import Passage
+from ragweave.models.settings import model_settings
+from ragweave.models.text import clip
+from ragweave.nodes.context import Context
+from ragweave.nodes.run import Run
+from ragweave.prompts import load, quote
+
+Label = Literal["relevant", "partly", "irrelevant"]
+
+VALUE: dict[Label, float] = {"relevant": 0.9, "partly": 0.0, "irrelevant": -0.9}
+"""What a language model's verdict counts on the scale of the other evaluators."""
+BY_MODEL = (0.5, -0.5)
+"""Thresholds that belong to the three-way verdicts of a language model."""
+PRESETS: dict[str, tuple[float, float]] = {
+    "popqa": (0.59, -0.99),
+    "pubhealth": (0.5, -0.91),
+    "arc": (0.5, -0.91),
+    "biography": (0.95, -0.91),
+}
+"""Thresholds that belong to the paper's T5 evaluator, by the data set they were found on (CRAG, section 5)."""
+
+_SHOWN = 1_200
+"""Characters of a passage that a model grades."""
+_MOST = 40
+"""Passages that a model grades in one call; the least likely ones are left out."""
+_NUMBER = re.compile(r"\d{1,4}")
+_SAID: dict[str, Label] = {
+    **{label: label for label in get_args(Label)},
+    **dict.fromkeys(("yes", "true", "correct"), "relevant"),
+    **dict.fromkeys(("partial", "partially", "partially relevant", "partly relevant", "ambiguous", "maybe"), "partly"),
+    **dict.fromkeys(("no", "false", "not relevant", "incorrect", "unrelated"), "irrelevant"),
+}
+
+
+class Verdict(BaseModel):
+    """The model's verdict over one passage."""
+
+    n: int
+    verdict: Label
+
+
+class Verdicts(BaseModel):
+    """What the model is asked for."""
+
+    verdicts: list[Verdict]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _readable(cls, given: Any) -> Any:
+        """Keep the rows that can be read: one bad row must not cost the others."""
+        rows = given.get("verdicts", given) if isinstance(given, dict) else given
+        if isinstance(rows, dict):
+            rows = [{"n": n, "verdict": said} for n, said in rows.items()]
+        if not isinstance(rows, list):
+            raise ValueError("no list of verdicts")
+        read = [row for at, one in enumerate(rows, 1) if (row := _row(one, at)) is not None]
+        if not read:
+            raise ValueError("no verdict can be read")
+        return {"verdicts": read}
+
+
+def _row(row: Any, at: int) -> dict[str, Any] | None:
+    """Read one verdict in any usual spelling; a bare word counts for the passage at its place in the list."""
+    number, said = (row.get("n"), row.get("verdict")) if isinstance(row, dict) else (at, row)
+    found = _NUMBER.search(str(number))
+    label = _SAID.get(" ".join(re.findall(r"[a-z]+", str(said).lower())))
+    return {"n": int(found.group()), "verdict": label} if found and label else None
+
+
+def thresholds(context: Context, by: str) -> tuple[float, float]:
+    """Return the upper and lower threshold of the evaluator that graded; what the context names comes first."""
+    own = {"llm": BY_MODEL, "checkpoint": PRESETS[context.thresholds]}.get(by, (relevance.UPPER, relevance.LOWER))
+    upper = own[0] if context.upper is None else context.upper
+    lower = own[1] if context.lower is None else context.lower
+    # A threshold given alone may lie beyond the evaluator's other one; then there is no `ambiguous` left between them.
+    return (upper, min(lower, upper)) if context.lower is None else (max(upper, lower), lower)
+
+
+def strip_judge(context: Context) -> str:
+    """Return the evaluator of strips and web pages: the small one unless another is asked for."""
+    if context.refine_by != "auto":
+        return context.refine_by
+    return "checkpoint" if context.grade_by == "checkpoint" else "small"
+
+
+async def judge(
+    run: Run, choice: str, query: str, passages: Sequence[Passage], small: Callable[[], Awaitable[list[float]]]
+) -> list[float]:
+    """Score passages against a query with the chosen evaluator, all at once; the small one stands in where it fails.
+
+    Args:
+        run: takes the maker that decided, and a note where the chosen one could not.
+        choice: `auto`, `small`, `llm` or `checkpoint`.
+        query: the query of the hop that fetched the passages.
+        passages: candidates.
+        small: the small evaluator's scores.
+
+    Returns:
+        Scores (n,) in [-1, 1], in the order of the passages.
+    """
+    if choice != "checkpoint":
+        return await run.decide(
+            run.chat("judge", choice), lambda model: by_model(model, run, query, passages, small), small
+        )
+    try:
+        scores = await asyncio.to_thread(by_checkpoint, query, passages)
+    except RagweaveError as error:
+        run.by = "small, checkpoint failed"
+        run.note(f"{run.node}: {error}")
+        return await small()
+    run.by = "checkpoint"
+    return scores
+
+
+def by_checkpoint(query: str, passages: Sequence[Passage]) -> list[float]:
+    """Score with the checkpoint that RAGWEAVE_EVALUATOR names, cut to [-1, 1].
+
+    Raises:
+        ModelError: none is named, it cannot be loaded, or it gives something else than a number per passage.
+    """
+    path = model_settings().evaluator
+    if not path:
+        raise ModelError("No evaluator checkpoint is configured", "set RAGWEAVE_EVALUATOR to its folder")
+    from ragweave.models.checkpoint import evaluator
+
+    scores = [float(s) for s in evaluator(path)(query, passages)]
+    if len(scores) != len(passages) or not all(map(math.isfinite, scores)):
+        raise ModelError(f"The evaluator at {path} gave no number for each passage", "train or fetch it again")
+    return [max(-1.0, min(1.0, s)) for s in scores]
+
+
+async def by_model(
+    model: Chat,
+    run: Run,
+    query: str,
+    passages: Sequence[Passage],
+    small: Callable[[], Awaitable[list[float]]],
+) -> list[float] | None:
+    """Grade all passages in one call. A passage the reply leaves out is undecided; None where nothing can be read.
+
+    Of more passages than fit a prompt the likeliest are shown; the others count as irrelevant.
+    """
+    shown = list(range(len(passages)))
+    if len(shown) > _MOST:
+        likely = await small()
+        shown = sorted(sorted(shown, key=lambda i: -likely[i])[:_MOST])
+    blocks = [f"[{n}]\n{quote(_flat(passages[i]))}" for n, i in enumerate(shown, 1)]
+    messages = load("grade", question=query, passages="\n\n".join(blocks))
+    reply = await model.json(messages, Verdicts, node=run.node, meter=run.meter)
+    said: dict[int, float] = {}
+    for row in reply.verdicts if reply else []:
+        # Two different verdicts over one passage decide nothing.
+        value = VALUE[row.verdict]
+        said[row.n] = value if said.get(row.n, value) == value else VALUE["partly"]
+    if not said.keys() & set(range(1, len(shown) + 1)):
+        return None
+    scores = [VALUE["irrelevant"]] * len(passages)
+    for n, i in enumerate(shown, 1):
+        scores[i] = said.get(n, VALUE["partly"])
+    return scores
+
+
+def _flat(passage: Passage) -> str:
+    """Return title and text as one block; the title is from outside as well."""
+    return f"{clip(' '.join(passage.title.split()), 200)}\n{clip(passage.text, _SHOWN)}"
