@@ -22,8 +22,8 @@ from ragweave.prompts import load
 
 FIRST_LOOK = 5
 """Hits of each list that the gate reads."""
-STRONG = relevance.UPPER
-"""Relevance of the best first hit from which rewrites are skipped (docs/fusion.md has the curve)."""
+STRONG = 0.7
+"""Relevance of the best first hit from which rewrites are skipped: up to here none was lost (docs/fusion.md)."""
 _LONGEST = 300
 """Characters of a rewrite; a longer line is prose."""
 
@@ -155,4 +155,4 @@ def clean(rewrites: list[str], query: str, limit: int) -> list[str]:
 
 
 def _key(text: str) -> str:
-    return " ".join(content_terms(text)) or fold(text)
+    return " ".join(words(text))

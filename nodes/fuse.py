@@ -30,8 +30,10 @@ logger = logging.getLogger(__name__)
 TEXTUAL = ("paragraph", "document")
 """Corpora whose items are their text. Pictures and clips with the same caption are different pictures and clips."""
 
-EMBEDDED_POOL = 30
+EMBEDDED_POOL = 20
 """Items that the shipped relevance model reads: more made it slower and no better (docs/fusion.md)."""
+STRONG = 0.7
+"""Relevance of the best item from which a cross-encoder is not asked (docs/fusion.md)."""
 BEFORE = 0.3
 """Weight of the fused score beside the relevance model's own order."""
 
@@ -112,7 +114,7 @@ async def score_items(
     items = await library.items(best)
     kept = collapse([items[i] for i in best if i in items])
     if context.rerank and judge is None:
-        kept = kept[:EMBEDDED_POOL]
+        kept = kept[: max(EMBEDDED_POOL, context.top_k)]
     if not kept:
         return []
     passages = [passage_of(item, query) for item, _ in kept]
@@ -121,7 +123,8 @@ async def score_items(
     joined = dict(pool)
     order = before = [joined[item.id] for item, _ in kept]
     if context.rerank:
-        crossed = await _crossed(judge, query, passages, notes) if judge else None
+        needed = judge if context.rerank_when == "always" or scores.floor.max() < STRONG else None
+        crossed = await _crossed(needed, query, passages, notes) if needed else None
         order = crossed or blended(scores.order.tolist(), before)
     rows: list[Evidence] = []
     ranked = zip(kept, order, scores.floor, strict=True)

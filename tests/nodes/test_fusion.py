@@ -1,14 +1,30 @@
 from __future__ import annotations
 
+import random
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.fusion import fuse_ranks, fuse_scores, standardise
+from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, standardise
 
 rankings = st.lists(st.sampled_from("abcdefgh"), unique=True).map(
     lambda ids: [(i, float(-n)) for n, i in enumerate(ids)]
 )
+weighted = st.lists(st.tuples(st.floats(0.1, 10), rankings), max_size=5)
+
+
+def plain_rrf(lists: list[tuple[float, Ranking]], k: int, base: int) -> dict[str, float]:
+    """The formula written down item by item, as an independent reference."""
+    ids = {i for _, ranking in lists for i, _ in ranking}
+    score = dict.fromkeys(ids, 0.0)
+    for item in ids:
+        for weight, ranking in lists:
+            order = [i for i, _ in ranking]
+            if item in order:
+                score[item] += weight / (k + base + order.index(item))
+    return score
 
 
 def test_one_list_keeps_its_order() -> None:
@@ -22,17 +38,32 @@ def test_first_rank_scores_one_over_k_plus_base() -> None:
     assert fuse_ranks([(1, [("a", 0.0)])], k=60, base=0) == [("a", 1 / 60)]
 
 
+def test_item_that_several_lists_hold_beats_one_that_leads_a_single_list() -> None:
+    lists = [(1.0, [("a", 3.0), ("b", 2.0)]), (1.0, [("c", 3.0), ("b", 2.0)])]
+    assert fuse_ranks(lists)[0][0] == "b"
+
+
 def test_weight_decides_between_equal_ranks() -> None:
     assert [i for i, _ in fuse_ranks([(1, [("a", 1.0)]), (2, [("b", 1.0)])])] == ["b", "a"]
 
 
 def test_ties_are_broken_by_id() -> None:
     assert [i for i, _ in fuse_ranks([(1, [("b", 1.0)]), (1, [("a", 1.0)])])] == ["a", "b"]
+    assert [i for i, _ in fuse_scores([(1, [("b", 1.0), ("a", 1.0)])])] == ["a", "b"]
 
 
-def test_constant_that_makes_ranks_meaningless_is_refused() -> None:
+def test_repeated_item_counts_once_in_a_list() -> None:
+    assert dict(fuse_ranks([(1, [("a", 2.0), ("a", 1.0), ("b", 0.0)])])) == {"a": 1 / 61, "b": 1 / 62}
+
+
+@pytest.mark.parametrize(("k", "base"), [(0, 0), (-1, 1), (-60, 1)])
+def test_constant_that_makes_ranks_meaningless_is_refused(k: int, base: int) -> None:
     with pytest.raises(ValueError, match="positive"):
-        fuse_ranks([(1, [("a", 1.0)])], k=0, base=0)
+        fuse_ranks([(1, [("a", 1.0)])], k=k, base=base)
+
+
+def test_nothing_fuses_to_nothing() -> None:
+    assert fuse_ranks([]) == fuse_scores([]) == fuse_ranks([(1, [])]) == fuse_scores([(1, [])]) == []
 
 
 def test_item_missing_from_a_list_counts_as_that_lists_lowest() -> None:
@@ -47,24 +78,53 @@ def test_equal_scores_carry_no_information() -> None:
 
 
 @given(rankings, st.integers(1, 5))
-def test_copies_of_a_list_do_not_change_its_order(ranking: list[tuple[str, float]], copies: int) -> None:
+def test_copies_of_a_list_do_not_change_its_order(ranking: Ranking, copies: int) -> None:
     assert [i for i, _ in fuse_ranks([(1, ranking)] * copies)] == [i for i, _ in ranking]
 
 
-@given(st.lists(rankings, max_size=4), st.randoms())
-def test_order_of_the_lists_does_not_matter(lists: list[list[tuple[str, float]]], random: object) -> None:
-    weighted = [(1.0, r) for r in lists]
-    shuffled = weighted[:]
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    first, second = dict(fuse_ranks(weighted)), dict(fuse_ranks(shuffled))
-    assert first.keys() == second.keys()
-    assert all(first[i] == pytest.approx(second[i]) for i in first)
+@given(weighted, st.integers(0, 100), st.sampled_from([0, 1]), st.randoms())
+def test_order_of_the_lists_changes_nothing(
+    lists: list[tuple[float, Ranking]], k: int, base: int, rng: random.Random
+) -> None:
+    if k + base == 0:
+        return
+    shuffled = rng.sample(lists, len(lists))
+    assert [i for i, _ in fuse_ranks(lists, k, base)] == [i for i, _ in fuse_ranks(shuffled, k, base)]
+
+
+@given(weighted, st.floats(0.01, 100))
+def test_order_depends_on_the_ratio_of_the_weights_alone(lists: list[tuple[float, Ranking]], factor: float) -> None:
+    before, after = dict(fuse_ranks(lists)), dict(fuse_ranks([(w * factor, r) for w, r in lists]))
+    assert all(after[i] == pytest.approx(before[i] * factor) for i in before)
 
 
 @given(rankings, rankings)
-def test_an_item_raised_in_one_list_never_falls(one: list[tuple[str, float]], other: list[tuple[str, float]]) -> None:
+def test_an_item_raised_in_one_list_never_falls(one: Ranking, other: Ranking) -> None:
     if len(one) < 2:
         return
     raised = [one[1], one[0], *one[2:]]
     before, after = dict(fuse_ranks([(1, one), (1, other)])), dict(fuse_ranks([(1, raised), (1, other)]))
     assert after[one[1][0]] > before[one[1][0]]
+    assert after[one[0][0]] < before[one[0][0]]
+
+
+@given(weighted, st.integers(1, 200), st.sampled_from([0, 1]))
+def test_scores_agree_with_the_formula_written_down_plainly(
+    lists: list[tuple[float, Ranking]], k: int, base: int
+) -> None:
+    assert dict(fuse_ranks(lists, k, base)) == pytest.approx(plain_rrf(lists, k, base))
+
+
+@given(weighted)
+def test_score_fusion_holds_every_item_once_best_first(lists: list[tuple[float, Ranking]]) -> None:
+    fused = fuse_scores(lists)
+    assert sorted(i for i, _ in fused) == sorted({i for _, r in lists for i, _ in r})
+    assert all(a >= b - 1e-9 for (_, a), (_, b) in pairwise(fused))
+
+
+@given(rankings, st.floats(0.1, 50), st.floats(-100, 100))
+def test_score_fusion_does_not_depend_on_scale_and_origin(ranking: Ranking, scale: float, shift: float) -> None:
+    other = [("a", 2.0), ("h", 1.0)]
+    moved = [(i, s * scale + shift) for i, s in ranking]
+    before, after = dict(fuse_scores([(1, ranking), (1, other)])), dict(fuse_scores([(1, moved), (1, other)]))
+    assert all(after[i] == pytest.approx(before[i], abs=1e-6) for i in before)

@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragweave.corpora.library import Library, open_library
+from ragweave.corpora.types import Item
+from ragweave.models.errors import InputError, ModelError
+from ragweave.models.relevance import Passage
+from ragweave.nodes import fuse as node
+from ragweave.nodes.context import Context
+from ragweave.nodes.fuse import asks_recency, by_age, collapse, fused, score_items
+from ragweave.nodes.fusion import Ranking
+from ragweave.nodes.state import Evidence, RankedList
+from ragweave.testing.library import build_library
+
+NOW = datetime(2026, 3, 10, tzinfo=UTC)
+TEXTS = {
+    "tower.md": "# Tower\n\nThe lighthouse tower of Pell is 40 metres tall.\n",
+    "copy.md": "# Notes on the coast\n\nThe lighthouse tower  of Pell is 40 metres tall.\n",
+    "bread.md": "# Bread\n\nMix rye flour and water, and let the dough rest for sixteen hours.\n",
+    "lens.md": "# Lens\n\nThe lens of the lighthouse weighs three tonnes and was made in Ostrand.\n",
+}
+QUESTION = "How tall is the lighthouse tower of Pell?"
+
+
+@pytest.fixture
+async def library(tmp_path: Path, home: Path) -> Library:
+    await build_library(tmp_path / "texts", TEXTS)
+    return await open_library()
+
+
+async def found(library: Library, *queries: str) -> list[RankedList]:
+    lists: list[RankedList] = []
+    for query, both in zip(queries, await library.search("paragraph", queries), strict=True):
+        for kind, hits in (("dense", both.dense), ("lexical", both.lexical)):
+            ids, scores = [h.id for h in hits], [h.score for h in hits]
+            lists.append({"corpus": "paragraph", "query": query, "kind": kind, "ids": ids, "scores": scores})  # type: ignore[typeddict-item]
+    return lists
+
+
+def ranked_list(query: str, kind: str, ids: str, corpus: str = "paragraph") -> RankedList:
+    scores = [float(len(ids) - n) for n in range(len(ids))]
+    return {"corpus": corpus, "query": query, "kind": kind, "ids": list(ids), "scores": scores}  # type: ignore[typeddict-item]
+
+
+def order(ranking: Ranking) -> str:
+    return "".join(i for i, _ in ranking)
+
+
+def test_original_question_weighs_most() -> None:
+    lists = [ranked_list("q", "lexical", "ab"), ranked_list("other", "lexical", "ba")]
+    assert order(fused(lists, "q", Context())) == "ab"
+    assert order(fused(lists, "q", Context(original_weight=0.5))) == "ba"
+
+
+def test_pure_rank_fusion_is_the_published_sum() -> None:
+    lists = [ranked_list("q", "lexical", "ab"), ranked_list("q", "dense", "ba"), ranked_list("r", "dense", "cb")]
+    context = Context(fusion="rrf", dense_weight=1, original_weight=1)
+    scores = dict(fused(lists, "q", context))
+    assert scores == pytest.approx({"a": 1 / 61 + 1 / 62, "b": 1 / 62 + 1 / 61 + 1 / 62, "c": 1 / 61})
+    zero = dict(fused(lists, "q", context.model_copy(update={"rrf_base": 0, "rrf_k": 10})))
+    assert zero["c"] == pytest.approx(1 / 10)
+
+
+def test_dense_weight_moves_between_the_lists() -> None:
+    lists = [ranked_list("q", "lexical", "abc"), ranked_list("q", "dense", "cba")]
+    assert order(fused(lists, "q", Context(dense_weight=0)))[0] == "a"
+    assert order(fused(lists, "q", Context(dense_weight=9)))[0] == "c"
+
+
+def test_nothing_found_fuses_to_nothing() -> None:
+    assert fused([], "q", Context()) == []
+    assert fused([ranked_list("q", "lexical", "")], "q", Context()) == []
+
+
+def item(id: str, text: str, **changes: Any) -> Item:
+    made = Item(id, "paragraph", f"s-{id}", "Title", text, {"kind": "heading", "file": f"/{id}.md"})
+    return replace(made, **changes)
+
+
+def test_same_text_is_kept_once_with_every_place() -> None:
+    kept = collapse([item("b", "The tower\nis TALL."), item("a", "the tower is tall."), item("c", "Another.")])
+    assert [(i.id, [place["file"] for place in also]) for i, also in kept] == [("b", ["/a.md"]), ("c", [])]
+
+
+def test_same_place_is_not_named_twice() -> None:
+    twin = item("x", "Same.", locator={"kind": "heading", "file": "/b.md"})
+    whole = item("d", "Same.", corpus="document", locator={"kind": "heading", "file": "/b.md"})
+    other = item("e", "Same.")
+    (only,) = collapse([twin, whole, other, replace(other, id="f")])
+    assert only == (twin, [{"kind": "heading", "file": "/e.md"}])
+
+
+@pytest.mark.parametrize(("corpus", "text"), [("image", "A diagram."), ("clip", "Silence."), ("paragraph", " ")])
+def test_pictures_clips_and_empty_texts_are_never_taken_as_the_same(corpus: str, text: str) -> None:
+    assert len(collapse([item("a", text, corpus=corpus), item("b", text, corpus=corpus)])) == 2
+
+
+async def test_duplicate_in_the_library_becomes_one_row_with_both_files(library: Library) -> None:
+    pool = fused(await found(library, QUESTION), QUESTION, Context())
+    rows = await score_items(library, QUESTION, pool, Context(), 1)
+    first = rows[0]
+    files = {Path(first["locator"]["file"]).name, *(Path(place["file"]).name for place in first["also"])}
+    assert files == {"tower.md", "copy.md"}
+    assert sum("40 metres" in r["text"] for r in rows) == 1
+
+
+async def test_order_without_reranking_is_the_fused_one(library: Library) -> None:
+    pool = fused(await found(library, QUESTION, "lens"), QUESTION, Context(fusion="rrf"))
+    rows = await score_items(library, QUESTION, pool, Context(rerank=False), 1)
+    at = [i for i, _ in pool]
+    assert [at.index(r["id"]) for r in rows] == sorted(at.index(r["id"]) for r in rows)
+
+
+class Judge:
+    """A cross-encoder that likes bread."""
+
+    name = "bread"
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    def scores(self, question: str, passages: Sequence[Passage]) -> Any:
+        self.read.append(len(passages))
+        return np.array([float("rye" in p.text) for p in passages])
+
+
+async def test_cross_encoder_orders_and_the_verdict_stays_with_the_relevance_model(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = Judge()
+    monkeypatch.setattr(node, "reranker", lambda: judge)
+    pool = fused(await found(library, QUESTION, "rye bread"), QUESTION, Context())
+    rows = await score_items(library, QUESTION, pool, Context(rerank_when="always"), 1)
+    assert "rye" in rows[0]["text"]
+    assert rows[0]["relevance"] < max(r["relevance"] for r in rows)
+    assert judge.read == [3]
+
+
+async def test_cross_encoder_is_spared_where_something_strong_was_found(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = Judge()
+    monkeypatch.setattr(node, "reranker", lambda: judge)
+    for strong, calls in ((-1.0, 0), (1.1, 1)):
+        monkeypatch.setattr(node, "STRONG", strong)
+        pool = fused(await found(library, QUESTION), QUESTION, Context())
+        await score_items(library, QUESTION, pool, Context(), 1)
+        assert len(judge.read) == calls
+
+
+@pytest.mark.parametrize("where", ["load", "score"])
+async def test_cross_encoder_that_fails_is_noted_and_the_shipped_head_orders(
+    where: str, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(Judge):
+        def scores(self, question: str, passages: Sequence[Passage]) -> Any:
+            raise ModelError("api:m at host failed", "check RAGWEAVE_RERANK")
+
+    def make() -> Judge:
+        if where == "load":
+            raise InputError("there is no reranker 'x'", "set RAGWEAVE_RERANK")
+        return Broken()
+
+    monkeypatch.setattr(node, "reranker", make)
+    pool = fused(await found(library, QUESTION), QUESTION, Context())
+    notes: list[str] = []
+    rows = await score_items(library, QUESTION, pool, Context(rerank_when="always"), 1, notes)
+    assert "40 metres" in rows[0]["text"]
+    assert len(notes) == 1
+    assert "RAGWEAVE_RERANK" in notes[0]
+
+
+async def test_unknown_ids_are_left_out(library: Library) -> None:
+    assert await score_items(library, QUESTION, [("nobody", 1.0)], Context(), 1) == []
+    assert await score_items(library, QUESTION, [], Context(), 1) == []
+
+
+def row(id: str, date: str, relevance: float, file: str = "") -> Evidence:
+    return {
+        "id": id, "corpus": "paragraph", "origin": "library", "title": "", "text": "", "query": "", "hop": 1,
+        "locator": {"kind": "heading", "file": file} if file else {"kind": "heading"}, "score": 0.0,
+        "relevance": relevance, "date": date,
+    }  # fmt: skip
+
+
+def test_newer_of_two_equals_comes_first_and_says_so() -> None:
+    rows = by_age([row("old", "2023-01-01", 0.9), row("new", "2026-03-01", 0.85)], Context(), NOW)
+    assert [r["id"] for r in rows] == ["new", "old"]
+    assert rows[0]["fresh"] > rows[1]["fresh"]
+    assert rows[0]["relevance"] == pytest.approx(0.9, abs=1e-3)
+
+
+def test_equals_of_one_day_keep_their_order() -> None:
+    rows = by_age([row(i, "2026-03-01", 0.5) for i in "cab"], Context(), NOW)
+    assert [r["id"] for r in rows] == ["c", "a", "b"]
+
+
+def test_own_date_counts_before_the_date_of_the_file(tmp_path: Path) -> None:
+    for name, stamp in (("dated.md", NOW), ("undated.md", datetime(2020, 1, 1, tzinfo=UTC))):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (stamp.timestamp(), stamp.timestamp()))
+    rows = [
+        row("dated", "2015-01-01", 0.9, str(tmp_path / "dated.md")),
+        row("undated", "", 0.9, str(tmp_path / "undated.md")),
+        row("gone", "", 0.9, str(tmp_path / "gone.md")),
+    ]
+    assert [r["id"] for r in by_age(rows, Context(half_life=365), NOW)] == ["undated", "gone", "dated"]
+
+
+@pytest.mark.parametrize(
+    ("recency", "question", "asked"),
+    [
+        ("auto", "What is the latest fare?", True),
+        ("auto", "When was it built?", False),
+        ("on", "When was it built?", True),
+        ("off", "What is the latest fare?", False),
+    ],
+)
+def test_recency_counts_where_question_or_caller_asks(recency: Any, question: str, asked: bool) -> None:
+    assert asks_recency(Context(recency=recency), question, NOW) is asked

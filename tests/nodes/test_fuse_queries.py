@@ -1,0 +1,66 @@
+"""Queries that look like query syntax, or like nothing at all, through the whole of RAG-Fusion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.corpora.library import open_library
+from ragweave.graphs.rag_fusion import graph
+from ragweave.models.errors import InputError
+from ragweave.nodes.context import Context
+from ragweave.testing.library import build_library
+
+TEXTS = {
+    "note.md": '# Note\n\nThe NEAR keyword and the quote " belong to the query syntax of FTS5.\n',
+    "who.md": "# The Who\n\nThe Who are a band.\n",
+}
+
+
+@pytest.fixture
+async def library(tmp_path: Path, home: Path) -> None:
+    await build_library(tmp_path / "texts", TEXTS)
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who are you and what was it",
+        "to be or not to be",
+        'NEAR("query syntax", 3)',
+        '"unbalanced quote',
+        "title:note AND * OR (",
+        "FTS5 -keyword ^quote {text} : *",
+        "'; DROP TABLE items; --",
+        "% _ \\ \x00 keyword",
+        "a" * 7_000,
+        "keyword " * 900,
+        "关键词\u200b 🙂 keyword",
+    ],
+)
+async def test_odd_query_is_searched_literally(question: str) -> None:
+    sent: Any = {"messages": [("human", question)]}
+    state = await graph.ainvoke(sent, context=Context(mind="small", expand_when="always", keywords=True))
+    assert state["answer"] is not None
+    assert not any("could not be searched" in n for n in state["notes"])
+    assert all(q.strip() for task in state["tasks"] for q in task["queries"])
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("question", ["", "   ", "?!… --", '" * "', "word " * 10_000])
+async def test_query_that_cannot_be_searched_is_refused_in_words(question: str) -> None:
+    sent: Any = {"messages": [("human", question)]}
+    with pytest.raises(InputError, match="question"):
+        await graph.ainvoke(sent, context=Context(mind="small"))
+
+
+@pytest.mark.usefixtures("library")
+async def test_zero_scores_and_empty_queries_bring_no_lexical_hit() -> None:
+    library = await open_library()
+    for lists in await library.search("paragraph", ["zzzz qqqq", "", "?", "the of and", "word " * 10_000]):
+        assert all(hit.score > 0 for hit in lists.lexical)
+    (unknown, empty, *_) = await library.search("paragraph", ["zzzz qqqq", ""])
+    assert unknown.lexical == empty.lexical == ()
