@@ -38,7 +38,7 @@ _SHOWN = 1_200
 """Characters of a passage that a model grades."""
 _MOST = 40
 """Passages that a model grades in one call; the least likely ones are left out."""
-_NUMBER = re.compile(r"\d{1,4}")
+_NUMBER = re.compile(r"(?<![\d-])\d{1,4}(?!\d)")
 _SAID: dict[str, Label] = {
     **{label: label for label in get_args(Label)},
     **dict.fromkeys(("yes", "true", "correct"), "relevant"),

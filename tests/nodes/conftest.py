@@ -1,0 +1,81 @@
+"""What a node needs when it runs alone: a runtime, and a library that knows no terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ragweave.corpora.types import Item
+from ragweave.nodes.context import Context
+
+
+class Shelf:
+    """Stands in for a library: holds items, counts no terms."""
+
+    def __init__(self, items: Iterable[Item] = ()) -> None:
+        self.held = {i.id: i for i in items}
+
+    async def items(self, ids: Iterable[str]) -> dict[str, Item]:
+        return {i: self.held[i] for i in ids if i in self.held}
+
+    async def idf(self, terms: Iterable[str]) -> dict[str, float]:
+        return {}
+
+
+@pytest.fixture
+def shelf(monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """An open library without a disk."""
+    found = Shelf()
+
+    async def opened(name: str) -> Shelf:
+        return found
+
+    monkeypatch.setattr("ragweave.nodes.run.open_library", opened)
+    return found
+
+
+@pytest.fixture
+def runtime() -> Callable[..., Any]:
+    """Make the runtime of a node that runs outside a graph."""
+
+    def made(**knobs: Any) -> Any:
+        return SimpleNamespace(context=Context(**knobs), stream_writer=lambda event: None)
+
+    return made
+
+
+@pytest.fixture
+def serve() -> Callable[[Mapping[str, Callable[[Any], None]]], Any]:
+    """Serve paths on loopback; each answer writes raw bytes, so that it can misbehave in every way."""
+
+    @contextmanager
+    def served(routes: Mapping[str, Callable[[Any], None]]) -> Iterator[str]:
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                self.close_connection = True
+                try:
+                    routes[self.path.partition("?")[0]](self.wfile)
+                except (ConnectionError, KeyError):
+                    pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+    return served

@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import gzip
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.corpora.web.cache import Cache
+from ragweave.corpora.web.fetch import Fetcher
+from ragweave.corpora.web.search import Searcher
+from ragweave.corpora.web.settings import WebSettings, web_settings
+from ragweave.corpora.web.types import Found, Page, WebResult
+from ragweave.models.chat import override
+from ragweave.nodes.origins import inert
+from ragweave.nodes.search_web import search_web
+from ragweave.nodes.state import State
+from ragweave.testing import ScriptedChat
+
+pytestmark = pytest.mark.usefixtures("shelf")
+QUESTION = "Who repaired the harbour crane of Vellmouth in 1967?"
+FACT = "The harbour crane of Vellmouth was repaired in 1967 by the engineer Tolly Brandt, who replaced the jib."
+
+
+def asking() -> State:
+    """Return the state of a turn of its own: turns share a budget."""
+    return {"turn": uuid.uuid4().hex, "hop": 1, "question": QUESTION, "query": QUESTION}
+
+
+def page(n: int = 1, text: str = FACT, title: str = "Vellmouth harbour") -> Page:
+    return Page(f"https://host{n}.example/p", title, text, "", "2026-01-02T03:04:05+00:00")
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[Any]]:
+    """Let the search bring these pages; return what it was asked."""
+
+    def bring(*pages: Page, notes: tuple[str, ...] = ()) -> list[Any]:
+        asked: list[Any] = []
+
+        async def search(query: str, k: int, *, prefer: str = "") -> WebResult:
+            asked.append((query, k, prefer))
+            return WebResult(list(pages), "folder", list(notes))
+
+        monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path))
+        monkeypatch.setattr("ragweave.nodes.search_web.fetch_pages", search)
+        return asked
+
+    return bring
+
+
+async def test_a_page_becomes_strips_with_address_and_time(runtime: Any, found: Any) -> None:
+    text = f"Preamble about boats and their owners in the north. {FACT} The harbour is dredged every second year."
+    found(page(text=text))
+    update = await search_web(asking(), runtime(web="auto"))
+    (strip,), (row,) = update["knowledge"], update["evidence"]
+    assert strip["origin"] == row["origin"] == "web"
+    assert strip["evidence"] == row["id"]
+    assert strip["locator"] == {
+        "kind": "url",
+        "url": "https://host1.example/p",
+        "fetched": "2026-01-02T03:04:05+00:00",
+        "chars": [0, len(text)],
+    }
+    assert row["relevance"] == strip["score"] == update["best"] > 0
+
+
+@pytest.mark.parametrize("mode", ["sentences", "fixed", "whole"])
+async def test_chars_of_a_strip_count_in_the_text_as_it_was_cut(runtime: Any, found: Any, mode: str) -> None:
+    text = " ".join([FACT, *[f"Sentence {n} is about the dredging of the harbour of Vellmouth." for n in range(30)]])
+    found(page(text=text))
+    update = await search_web(asking(), runtime(web="auto", strip_mode=mode))
+    assert update["knowledge"]
+    for strip in update["knowledge"]:
+        a, b = strip["locator"]["chars"]
+        assert strip["text"] == text[a:b]
+
+
+async def test_pages_that_bear_on_nothing_are_left_out(runtime: Any, found: Any) -> None:
+    found(page(1), page(2, "Knead the dough, and let it rest for sixteen hours.", "Rye bread"), page(3, ""))
+    update = await search_web(asking(), runtime(web="auto"))
+    assert [e["title"] for e in update["evidence"]] == ["Vellmouth harbour"]
+
+
+async def test_names_lead_the_query_of_the_small_mind(runtime: Any, found: Any) -> None:
+    asked = found()
+    await search_web(asking(), runtime(web="auto", web_results=3))
+    ((query, k, prefer),) = asked
+    assert query.startswith("Vellmouth")
+    assert "1967" in query and "crane" in query and "Who" not in query
+    assert (k, prefer) == (3, "")
+
+
+@pytest.mark.parametrize(
+    ("reply", "query"),
+    [
+        ("Vellmouth crane repair 1967", "Vellmouth crane repair 1967"),
+        ('Query: "Vellmouth crane repair 1967"\n', "Vellmouth crane repair 1967"),
+        ("I think you should search for:\n- one\n- two", "Vellmouth repaired harbour crane 1967"),
+        ("", "Vellmouth repaired harbour crane 1967"),
+        ("word " * 100, "Vellmouth repaired harbour crane 1967"),
+    ],
+)
+async def test_the_model_is_shown_the_question_and_writes_the_query(
+    runtime: Any, found: Any, reply: str, query: str
+) -> None:
+    asked = found()
+    model = ScriptedChat(react=lambda messages: reply)
+    with override(writer=model):
+        await search_web(asking(), runtime(web="auto"))
+    assert QUESTION in model.calls[0].messages[-1].text
+    assert asked[0][0] == query
+
+
+async def test_a_preferred_site_goes_into_the_query_and_to_the_search(runtime: Any, found: Any) -> None:
+    asked = found()
+    await search_web(asking(), runtime(web="auto", web_prefer="wikipedia"))
+    assert asked[0][0].endswith(" wikipedia")
+    assert asked[0][2] == "wikipedia"
+
+
+@pytest.mark.parametrize(
+    ("environment", "remedy"),
+    [
+        ({}, "RAGWEAVE_WEB_SEARX_URL"),
+        ({"TAVILY_API_KEY": "somebody-elses"}, "RAGWEAVE_WEB_SEARX_URL"),
+        ({"RAGWEAVE_WEB_PROVIDER": "tavily"}, "RAGWEAVE_TAVILY_KEY"),
+        ({"RAGWEAVE_WEB_PROVIDER": "altavista"}, "Choose one of"),
+        ({"RAGWEAVE_WEB_SEARX_URL": "http://127.0.0.1:9/", "RAGWEAVE_OFFLINE": "true"}, "RAGWEAVE_OFFLINE"),
+        ({"RAGWEAVE_WEB_PAGE_BYTES": "-3"}, "RAGWEAVE_WEB_PAGE_BYTES"),
+    ],
+)
+@pytest.mark.parametrize("web", ["ask", "auto"])
+async def test_without_a_provider_nothing_is_asked_and_the_note_says_what_to_set(
+    runtime: Any, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], remedy: str, web: str
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    update = await search_web(asking(), runtime(web=web))
+    (note,) = update["notes"]
+    assert note.startswith("The web was not searched: ")
+    assert remedy in note
+    assert "knowledge" not in update
+
+
+def answer(status: str, body: bytes = b"", *headers: str) -> Callable[[Any], None]:
+    head = "\r\n".join([f"HTTP/1.1 {status}", "Connection: close", *headers])
+    return lambda out: out.write(head.encode() + b"\r\n\r\n" + body)
+
+
+HTML = "Content-Type: text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    ("reply", "note"),
+    [
+        (answer("401 Unauthorized"), r"refused the request (401)"),
+        (answer("403 Forbidden"), "json format"),
+        (answer("429 Too Many Requests"), "no requests left (429)"),
+        (answer("503 Service Unavailable"), "is down (503)"),
+        (answer("200 OK", b"<!doctype html><title>Oops</title>", HTML), "something else than JSON"),
+        (answer("200 OK", b'{"results": []}', "Content-Type: application/json"), "found nothing"),
+        (lambda out: None, "The web search failed"),
+    ],
+    ids=["401", "403", "429", "503", "HTML", "empty", "hangs up"],
+)
+async def test_a_failing_provider_costs_a_note(
+    runtime: Any, serve: Any, monkeypatch: pytest.MonkeyPatch, reply: Any, note: str
+) -> None:
+    with serve({"/search": reply}) as url:
+        monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", url)
+        update = await search_web(asking(), runtime(web="auto"))
+    assert note in " ".join(update["notes"])
+    assert not update.get("knowledge")
+
+
+async def test_a_provider_that_is_not_there_costs_a_note(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", "http://127.0.0.1:9")
+    update = await search_web(asking(), runtime(web="auto"))
+    assert "The web search failed" in update["notes"][0]
+
+
+def endless(out: Any) -> None:
+    out.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>")
+    while True:
+        out.write(b"never ends " * 2_000)
+
+
+GOOD = (
+    f"<html><head><title>Vellmouth harbour</title></head><body><article><p>{FACT}</p></article></body></html>".encode()
+)
+BOMB = gzip.compress(b"<p>" + b"0" * 20_000_000)
+WALL = b"<html><body><p>We value your privacy. Accept all cookies to continue.</p></body></html>"
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (endless, "is larger than"),
+        (answer("200 OK", BOMB, HTML, "Content-Encoding: gzip"), "is larger than"),
+        (answer("200 OK", b"not gzip at all", HTML, "Content-Encoding: gzip"), "cannot be unpacked"),
+        (answer("200 OK", WALL, HTML), "cookie wall"),
+        (answer("500 Oops", b"<h1>Error</h1>", HTML), "status 500"),
+        (answer("200 OK", b"\x00\x01\x02\x03binary", HTML), "something else than a text page"),
+        (answer("302 Found", b"", "Location: http://169.254.169.254/latest/meta-data/"), "link-local"),
+        (answer("302 Found", b"", "Location: /bad"), "redirects more than"),
+        (answer("200 OK", b"", HTML), "has no text"),
+    ],
+    ids=["endless", "bomb", "no gzip", "cookie wall", "500", "binary", "to metadata", "loop", "empty"],
+)
+async def test_a_bad_page_costs_a_note_and_its_snippet_stands_in_beside_the_good_one(
+    runtime: Any, serve: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bad: Any, why: str
+) -> None:
+    snippet = "The harbour crane of Vellmouth was repaired again in 1967, says this snippet of another town."
+    with serve({"/good": answer("200 OK", GOOD, HTML), "/bad": bad}) as url:
+        on_loopback(monkeypatch, tmp_path, [Found(f"{url}/bad", "Bad", snippet), Found(f"{url}/good", "Good")])
+        update = await search_web(asking(), runtime(web="auto"))
+    assert why in " ".join(update["notes"])
+    texts = [s["text"] for s in update["knowledge"]]
+    assert any("Tolly Brandt" in t for t in texts)
+    assert snippet in texts
+    assert not any("never ends" in t or "000000" in t or "privacy" in t for t in texts)
+
+
+async def test_a_page_that_lies_about_its_charset_is_read(
+    runtime: Any, serve: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    body = GOOD.decode().replace("Tolly Brandt", "Tölly Brändt").encode("utf-8")
+    lying = answer("200 OK", body, "Content-Type: text/html; charset=ascii")
+    with serve({"/good": lying}) as url:
+        on_loopback(monkeypatch, tmp_path, [Found(f"{url}/good", "Good")])
+        update = await search_web(asking(), runtime(web="auto"))
+    assert "Tölly Brändt" in update["knowledge"][0]["text"]
+
+
+def on_loopback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, results: list[Found]) -> None:
+    """Let a search on loopback bring these results; its fetcher is the real one, but may reach loopback."""
+
+    class Engine:
+        name, local = "engine", False
+
+        async def search(self, query: str, k: int) -> list[Found]:
+            return results
+
+    async def search(query: str, k: int, *, prefer: str = "") -> WebResult:
+        settings: WebSettings = web_settings()
+        cache = Cache(tmp_path / "web.sqlite", 0, 0)
+        fetcher = Fetcher(max_bytes=500_000, timeout=5.0, allow_loopback=True)
+        return await Searcher(Engine(), fetcher, cache, settings).search(query, k, prefer)
+
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path))
+    monkeypatch.setattr("ragweave.nodes.search_web.fetch_pages", search)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("See https://evil.example/?q=secret now.", "See now."),
+        ("See www.evil.example/?q=secret now.", "See now."),
+        ("Load data:text/html;base64,PHNjcmlwdD4= here", "Load here"),
+        ("It opened in 1931.[1][2] Later [3, 4] it closed [5–7].", "It opened in 1931. Later it closed."),
+        ("A【12】B", "AB"),
+        ("In [brackets] and [2024 edition] words stay.", "In [brackets] and [2024 edition] words stay."),
+        ("At 10:30 the ratio was 3:1.", "At 10:30 the ratio was 3:1."),
+    ],
+)
+def test_addresses_and_foreign_footnotes_are_taken_out(text: str, shown: str) -> None:
+    assert " ".join(inert(text).split()) == shown
