@@ -67,7 +67,7 @@ def alone(files: list[str]) -> dict[str, float]:
     from ragweave.models.embed import encoder
 
     mind, seconds = encoder(), {}
-    params = params_hash(mind.name, mind.max_words)
+    params = params_hash()
     known = [identify(file, params, 512) for file in files]
     readers = Readers(corpora_settings())
     began = time.monotonic()

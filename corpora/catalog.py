@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,6 +37,12 @@ class LibraryRow:
     encoder: str
     dim: int
     generation: int
+    epoch: int = 0
+
+    @property
+    def space(self) -> str:
+        """What names the collections of its vectors: the encoder, and the epoch after the first."""
+        return f"{self.encoder} {self.epoch}" if self.epoch else self.encoder
 
 
 def now() -> str:
@@ -119,6 +125,7 @@ class Catalog:
             "schema_version": SCHEMA_VERSION,
             "generation": 0,
             "created": now(),
+            "epoch": 0,
         }
         try:
             with write(self.engine) as connection:
@@ -177,6 +184,18 @@ class Catalog:
             lies = where.get(row["source"])
             found[row["id"]] = unpack(row, lies[0] if lies else None)
         return {id_: found[id_] for id_ in wanted if id_ in found}
+
+    def pages(self, library: str, corpus: Corpus, size: int = 500) -> Iterator[list[Item]]:
+        """Go through the items of a corpus, some at a time; each page is read in a transaction of its own."""
+        last = -1
+        while True:
+            query = select(items).where(items.c.library == library, items.c.corpus == corpus, items.c.n > last)
+            with self.engine.begin() as connection:
+                rows = connection.execute(query.order_by(items.c.n).limit(size)).mappings().all()
+            if not rows:
+                return
+            last = rows[-1]["n"]
+            yield [unpack(row) for row in rows]
 
     def known(self, library: str, ids: Sequence[str]) -> tuple[int, set[str]]:
         """Return the generation, and which of these item ids the catalog holds in it."""
@@ -247,7 +266,7 @@ def _parts(values: Sequence[str]) -> list[Sequence[str]]:
 
 
 def _library(row: Any) -> LibraryRow:
-    return LibraryRow(row["id"], row["name"], row["encoder"], row["dim"], row["generation"])
+    return LibraryRow(row["id"], row["name"], row["encoder"], row["dim"], row["generation"], row["epoch"])
 
 
 def _source(row: Any, where: tuple[str, ...], count: int) -> Source:

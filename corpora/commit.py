@@ -54,7 +54,7 @@ class Committer:
         self._catalog = catalog
         self._vectors = vectors
         self._library = library.id
-        self._encoder = library.encoder
+        self._space = library.space
         self._params = params_hash
         self._generation = library.generation
 
@@ -143,7 +143,7 @@ class Committer:
     def _drop(self, orphans: Sequence[str]) -> None:
         """Remove the vectors of forgotten sources and close their rows in the ledger."""
         if orphans:
-            self._vectors.delete(self._library, self._encoder, orphans)
+            self._vectors.delete(self._library, self._space, orphans)
             with write(self._catalog.engine) as connection:
                 ledger.forget(connection, self._library, orphans)
                 self._generation = bump(connection, self._library)
@@ -161,7 +161,7 @@ class Committer:
             belongs += [file.source] * len(mine)
             rows.append(vectors[mine])
         if ids:
-            self._vectors.upsert(self._library, corpus, self._encoder, ids, belongs, np.concatenate(rows))
+            self._vectors.upsert(self._library, corpus, self._space, ids, belongs, np.concatenate(rows))
 
     def _put_source(self, connection: Connection, file: File, prepared: Prepared) -> None:
         if self._has(connection, file.source):

@@ -6,7 +6,6 @@ work on theirs. Everything a run must remember lies in the catalog, so a run tha
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 import time
@@ -14,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragweave.corpora import locks
+from ragweave.corpora.background import on_this_loop, stoppable
 from ragweave.corpora.catalog import check_name
 from ragweave.corpora.commit import Committer
 from ragweave.corpora.events import Event, Finished, Removed, Report, Skipped, Started, Waiting
@@ -52,20 +52,8 @@ async def index(
         InputError: a path does not exist.
         LibraryError: the library was made by another encoder or a newer Ragweave, or is being written.
     """
-    loop = asyncio.get_running_loop()
-    stop = threading.Event()
-
-    def tell(event: Event) -> None:
-        if on_event is not None:
-            loop.call_soon_threadsafe(on_event, event)
-
-    work = asyncio.ensure_future(asyncio.to_thread(_index, paths, check_name(library), tell, stop, wait))
-    try:
-        return await asyncio.shield(work)
-    except asyncio.CancelledError:
-        stop.set()
-        await asyncio.wait([work])
-        raise
+    name, tell = check_name(library), on_this_loop(on_event)
+    return await stoppable(lambda stop: _index(paths, name, tell, stop, wait))
 
 
 def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Event, wait: float | None) -> Report:
@@ -80,11 +68,13 @@ def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Eve
     except LibraryNotFound:
         library = held.catalog.create(name, mind.name, mind.dim)
     check_encoder(library, mind.name)
-    params = params_hash(mind.name, mind.max_words)
+    params = params_hash()
     patience = settings.lock_wait if wait is None else wait
     with locks.writer(settings.home, library.id, name, patience, lambda holder: tell(Waiting(holder))):
         # Read again: another writer may have changed, or deleted, the library while this one waited.
-        committer = Committer(held.catalog, held.vectors, held.catalog.row(library.id), params)
+        library = held.catalog.row(library.id)
+        check_encoder(library, mind.name)
+        committer = Committer(held.catalog, held.vectors, library, params)
         committer.recover()
         found = walk(roots)
         files = [str(path) for path in found.files]

@@ -66,6 +66,12 @@ def exists(connection: Connection, library: str, corpus: Corpus) -> bool:
     return connection.exec_driver_sql(query, (table(library, corpus),)).first() is not None
 
 
+def tables(connection: Connection) -> list[str]:
+    """Return the names of all index tables of all libraries."""
+    query = "SELECT name FROM sqlite_master WHERE name GLOB 'lex_*' AND sql LIKE 'CREATE VIRTUAL TABLE%fts5(%'"
+    return [str(name) for name in connection.exec_driver_sql(query).scalars()]
+
+
 def insert(connection: Connection, library: str, corpus: Corpus, rows: Sequence[tuple[int, str, str, str]]) -> None:
     """Add rows (n, title, heading, text), each text already in the form of `indexed`."""
     create(connection, library, corpus)

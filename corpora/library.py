@@ -8,16 +8,17 @@ import threading
 from collections.abc import Iterable, Sequence
 
 from ragweave.corpora import lexical, locks
-from ragweave.corpora.catalog import check_name
+from ragweave.corpora.catalog import LibraryRow, check_name
 from ragweave.corpora.catalog import generation as generation_of
 from ragweave.corpora.commit import Committer
+from ragweave.corpora.compact import compact
 from ragweave.corpora.rows import Source
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.stores import Stores, check_encoder, close_stores, stores
 from ragweave.corpora.types import CORPORA, Corpus, Hit, Item, Lists
 from ragweave.corpora.vectors import Matrix
 from ragweave.models.embed import Encoder
-from ragweave.models.errors import InputError
+from ragweave.models.errors import InputError, LibraryError
 
 __all__ = [
     "Library",
@@ -70,15 +71,22 @@ class Library:
         if not queries or k < 1:
             return [Lists() for _ in queries]
         vectors = await asyncio.to_thread(self._encoder.queries, list(queries))
-        for _ in range(_TRIES):
-            before = await asyncio.to_thread(self._held.catalog.generation, self.id)
-            dense, words = await asyncio.gather(
-                asyncio.to_thread(self._dense, corpus, before, vectors, k, sources),
-                asyncio.to_thread(self._lexical, corpus, queries, k, sources),
-            )
+        for left in reversed(range(_TRIES)):
+            row = await asyncio.to_thread(self._held.catalog.row, self.id)
+            check_encoder(row, self._encoder.name)
+            try:
+                dense, words = await asyncio.gather(
+                    asyncio.to_thread(self._dense, corpus, row, vectors, k, sources),
+                    asyncio.to_thread(self._lexical, corpus, queries, k, sources),
+                )
+            except LibraryError:
+                # A writer may have put new collections in the place of those that were being read.
+                if left and await asyncio.to_thread(self._held.catalog.generation, self.id) != row.generation:
+                    continue
+                raise
             ids = {id_ for hits in (*dense, *words) for id_, _ in hits}
             after, held = await asyncio.to_thread(self._held.catalog.known, self.id, sorted(ids))
-            if after == before:
+            if after == row.generation:
                 break
         return [
             Lists(
@@ -108,11 +116,11 @@ class Library:
         return await asyncio.to_thread(self._held.catalog.sources_of, self.id, ids)
 
     async def remove(self, source_id: str) -> None:
-        """Remove a source: its items, its vectors, its words.
+        """Remove a source: its items, its vectors, its words; then from the disk as well what the files still hold.
 
         Raises:
             InputError: the library holds no such source.
-            LibraryError: another process writes the library.
+            LibraryError: another process writes the library, or the disk has no room to write the stores anew.
         """
         await asyncio.to_thread(self._remove, source_id)
 
@@ -122,9 +130,9 @@ class Library:
             _libraries.pop(self.name, None)
 
     def _dense(
-        self, corpus: Corpus, generation: int, vectors: Matrix, k: int, sources: Sequence[str]
+        self, corpus: Corpus, row: LibraryRow, vectors: Matrix, k: int, sources: Sequence[str]
     ) -> list[list[tuple[str, float]]]:
-        return self._held.vectors.query(self.id, corpus, self._encoder.name, generation, vectors, k, sources)
+        return self._held.vectors.query(self.id, corpus, row.space, row.generation, vectors, k, sources)
 
     def _lexical(
         self, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str]
@@ -150,6 +158,7 @@ class Library:
                 raise InputError(
                     f"The library {self.name!r} holds no source {source_id!r}", "list them with: ragweave sources"
                 )
+            compact(settings, self._held, self._held.catalog.row(self.id))
 
 
 _libraries: dict[str, Library] = {}
@@ -231,6 +240,7 @@ def _delete(name: str) -> None:
         # The catalog first: from here on nothing asks for the vectors.
         held.catalog.delete(row.id)
         held.vectors.drop(row.id)
+    compact(settings, held)
     with _lock:
         _libraries.pop(name, None)
 

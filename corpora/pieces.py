@@ -73,6 +73,10 @@ def cut(blocks: Sequence[Block], limit: int) -> list[Piece]:
     Minimises the sum, over pieces, of the squared relative distance from the ideal size plus the cost of the cut
     before it. Time is linear in the text, times the atoms that fit one piece.
     """
+    if sum(size(b.text) for b in blocks) <= limit:
+        # One piece costs less than any two of the same size together, up to the limit: nothing to search for.
+        whole = [(n, part) for n, b in enumerate(blocks) for part in _trimmed(b.text, 0, len(b.text))]
+        return [_piece(blocks, [""] * len(blocks), [_Atom(n, *part, 0.0, 0.0) for n, part in whole])] if whole else []
     atoms = [a for n, b in enumerate(blocks) for a in _atoms(n, b, blocks[n - 1] if n else None, limit)]
     headers = [_header(b, limit) for b in blocks]
     header_words = [size(h) for h in headers]
@@ -104,6 +108,8 @@ def cut(blocks: Sequence[Block], limit: int) -> list[Piece]:
 
 def fill(text: str, limit: int) -> list[tuple[int, int]]:
     """Return ranges of at most `limit` words, each as long as the sentences allow."""
+    if size(text) <= limit:
+        return _trimmed(text, 0, len(text))
     out: list[tuple[int, int]] = []
     held = 0.0
     for start, end in [part for s in sentences(text) for part in _forced(text, *s, limit)]:

@@ -28,7 +28,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ragweave.models.errors import LibraryError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the tables below; a catalog of a newer one is refused, never guessed at."""
 
 REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
@@ -45,8 +45,10 @@ libraries = Table(
     Column("schema_version", Integer, nullable=False),
     Column("generation", Integer, nullable=False),
     Column("created", String, nullable=False),
+    Column("epoch", Integer, nullable=False, server_default="0"),
 )
-"""`generation` grows with every change of what the library holds; readers compare it at each query."""
+"""`generation` grows with every change of what the library holds; readers compare it at each query. `epoch` grows when
+all its vectors were written anew; it names the collections that count."""
 
 sources = Table(
     "sources",
@@ -147,6 +149,7 @@ def connect(path: Path) -> Engine:
             )
         if found < SCHEMA_VERSION:
             with write(engine) as connection:
+                _migrate(connection)
                 metadata.create_all(connection)
                 connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
     except (sqlite3.Error, DBAPIError) as error:
@@ -156,6 +159,12 @@ def connect(path: Path) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def _migrate(connection: Connection) -> None:
+    """Bring the tables of an older catalog up to date; several processes may come here, one after the other."""
+    if connection.exec_driver_sql("PRAGMA user_version").scalar_one() == 1:
+        connection.exec_driver_sql("ALTER TABLE libraries ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0")
 
 
 def write(engine: Engine) -> Any:

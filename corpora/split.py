@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Parsed
@@ -33,7 +33,7 @@ def paragraphs(source_id: str, file: str, parsed: Parsed) -> list[Item]:
         parsed: the file's blocks.
     """
     make = partial(_item, "paragraph", source_id, file, parsed)
-    found = [(s, piece) for s in sections(parsed.blocks) for piece in cut(s.blocks, PARAGRAPH_WORDS)]
+    found = [(s, piece) for s, pieces in _cut(parsed.blocks) for piece in pieces]
     return [make(n, s.heading, piece.text, piece.spans, {}) for n, (s, piece) in enumerate(found)]
 
 
@@ -46,9 +46,7 @@ def documents(source_id: str, file: str, parsed: Parsed, paragraphs: Sequence[It
         parsed: the file's blocks.
         paragraphs: what `paragraphs` made of the same blocks.
     """
-    pieces = [
-        (s, piece, n == 0) for s in sections(parsed.blocks) for n, piece in enumerate(cut(s.blocks, PARAGRAPH_WORDS))
-    ]
+    pieces = [(s, piece, n == 0) for s, found in _cut(parsed.blocks) for n, piece in enumerate(found)]
     parts = [
         _Part(s, s.opened if first else (), piece, item.id)
         for (s, piece, first), item in zip(pieces, paragraphs, strict=True)
@@ -73,6 +71,12 @@ def chunks(item: Item, max_words: int) -> list[tuple[int, int]]:
         max_words: the encoder's limit.
     """
     return fill(item.text, max_words)
+
+
+@lru_cache(maxsize=1)
+def _cut(blocks: tuple[Block, ...]) -> tuple[tuple[Section, tuple[Piece, ...]], ...]:
+    """Cut every section; kept for one file, because paragraphs and documents are made of the same pieces."""
+    return tuple((s, tuple(cut(s.blocks, PARAGRAPH_WORDS))) for s in sections(blocks))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,12 @@ VERSION = 2
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
 
 
-def params_hash(encoder: str, max_words: int) -> str:
-    """Return the digest of everything beside its bytes that a source's items depend on."""
-    return hashlib.sha256(f"{VERSION}\0{encoder}\0{max_words}".encode()).hexdigest()[:16]
+def params_hash() -> str:
+    """Return the digest of everything beside its bytes that a source's items depend on.
+
+    The encoder is not part of it: it is the library's, and another one changes the vectors, never the items.
+    """
+    return hashlib.sha256(f"items {VERSION}".encode()).hexdigest()[:16]
 
 
 def source_id(sha256: str, params: str) -> str:
@@ -119,11 +122,12 @@ def prepare(path: Path, source: str, max_words: int) -> Prepared:
         warnings=tuple(_text(w) for w in parsed.warnings),
         items=items,
         chunks=tuple(tuple(chunks(item, max_words)) for item in items),
-        terms=_terms(items),
+        terms=terms_of(items),
     )
 
 
-def _terms(items: Sequence[Item]) -> tuple[tuple[str, str, str], ...]:
+def terms_of(items: Sequence[Item]) -> tuple[tuple[str, str, str], ...]:
+    """Return title, heading and text of each item as the lexical index stores them."""
     # No term crosses a line, and a document's lines are mostly those of its paragraphs: each is cut once.
     line = cache(indexed)
 
@@ -135,20 +139,25 @@ def _terms(items: Sequence[Item]) -> tuple[tuple[str, str, str], ...]:
 
 def dense_texts(prepared: Prepared) -> list[str]:
     """Return what is embedded, one text per chunk in order: each chunk is read with its title and heading."""
-    out = []
-    for item, ranges in zip(prepared.items, prepared.chunks, strict=True):
-        above = " - ".join(dict.fromkeys(p for p in (item.title, *item.heading) if p))
-        out += [f"{above}\n{item.text[start:end]}" if above else item.text[start:end] for start, end in ranges]
-    return out
+    pairs = zip(prepared.items, prepared.chunks, strict=True)
+    return [text for item, ranges in pairs for text in chunk_texts(item, ranges)]
+
+
+def chunk_texts(item: Item, ranges: Sequence[tuple[int, int]]) -> list[str]:
+    """Return what is embedded of one item."""
+    above = " - ".join(dict.fromkeys(p for p in (item.title, *item.heading) if p))
+    return [f"{above}\n{item.text[start:end]}" if above else item.text[start:end] for start, end in ranges]
 
 
 def chunk_ids(prepared: Prepared) -> list[str]:
     """Return the id of each chunk, in the order of `dense_texts`."""
-    return [
-        f"{item.id}~{n}"
-        for item, ranges in zip(prepared.items, prepared.chunks, strict=True)
-        for n in range(len(ranges))
-    ]
+    pairs = zip(prepared.items, prepared.chunks, strict=True)
+    return [chunk_id(item.id, n) for item, ranges in pairs for n in range(len(ranges))]
+
+
+def chunk_id(item: str, n: int) -> str:
+    """Return the id of the n-th chunk of an item."""
+    return f"{item}~{n}"
 
 
 def _text(text: str) -> str:

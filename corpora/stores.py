@@ -51,5 +51,10 @@ def check_encoder(library: LibraryRow, encoder: str) -> None:
     if library.encoder != encoder:
         raise LibraryError(
             f"The library {library.name!r} was made with the encoder {library.encoder!r}, but {encoder!r} is set",
-            f"set RAGWEAVE_EMBED={library.encoder}, or index the files into another library",
+            f"set RAGWEAVE_EMBED={setting_of(library.encoder)}, or give the library that encoder: ragweave reembed",
         )
+
+
+def setting_of(encoder: str) -> str:
+    """Return what RAGWEAVE_EMBED is set to for an encoder of that name; the built-in one has a shorter name there."""
+    return "wordllama" if encoder.startswith("wordllama-") else encoder

@@ -1,4 +1,4 @@
-"""The vectors: one Chroma collection per library, corpus and encoder, holding our own vectors and no text.
+"""The vectors: one Chroma collection per library, corpus and space (encoder and epoch), with our own vectors, no text.
 
 An embedded client never sees what another process writes after it has opened, so it is told the library's generation
 at every query and reopens when that has moved on. A Chroma server sees everything and is never reopened.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +52,7 @@ class Vectors:
         self,
         library: str,
         corpus: Corpus,
-        encoder: str,
+        space: str,
         generation: int,
         vectors: Matrix,
         k: int,
@@ -71,7 +71,7 @@ class Vectors:
             return found
         rows = k if corpus == "paragraph" else 4 * k
         with self._fresh(library, generation) as client:
-            collection = _collection(client, library, corpus, encoder)
+            collection = _collection(client, library, corpus, space)
             if collection is None:
                 return found
             with _as_library_error("read"):
@@ -110,15 +110,17 @@ class Vectors:
             self._seen[library] = generation
 
     def upsert(
-        self, library: str, corpus: Corpus, encoder: str, ids: Sequence[str], source: Sequence[str], vectors: Matrix
-    ) -> None:
+        self, library: str, corpus: Corpus, space: str, ids: Sequence[str], source: Sequence[str], vectors: Matrix
+    ) -> list[str]:
         """Write chunk vectors, shape (n, dim); rows of zeros are left to the lexical index. Call inside `changing`.
+
+        Returns the ids of those that were written.
 
         Raises:
             LibraryError: the store cannot be written.
         """
         with self._use() as client:
-            collection = _collection(client, library, corpus, encoder, create=True)
+            collection = _collection(client, library, corpus, space, create=True)
         kept = np.flatnonzero(_usable(vectors))
         with _as_library_error("written"):
             for start in range(0, len(kept), BATCH):
@@ -128,30 +130,71 @@ class Vectors:
                     embeddings=vectors[part],
                     metadatas=[{"source": source[i]} for i in part],
                 )
+        return [ids[int(i)] for i in kept]
 
-    def delete(self, library: str, encoder: str, sources: Sequence[str]) -> None:
+    def delete(self, library: str, space: str, sources: Sequence[str]) -> None:
         """Remove every vector of these sources, known to the catalog or not. Call inside `changing`."""
         with self._use() as client, _as_library_error("written"):
             for corpus in CORPORA:
-                collection = _collection(client, library, corpus, encoder)
+                collection = _collection(client, library, corpus, space)
                 if collection is not None and sources:
                     collection.delete(where={"source": {"$in": list(sources)}})
 
-    def ids(self, library: str, corpus: Corpus, encoder: str, generation: int) -> list[str]:
+    def ids(self, library: str, corpus: Corpus, space: str, generation: int) -> list[str]:
         """Return the ids of every chunk in a collection."""
         with self._fresh(library, generation) as client:
-            collection = _collection(client, library, corpus, encoder)
+            collection = _collection(client, library, corpus, space)
             if collection is None:
                 return []
             with _as_library_error("read"):
                 return sorted(collection.get(include=[])["ids"])
 
+    def fetch(
+        self, library: str, corpus: Corpus, space: str, generation: int, ids: Sequence[str]
+    ) -> tuple[list[str], list[str], Matrix]:
+        """Return those of the chunks that are stored: their ids, their sources, their vectors of shape (n, dim)."""
+        found: list[str] = []
+        belongs: list[str] = []
+        parts: list[Matrix] = []
+        with self._fresh(library, generation) as client:
+            collection = _collection(client, library, corpus, space)
+            for start in range(0, len(ids) if collection is not None else 0, BATCH):
+                with _as_library_error("read"):
+                    got = collection.get(ids=list(ids[start : start + BATCH]), include=["embeddings", "metadatas"])
+                if got["ids"]:
+                    found += got["ids"]
+                    belongs += [str(m["source"]) for m in got["metadatas"]]
+                    parts.append(np.asarray(got["embeddings"], dtype=np.float32))
+        return found, belongs, np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
+
+    def discard(self, library: str, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
+        """Remove chunks by id. Call inside `changing`."""
+        with self._use() as client, _as_library_error("written"):
+            collection = _collection(client, library, corpus, space)
+            for start in range(0, len(ids) if collection is not None else 0, BATCH):
+                collection.delete(ids=list(ids[start : start + BATCH]))
+
     def drop(self, library: str) -> None:
         """Remove every collection of a library."""
-        with self._gate(), self._use() as client, _as_library_error("written"):
-            for collection in client.list_collections():
-                if collection.name.startswith(f"{library}-"):
-                    client.delete_collection(collection.name)
+        with self._gate():
+            self.keep_only({library: None})
+
+    def keep_only(self, spaces: Mapping[str, str | None]) -> list[str]:
+        """Remove the collections of these libraries that are of another space than the one given.
+
+        Call inside `changing`, or with the gate held. Returns the names of what was removed.
+        """
+        kept = {name_of(i, c, space) for i, space in spaces.items() if space is not None for c in CORPORA}
+        with self._use() as client, _as_library_error("written"):
+            gone = [n for n in _names(client) if n not in kept and n.partition("-")[0] in spaces]
+            for name in gone:
+                client.delete_collection(name)
+        return gone
+
+    def names(self) -> list[str]:
+        """Return the names of all collections as `<library id>-<corpus>-<digest of the space>`."""
+        with self._gate(), self._use() as client, _as_library_error("read"):
+            return _names(client)
 
     def close(self) -> None:
         """Let go of the client, at once or when its last query has ended; the next call opens another."""
@@ -245,15 +288,24 @@ def item_of(chunk: str) -> str:
     return chunk.rpartition("~")[0]
 
 
-def _collection(client: Any, library: str, corpus: Corpus, encoder: str, create: bool = False) -> Any:
+def name_of(library: str, corpus: Corpus, space: str) -> str:
+    """Return the name of a collection."""
+    return f"{library}-{corpus}-{hashlib.sha256(space.encode()).hexdigest()[:8]}"
+
+
+def _names(client: Any) -> list[str]:
+    return [str(collection.name) for collection in client.list_collections()]
+
+
+def _collection(client: Any, library: str, corpus: Corpus, space: str, create: bool = False) -> Any:
     """Return a collection, or None where there is none and none is to be made."""
     from chromadb.errors import NotFoundError
 
-    name = f"{library}-{corpus}-{hashlib.sha256(encoder.encode()).hexdigest()[:8]}"
+    name = name_of(library, corpus, space)
     with _as_library_error("opened"):
         if create:
             return client.get_or_create_collection(
-                name, configuration={"hnsw": HNSW}, metadata={"encoder": encoder}, embedding_function=None
+                name, configuration={"hnsw": HNSW}, metadata={"space": space}, embedding_function=None
             )
         try:
             return client.get_collection(name, embedding_function=None)

@@ -1,5 +1,6 @@
 import asyncio
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,8 @@ async def test_removing_a_source_removes_it_from_both_stores_at_once(library):
         [lists] = await library.search(corpus, ["aqueducts and fountains of Rome"])
         owners = await library.source_of([h.id for h in (*lists.dense, *lists.lexical)])
         assert rome.id not in {s.id for s in owners.values()}
-        ids = library._held.vectors.ids(library.id, corpus, library._encoder.name, 0)
+        row = library._held.catalog.row(library.id)
+        ids = library._held.vectors.ids(library.id, corpus, row.space, row.generation)
         assert len(ids) == 2
     assert (await library.idf(["aqueduct"]))["aqueduct"] == pytest.approx(math.log(3 / 0.5))
     with pytest.raises(InputError, match="no source"):
@@ -174,8 +176,9 @@ async def test_hits_that_the_catalog_does_not_know_are_dropped(library, monkeypa
 async def test_a_search_begins_anew_when_a_writer_commits_in_the_middle(library, monkeypatch):
     generations = iter([3, 4, 4, 4])
     seen = []
-    monkeypatch.setattr(library._held.catalog, "generation", lambda id_: next(generations))
+    row = library._held.catalog.row(library.id)
+    monkeypatch.setattr(library._held.catalog, "row", lambda id_: replace(row, generation=next(generations)))
     monkeypatch.setattr(library._held.catalog, "known", lambda id_, ids: (next(generations), set(ids)))
-    monkeypatch.setattr(library, "_dense", lambda corpus, at, vectors, k, only: seen.append(at) or [[]])
+    monkeypatch.setattr(library, "_dense", lambda corpus, row, vectors, k, only: seen.append(row.generation) or [[]])
     await library.search("paragraph", ["lighthouse"])
     assert seen == [3, 4]
