@@ -19,6 +19,9 @@ from ragweave import (
     cli_index,
     cli_models,
     cli_sources,
+    eval_cli,
+    eval_data_cli,
+    train_cli,
 )
 from ragweave.models.errors import RagweaveError
 
@@ -61,6 +64,10 @@ app.command("graph")(cli_graph.graph)
 app.add_typer(cli_sources.sources, name="sources")
 app.add_typer(cli_sources.library, name="library")
 app.add_typer(cli_models.models, name="models")
+for _measure in (eval_data_cli.retrieval, eval_data_cli.evaluator, eval_data_cli.answers):
+    eval_cli.eval_app.command()(_measure)
+app.add_typer(eval_cli.eval_app, name="eval")
+app.add_typer(train_cli.train_app, name="train")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

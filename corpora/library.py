@@ -35,6 +35,10 @@ _TRIES = 3
 """Times a search begins anew because a writer committed in the middle of it."""
 
 
+PRIOR = 50
+"""Items that a small library is taken to stand beside when the rarity of a word is judged."""
+
+
 class Library:
     """One library, open for questions; safe to share between tasks and threads.
 
@@ -103,7 +107,8 @@ class Library:
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraph items.
 
-        It is log((N + 1) / (df + 0.5)), never below 0.
+        It is log((N + PRIOR + 1) / (df + 1.5)), never below 0: as if PRIOR further items, one of them with the term,
+        stood in the library. Without them a word that a library of three items lacks would outweigh all others.
         """
         return await asyncio.to_thread(self._idf, list(terms))
 
@@ -146,7 +151,7 @@ class Library:
         with self._held.catalog.engine.begin() as connection:
             at = generation_of(connection, self.id)
             total, frequency = self._frequencies["paragraph"].of(connection, at, terms)
-        return {t: max(0.0, math.log((total + 1) / (df + 0.5))) for t, df in frequency.items()}
+        return {t: max(0.0, math.log((total + PRIOR + 1) / (df + 1.5))) for t, df in frequency.items()}
 
     def _remove(self, source_id: str) -> None:
         settings = corpora_settings()

@@ -6,11 +6,14 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.checkpoint.memory import InMemorySaver
 
-from ragweave.evals.corpus import Prepared
+from ragweave.evals.data import read_jsonl
+from ragweave.evals.metrics import citation_precision
+from ragweave.models.errors import InputError
 from ragweave.models.text import fold
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
@@ -24,9 +27,11 @@ class Question:
         id: id of the question.
         text: the question.
         answers: strings that answer it; any one is enough.
-        gold: ids of the passages that hold the answer; may be empty.
+        gold: files (or passage ids) that hold the answer; may be empty.
         answerable: False where abstaining is right.
         kind: figures are also given per kind.
+        previous: id of the turn that this one follows up, or empty.
+        must_not_contain: strings that make an answer wrong.
     """
 
     id: str
@@ -35,6 +40,8 @@ class Question:
     gold: tuple[str, ...] = ()
     answerable: bool = True
     kind: str = ""
+    previous: str = ""
+    must_not_contain: tuple[str, ...] = ()
 
 
 @dataclass
@@ -48,9 +55,10 @@ class Outcome:
 
     @property
     def correct(self) -> bool:
-        """A shown sentence contains a gold answer."""
+        """A shown sentence contains a gold answer, and none contains what must not be said."""
         text = fold(" ".join(s.text for s in self.answer.sentences))
-        return any(fold(a) in text for a in self.question.answers)
+        said = any(fold(a) in text for a in self.question.answers)
+        return said and not any(fold(a) in text for a in self.question.must_not_contain)
 
     @property
     def verdict(self) -> str:
@@ -60,48 +68,111 @@ class Outcome:
         return "correct" if self.question.answerable and self.correct else "wrong"
 
 
+def read_questions(path: Path) -> list[Question]:
+    """Read questions: `id, question, answers`, and optionally the further fields of `Question`.
+
+    Gold names are read from `gold_files`, or from `gold`.
+
+    Raises:
+        InputError: a line lacks a question, two have one id, or a turn follows one that does not stand before it.
+    """
+    out: list[Question] = []
+    seen: set[str] = set()
+    for row in read_jsonl(path, ["id", "question"]):
+        question = question_of(row)
+        if question.id in seen:
+            raise InputError(f"{path.name} has two questions with the id {question.id}", "give each its own id")
+        if question.previous and question.previous not in seen:
+            raise InputError(
+                f"question {question.id} of {path.name} follows {question.previous}, which does not stand before it",
+                "put the earlier turn first",
+            )
+        seen.add(question.id)
+        out.append(question)
+    return out
+
+
+def question_of(row: Mapping[str, Any], kind: str = "", answerable: bool = True) -> Question:
+    """Read one question row."""
+    return Question(
+        id=str(row["id"]),
+        text=str(row["question"]),
+        answers=tuple(str(a) for a in row.get("answers", ())),
+        gold=tuple(str(g) for g in row.get("gold_files", row.get("gold", ()))),
+        answerable=bool(row.get("answerable", answerable)),
+        kind=str(row.get("kind", kind)),
+        previous=str(row.get("previous") or ""),
+        must_not_contain=tuple(str(m) for m in row.get("must_not_contain", ())),
+    )
+
+
 async def ask_all(
-    graph: CompiledStateGraph[Any, Any, Any, Any],
-    prepared: Prepared,
+    build: Callable[[], Any],
     questions: Sequence[Question],
     context: Context,
     *,
+    name_of: Callable[[str], str] = lambda file: Path(file).name,
     width: int = 2,
     on_done: Callable[[int], None] = lambda n: None,
 ) -> list[Outcome]:
-    """Ask every question of one graph, at most `width` at the same time."""
+    """Ask every question of one graph, at most `width` conversations at the same time.
+
+    Args:
+        build: the graph's `build`; turns that follow each other share a thread.
+        questions: in order; a turn stands after the one it follows.
+        context: the run's knobs.
+        name_of: what a cited file is called among the gold names.
+        width: conversations at the same time.
+        on_done: called with the number of questions done.
+    """
+    graph = build().compile(checkpointer=InMemorySaver())
     gate = asyncio.Semaphore(width)
-    done = 0
+    outcomes: dict[str, Outcome] = {}
 
-    async def one(question: Question) -> Outcome:
-        nonlocal done
-        async with gate:
-            started = time.perf_counter()
-            state = await graph.ainvoke({"messages": [("human", question.text)]}, context=context)
-            seconds = time.perf_counter() - started
-        done += 1
-        on_done(done)
-        answer: Answer = state["answer"]
-        cited = [prepared.id_of(c.locator.get("file", "")) for c in answer.citations]
-        return Outcome(question, answer, seconds, cited)
+    async def converse(turns: Sequence[Question]) -> None:
+        config: Any = {"configurable": {"thread_id": turns[0].id}, "recursion_limit": 500}
+        for question in turns:
+            async with gate:
+                started = time.perf_counter()
+                sent: Any = {"messages": [("human", question.text)]}
+                state = await graph.ainvoke(sent, config, context=context, durability="exit")
+                seconds = time.perf_counter() - started
+            answer: Answer = state["answer"]
+            cited = [name_of(c.locator["file"]) for c in answer.citations if "file" in c.locator]
+            outcomes[question.id] = Outcome(question, answer, seconds, cited)
+            on_done(len(outcomes))
 
-    return list(await asyncio.gather(*(one(q) for q in questions)))
+    await asyncio.gather(*(converse(turns) for turns in conversations(questions)))
+    return [outcomes[q.id] for q in questions]
+
+
+def conversations(questions: Sequence[Question]) -> list[list[Question]]:
+    """Group questions into conversations; a second follow-up of one turn is asked after the first."""
+    root: dict[str, str] = {}
+    grouped: dict[str, list[Question]] = {}
+    for q in questions:
+        root[q.id] = root[q.previous] if q.previous else q.id
+        grouped.setdefault(root[q.id], []).append(q)
+    return list(grouped.values())
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """Return the shares of all questions, the precision of the citations, and milliseconds.
 
-    `citation_precision` is the share of cited passages that are gold, over questions that have gold passages.
+    `citation_precision` is the share of cited files that are gold, over answered questions that have gold files;
+    `abstained_right` is the share of the unanswerable questions that were declined.
     """
     total = len(outcomes) or 1
     counts = {v: sum(o.verdict == v for o in outcomes) for v in ("correct", "wrong", "abstained")}
-    cited = [c in o.question.gold for o in outcomes if o.question.gold for c in o.cited]
+    cited = [citation_precision(o.cited, o.question.gold) for o in outcomes if o.question.gold and o.cited]
     sentences = [len(o.answer.sentences) for o in outcomes if not o.answer.abstained]
+    absent = [o.answer.abstained for o in outcomes if not o.question.answerable]
     return {
         "questions": len(outcomes),
         "answered_correct": round(counts["correct"] / total, 4),
         "answered_wrong": round(counts["wrong"] / total, 4),
         "abstained": round(counts["abstained"] / total, 4),
+        "abstained_right": round(sum(absent) / len(absent), 4) if absent else 0.0,
         "citation_precision": round(sum(cited) / len(cited), 4) if cited else 0.0,
         "sentences_per_answer": round(sum(sentences) / len(sentences), 2) if sentences else 0.0,
         "ms_per_question": round(1000 * sum(o.seconds for o in outcomes) / total, 1),
@@ -109,20 +180,8 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def by_kind(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
-    """Return the figures of each kind of question."""
+    """Return the figures of each kind of question, where more than one kind is named."""
     kinds: dict[str, list[Outcome]] = {}
     for o in outcomes:
-        kinds.setdefault(o.question.kind or "all", []).append(o)
-    return {kind: figures(rows) for kind, rows in sorted(kinds.items())}
-
-
-def question_of(row: Mapping[str, Any], kind: str = "", answerable: bool = True) -> Question:
-    """Read a question row of a JSONL file (`id`, `question`, `answers`, optional `gold`, `answerable`, `kind`)."""
-    return Question(
-        id=str(row["id"]),
-        text=str(row["question"]),
-        answers=tuple(str(a) for a in row.get("answers", ())),
-        gold=tuple(str(g) for g in row.get("gold", ())),
-        answerable=bool(row.get("answerable", answerable)),
-        kind=str(row.get("kind", kind)),
-    )
+        kinds.setdefault(o.question.kind or "(no kind)", []).append(o)
+    return {kind: figures(rows) for kind, rows in sorted(kinds.items())} if len(kinds) > 1 else {}

@@ -13,12 +13,7 @@ from typing import Any
 
 from ragweave.corpora.ingest import index
 from ragweave.corpora.library import Library, open_library
-
-
-def read_jsonl(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a JSON Lines file."""
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines if line.strip()]
+from ragweave.evals.data import read_jsonl as read_jsonl
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ragweave.corpora.library import Library
 from ragweave.evals.corpus import Prepared
+from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import all_gold_at, mrr, ndcg_at, recall_at
+from ragweave.models.errors import InputError
 from ragweave.nodes.context import Context
 from ragweave.nodes.fuse import fused, score_items
-from ragweave.nodes.state import RankedList
+from ragweave.nodes.state import Evidence, RankedList
 
-Method = Literal["dense", "lexical", "hybrid", "rrf", "rerank"]
-METHODS: tuple[Method, ...] = ("dense", "lexical", "hybrid", "rrf", "rerank")
+Method = Literal["dense", "lexical", "rrf", "hybrid", "fusion", "rerank", "agent"]
+METHODS: tuple[Method, ...] = get_args(Method)
+SINGLE: tuple[Method, ...] = ("dense", "lexical", "rrf", "hybrid", "rerank")
+"""Methods that make one search with the question as it is."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question and the ids of the passages that answer it."""
+
+    text: str
+    gold: tuple[str, ...]
 
 
 @dataclass
@@ -51,8 +63,52 @@ class Figures:
         self.ms.append(seconds * 1000)
 
 
+def read_passages(path: Path) -> list[dict[str, str]]:
+    """Read passages: `id` (or `_id`), `text`, and optionally `title`.
+
+    Raises:
+        InputError: a line lacks an id or a text.
+    """
+    out = []
+    for n, row in enumerate(read_jsonl(path, ["text"]), 1):
+        key = row.get("id", row.get("_id"))
+        if key is None:
+            raise InputError(f"passage {n} of {path.name} has no id", "give every passage an id")
+        out.append({"id": str(key), "title": str(row.get("title") or key), "text": str(row["text"])})
+    return out
+
+
+def read_queries(path: Path, qrels: Path | None = None) -> list[Query]:
+    """Read queries: `id` (or `_id`), `question` (or `query`, `text`), and `gold` ids unless a qrels file names them.
+
+    Args:
+        path: JSON Lines.
+        qrels: query id, passage id and grade in columns (above 0 is relevant); a heading line is passed over.
+
+    Raises:
+        InputError: a query has no question, or no query has a relevant passage.
+    """
+    judged: dict[str, list[str]] = {}
+    for line in qrels.read_text(encoding="utf-8").splitlines() if qrels else ():
+        # Three columns, or four with a round number in the second.
+        columns = line.split("\t") if "\t" in line else line.split()
+        if len(columns) >= 3 and columns[-1].strip().isdigit() and int(columns[-1]) > 0:
+            judged.setdefault(columns[0], []).append(columns[-2])
+    out = []
+    for n, row in enumerate(read_jsonl(path), 1):
+        text = row.get("question", row.get("query", row.get("text")))
+        if not text:
+            raise InputError(f"query {n} of {path.name} has no question", "give it a `question`")
+        gold = judged.get(str(row.get("id", row.get("_id"))), []) if qrels else row.get("gold", [])
+        if gold:
+            out.append(Query(str(text), tuple(str(g) for g in gold)))
+    if not out:
+        raise InputError(f"no query of {path.name} names a relevant passage", "give `gold`, or a qrels file")
+    return out
+
+
 async def ranking(library: Library, query: str, method: Method, pool: int = 50) -> list[str]:
-    """Return item ids of the paragraph corpus, best first, by one method."""
+    """Return item ids of the paragraph corpus, best first, by one of SINGLE."""
     (lists,) = await library.search("paragraph", [query], pool)
     if method == "dense":
         return [h.id for h in lists.dense]
@@ -76,38 +132,59 @@ async def ranking(library: Library, query: str, method: Method, pool: int = 50) 
     return [r["id"] for r in rows]
 
 
+async def by_graph(prepared: Prepared, query: str, method: Method, hops: int) -> list[str]:
+    """Return item ids, best first, as the graph keeps them: `fusion` rewrites always, `agent` is the whole run."""
+    from ragweave.graphs.agent import graph as agent
+    from ragweave.graphs.search import graph as search
+
+    sent: Any = {"messages": [("human", query)]}
+    base = {"library": prepared.library.name, "corpora": ("paragraph",)}
+    if method == "fusion":
+        state = await search.ainvoke(sent, context=Context(**base, expand_when="always", top_k=20))
+        return list(state["candidates"])
+    state = await agent.ainvoke(sent, context=Context(**base, max_hops=hops, top_k=10))
+    return [e["id"] for e in standing(state["evidence"])]
+
+
+def standing(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Order the evidence of all hops as the run ranks it, best first."""
+    return sorted(evidence, key=lambda e: (-e.get("standing", e["score"]), e["id"]))
+
+
 async def measure(
     prepared: Prepared,
-    queries: Sequence[tuple[str, Sequence[str]]],
+    queries: Sequence[Query],
     rank: Callable[[str], Awaitable[Sequence[str]]],
     ks: Sequence[int] = (1, 5, 10),
 ) -> Figures:
-    """Run one ranking over (question, gold passage ids) pairs, one after another so that times mean something."""
+    """Run one ranking over the queries, one after another so that times mean something."""
     figures = Figures()
-    for question, gold in queries:
+    for query in queries:
         started = time.perf_counter()
-        ids = await rank(question)
+        ids = await rank(query.text)
         seconds = time.perf_counter() - started
         items = await prepared.library.items(ids)
         ranked = list(dict.fromkeys(prepared.id_of(items[i].locator["file"]) for i in ids if i in items))
-        figures.add(ranked, gold, ks, seconds)
+        figures.add(ranked, query.gold, ks, seconds)
     return figures
 
 
-def table(rows: dict[str, dict[str, float]]) -> str:
+def ranker(prepared: Prepared, method: Method, hops: int = 3) -> Callable[[str], Awaitable[Sequence[str]]]:
+    """Return the ranking function of a method."""
+    if method in SINGLE:
+        return partial(ranking, prepared.library, method=method)
+    return partial(by_graph, prepared, method=method, hops=hops)
+
+
+async def compare(prepared: Prepared, queries: Sequence[Query]) -> dict[str, Figures]:
+    """Measure every single-search method on the same queries."""
+    return {m: await measure(prepared, queries, ranker(prepared, m)) for m in SINGLE}
+
+
+def table(rows: Mapping[str, Mapping[str, float]]) -> str:
     """Return figures as an aligned text table, a method a line."""
     columns = list(next(iter(rows.values())))
     width = max(len(m) for m in rows)
     head = " ".join([" " * width, *(f"{c:>12}" for c in columns)])
     lines = [" ".join([f"{m:<{width}}", *(f"{r[c]:>12.3f}" for c in columns)]) for m, r in rows.items()]
     return "\n".join([head, *lines])
-
-
-async def compare(prepared: Prepared, queries: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Figures]:
-    """Measure every method on the same queries."""
-    return {m: await measure(prepared, queries, partial(ranking, prepared.library, method=m)) for m in METHODS}
-
-
-def run(prepared: Prepared, queries: Sequence[tuple[str, Sequence[str]]]) -> dict[str, dict[str, float]]:
-    """Measure every method; for scripts without a loop."""
-    return {m: f.mean() for m, f in asyncio.run(compare(prepared, queries)).items()}

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.evals.answers import ask_all, figures, question_of
-from ragweave.evals.corpus import Prepared, prepare, read_jsonl, use_home
-from ragweave.evals.retrieval import compare, table
+from ragweave.evals.corpus import Prepared, prepare, use_home
+from ragweave.evals.data import read_jsonl
+from ragweave.evals.retrieval import Query, compare, table
 from ragweave.nodes.context import Context
 
 ABSENT = 100
@@ -27,8 +28,8 @@ async def retrieval(data: Path, work: Path, limit: int) -> dict[str, dict[str, d
     prepared = await prepare(_passages(data), "text", work)
     out: dict[str, dict[str, dict[str, float]]] = {}
     for name, rows in (("xquad", xquad[:limit]), ("hotpotqa", hotpot[:limit])):
-        pairs = [(str(q["question"]), [str(g) for g in q["gold"]]) for q in rows]
-        out[name] = {m: f.mean() for m, f in (await compare(prepared, pairs)).items()}
+        queries = [Query(str(q["question"]), tuple(str(g) for g in q["gold"])) for q in rows]
+        out[name] = {m: f.mean() for m, f in (await compare(prepared, queries)).items()}
     return out
 
 
@@ -36,7 +37,7 @@ async def answers(data: Path, work: Path, limit: int, graph: str) -> dict[str, d
     """Answers of the small mind over XQuAD, over HotpotQA, and over questions whose passage is not in the index."""
     from importlib import import_module
 
-    compiled = import_module(f"ragweave.graphs.{graph}").graph
+    build = import_module(f"ragweave.graphs.{graph}").build
     passages = _passages(data)
     xquad = [question_of(q, "xquad") for q in read_jsonl(data / "squad_xquad_en/queries.jsonl")]
     hotpot = [question_of(q, "hotpotqa") for q in read_jsonl(data / "multihop_hotpotqa/queries.jsonl")]
@@ -56,7 +57,7 @@ async def answers(data: Path, work: Path, limit: int, graph: str) -> dict[str, d
     ]
     for name, prepared, questions in sets:
         context = Context(library=prepared.library.name, mind="small")
-        out[name] = figures(await ask_all(compiled, prepared, questions, context))
+        out[name] = figures(await ask_all(build, questions, context, name_of=prepared.id_of))
     return out
 
 

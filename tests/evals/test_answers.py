@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.evals.answers import Outcome, Question, ask_all, by_kind, conversations, figures, read_questions
+from ragweave.graphs.agent import build
+from ragweave.models.errors import InputError
+from ragweave.nodes.answer import Answer, Sentence
+from ragweave.nodes.context import Context
+from ragweave.testing.library import build_library
+
+
+def outcome(text: str, *, cited: list[str] | None = None, **question: Any) -> Outcome:
+    asked = Question(**{"id": "q", "text": "?", "answers": ("1931",), **question})
+    sentences = (Sentence(text=text, support="supported"),) if text else ()
+    return Outcome(asked, Answer(sentences=sentences, abstained=not text), 0.1, cited or [])
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (outcome("It opened in 1931."), "correct"),
+        (outcome("It opened in 1804."), "wrong"),
+        (outcome(""), "abstained"),
+        (outcome("It opened in 1931.", answerable=False), "wrong"),
+        (outcome("", answerable=False), "abstained"),
+        (outcome("It opened in 1931, not in 1804.", must_not_contain=("1804",)), "wrong"),
+        (outcome("Ouvert en L’ÉTÉ.", answers=("l’été",)), "correct"),
+    ],
+)
+def test_verdict_of_one_answer(found: Outcome, verdict: str) -> None:
+    assert found.verdict == verdict
+
+
+def test_shares_add_up_and_citations_count_where_gold_is_known() -> None:
+    rows = [
+        outcome("1931", gold=("a.md",), cited=["a.md"], kind="fact"),
+        outcome("1804", gold=("a.md",), cited=["b.md"], kind="fact"),
+        outcome("", answerable=False, kind="absent"),
+    ]
+    found = figures(rows)
+    assert found["answered_correct"] + found["answered_wrong"] + found["abstained"] == pytest.approx(1, abs=1e-3)
+    assert found["citation_precision"] == 0.5
+    assert found["abstained_right"] == 1.0
+    assert by_kind(rows)["absent"]["abstained"] == 1.0
+
+
+def test_turns_that_follow_each_other_form_one_conversation() -> None:
+    rows = [Question("1", "a", ()), Question("2", "b", ()), Question("3", "c", (), previous="1")]
+    assert [[q.id for q in turns] for turns in conversations(rows)] == [["1", "3"], ["2"]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([{"id": "1"}], "has no question"),
+        ([{"id": "1", "question": "a"}, {"id": "1", "question": "b"}], "two questions with the id 1"),
+        ([{"id": "1", "question": "a", "previous": "9"}], "does not stand before it"),
+    ],
+)
+def test_unusable_question_file_gets_a_sentence(tmp_path: Path, rows: list[Any], sentence: str) -> None:
+    path = tmp_path / "qa.jsonl"
+    path.write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
+    with pytest.raises(InputError, match=sentence):
+        read_questions(path)
+
+
+async def test_follow_up_is_asked_in_the_thread_of_its_turn(tmp_path: Path) -> None:
+    text = "# Corvane Observatory\n\nThe Corvane Observatory was opened in 1931. It stands at 2,310 metres.\n"
+    await build_library(tmp_path / "texts", {"corvane.md": text})
+    rows = [
+        Question("1", "When was the Corvane Observatory opened?", ("1931",), gold=("corvane.md",)),
+        Question("2", "And how high does it stand?", ("2,310",), previous="1"),
+    ]
+    found = await ask_all(build, rows, Context())
+    assert [o.verdict for o in found] == ["correct", "correct"]
+    assert found[0].cited == ["corvane.md"]

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.evals.pairs import measure, read_pairs, scorer
+from ragweave.models.chat import override
+from ragweave.models.errors import InputError
+from ragweave.testing import ScriptedChat
+
+ROWS = [
+    {
+        "qid": "1",
+        "question": "When was the tower built?",
+        "title": "Tower",
+        "passage": "It was built in 1874.",
+        "label": 1,
+    },
+    {"qid": "1", "question": "When was it built?", "title": "Bread", "passage": "Rye is milled.", "label": 0},
+    {"qid": "2", "question": "Who baked the bread?", "title": "Bread", "passage": "Jon baked the bread.", "label": 1},
+    {"qid": "2", "question": "Who baked the bread?", "title": "Tower", "passage": "It has steps.", "label": -1},
+]
+
+
+def written(path: Path, rows: list[Any]) -> Path:
+    path.write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
+    return path
+
+
+async def test_small_evaluator_ranks_the_relevant_passages(tmp_path: Path) -> None:
+    found = await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("small"))
+    assert found["auc"] == 1.0
+    assert found["pairs"] == 4
+    assert found["ms_per_pair"] > 0
+
+
+async def test_language_model_grades_through_the_graphs_own_prompt(tmp_path: Path) -> None:
+    reply = {"verdicts": [{"n": 1, "verdict": "relevant"}, {"n": 2, "verdict": "irrelevant"}]}
+    with override(judge=ScriptedChat(react=lambda messages: reply), writer=ScriptedChat()):
+        found = await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("llm"))
+    assert found["auc"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["", "best", "checkpoint:"])
+def test_unknown_evaluator_gets_a_sentence(name: str) -> None:
+    with pytest.raises(InputError, match="no evaluator"):
+        scorer(name)
+
+
+@pytest.mark.parametrize(("change", "sentence"), [({"label": "yes"}, "a label of"), ({"label": 1}, "only one label")])
+def test_unusable_labels_get_a_sentence(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        read_pairs(written(tmp_path / "p.jsonl", [{**r, **change} for r in ROWS]))
