@@ -17,7 +17,7 @@ from typing import Any
 
 from ragweave.corpora.ingest import index
 from ragweave.evals.corpus import read_jsonl, use_home
-from ragweave.evals.report import table
+from ragweave.evals.report import Value, table
 from ragweave.models.text import fold
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
@@ -80,7 +80,7 @@ def main() -> None:
     given = parser.parse_args()
     use_home(given.work.resolve() / "home")
     out = asyncio.run(run(given.news))
-    rows = [[kind, *figures.values()] for kind, figures in out.items()]
+    rows: list[list[Value]] = [[kind, *figures.values()] for kind, figures in out.items()]
     sys.stdout.write(table(["kind", *next(iter(out.values()))], rows) + "\n")
     if given.json:
         given.json.write_text(json.dumps(out, indent=1), encoding="utf-8")

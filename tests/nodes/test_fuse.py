@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragweave.corpora.library import Library, open_library
+from ragweave.corpora.library import Library, close_all, open_library
 from ragweave.corpora.types import Item
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
@@ -31,9 +33,20 @@ TEXTS = {
 QUESTION = "How tall is the lighthouse tower of Pell?"
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Index TEXTS once; return the home that holds them."""
+    folder = tmp_path_factory.mktemp("indexed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
+        asyncio.run(build_library(folder / "texts", TEXTS))
+        close_all()
+    return folder / "home"
+
+
 @pytest.fixture
-async def library(tmp_path: Path, home: Path) -> Library:
-    await build_library(tmp_path / "texts", TEXTS)
+async def library(indexed: Path, home: Path) -> Library:
+    shutil.copytree(indexed, home)
     return await open_library()
 
 

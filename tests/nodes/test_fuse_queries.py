@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragweave.corpora.library import open_library
+from ragweave.corpora.library import close_all, open_library
 from ragweave.graphs.rag_fusion import graph
 from ragweave.models.errors import InputError
 from ragweave.nodes.context import Context
@@ -19,9 +21,20 @@ TEXTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Index TEXTS once; return the home that holds them."""
+    folder = tmp_path_factory.mktemp("indexed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
+        asyncio.run(build_library(folder / "texts", TEXTS))
+        close_all()
+    return folder / "home"
+
+
 @pytest.fixture
-async def library(tmp_path: Path, home: Path) -> None:
-    await build_library(tmp_path / "texts", TEXTS)
+def library(indexed: Path, home: Path) -> None:
+    shutil.copytree(indexed, home)
 
 
 @pytest.mark.usefixtures("library")

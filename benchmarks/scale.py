@@ -1,0 +1,224 @@
+"""How a question gets slower as a library grows: 1,000, 10,000 and 100,000 passages.
+
+    python benchmarks/scale.py [--sizes 1000 10000 100000] [--json OUT] [--plot docs/img/scale.png]
+
+Each size is indexed and asked in a process of its own, so that peak memory is its own. Passages are real sentences of
+the public data sets shuffled into paragraphs of about 120 words, with the XQuAD passages whole among them; the
+questions are XQuAD's. Parts of a query: embed the question; dense and lexical search, measured as they run side by side
+inside `Library.search`; all of that search; fuse; and score the pool.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import resource
+import runpy
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PER_FILE = 25
+QUESTIONS = 200
+PARTS = ("embed", "dense", "lexical", "search", "fuse", "score")
+
+
+def gold_passages(data: Path) -> dict[str, str]:
+    """Return the XQuAD passages by id, or nothing where the data set is not there."""
+    file = data / "squad_xquad_en/passages.jsonl"
+    if not file.is_file():
+        return {}
+    return {p["id"]: p["text"] for p in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
+
+
+def write_files(folder: Path, count: int, gold: dict[str, str], sentences: list[str]) -> None:
+    """Write `count` passages, PER_FILE to a Markdown file; the gold passages are the first ones, a file each."""
+    rng = random.Random(0)
+    for n, (name, text) in enumerate(list(gold.items())[:count]):
+        (folder / f"gold-{n:06}.md").write_text(
+            f"# {name.rsplit('#', 1)[0].replace('_', ' ')}\n\n{text}\n", encoding="utf-8"
+        )
+    for n in range(min(len(gold), count), count, PER_FILE):
+        parts = [f"# Notes {n}"]
+        for i in range(n, min(n + PER_FILE, count)):
+            text, words = [], 0
+            while words < 120:
+                text.append(rng.choice(sentences))
+                words += len(text[-1].split())
+            parts.append(f"## Part {i}\n\n" + " ".join(text))
+        (folder / f"notes-{n:06}.md").write_text("\n\n".join(parts), encoding="utf-8")
+
+
+def questions(data: Path, gold: dict[str, str], sentences: list[str]) -> list[tuple[str, str]]:
+    """Return (question, text of its passage), or word samples without a passage where the data set is not there."""
+    rng = random.Random(2)
+    file = data / "squad_xquad_en/queries.jsonl"
+    if file.is_file():
+        rows = rng.sample([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], QUESTIONS)
+        return [(r["question"], gold[r["gold"][0]]) for r in rows]
+    return [(" ".join(rng.sample(rng.choice(sentences).split(), 8)), "") for _ in range(QUESTIONS)]
+
+
+def size(folder: Path) -> int:
+    """Return the bytes of all files in a folder."""
+    return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+
+
+async def measure(count: int) -> dict[str, Any]:
+    """Index `count` passages and ask; return the figures."""
+    from ragweave.corpora.ingest import index
+    from ragweave.corpora.library import open_library
+    from ragweave.models.embed import encoder
+    from ragweave.nodes.context import Context
+    from ragweave.nodes.fuse import fused, score_items
+    from ragweave.nodes.state import RankedList
+
+    shared = runpy.run_path(str(HERE / "index.py"))
+    data, pool = shared["DATA"], shared["sentences"](shared["SETS"][1:])
+    gold = gold_passages(data)
+    home = Path(os.environ["RAGWEAVE_HOME"])
+    files = home.parent / "files"
+    files.mkdir()
+    write_files(files, count, gold, pool)
+    encoder().texts(["warm"])
+    began = time.perf_counter()
+    await index([files])
+    indexed = time.perf_counter() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    library = await open_library()
+    context = Context()
+    ms: dict[str, list[float]] = {part: [] for part in PARTS}
+    there = {"dense": 0, "lexical": 0, "fused": 0, "scored": 0}
+
+    def timed(part: str, began: float) -> None:
+        ms[part].append((time.perf_counter() - began) * 1000)
+
+    def watched(part: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any) -> Any:
+            began = time.perf_counter()
+            found = work(*given)
+            timed(part, began)
+            return found
+
+        return run
+
+    # The two searches of a library, watched where they are: nothing outside it can run them one by one.
+    for part in ("dense", "lexical"):
+        setattr(library, f"_{part}", watched(part, getattr(library, f"_{part}")))
+    asked = questions(data, gold, pool)
+    for n, (question, passage) in enumerate([asked[0], *asked]):
+        # The first question is asked twice: what is loaded once does not count.
+        if n == 1:
+            ms = {part: [] for part in PARTS}
+            there = dict.fromkeys(there, 0)
+        began = time.perf_counter()
+        encoder().queries([question])
+        timed("embed", began)
+        began = time.perf_counter()
+        (lists,) = await library.search("paragraph", [question], 50)
+        timed("search", began)
+        found: list[RankedList] = [
+            {"corpus": "paragraph", "query": question, "kind": "dense", "ids": [h.id for h in lists.dense],
+             "scores": [h.score for h in lists.dense]},
+            {"corpus": "paragraph", "query": question, "kind": "lexical", "ids": [h.id for h in lists.lexical],
+             "scores": [h.score for h in lists.lexical]},
+        ]  # fmt: skip
+        began = time.perf_counter()
+        joined = fused(found, question, context)
+        timed("fuse", began)
+        began = time.perf_counter()
+        rows = await score_items(library, question, joined, context, 1)
+        timed("score", began)
+        held = await library.items([i for i, _ in joined])
+        start = passage[:60]
+        ids = {"dense": found[0]["ids"], "lexical": found[1]["ids"], "fused": [i for i, _ in joined]}
+        for name, ranked in {**ids, "scored": [r["id"] for r in rows]}.items():
+            there[name] += any(start in held[i].text for i in ranked[:5] if i in held)
+    counts = await library.counts()
+    return {
+        "passages": counts["paragraph"],
+        "index passages / s": counts["paragraph"] / indexed,
+        "index s": indexed,
+        "peak RSS indexing MiB": peak,
+        "peak RSS MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "disk MiB": size(home) / 2**20,
+        **{f"{part} median ms": statistics.median(ms[part]) for part in PARTS},
+        **{f"{part} p95 ms": sorted(ms[part])[int(len(ms[part]) * 0.95)] for part in PARTS},
+        **({f"{name} R@5": n / len(asked) for name, n in there.items()} if gold else {}),
+    }
+
+
+def plot(rows: list[dict[str, Any]], path: Path) -> None:
+    """Draw milliseconds by part, and memory, disk and indexing speed, over the number of passages."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    sizes = [r["passages"] for r in rows]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), constrained_layout=True)
+    for part in PARTS:
+        left.plot(sizes, [r[f"{part} median ms"] for r in rows], marker="o", label=part)
+    left.axhline(10, color="grey", linestyle=":", linewidth=1)
+    left.set(xscale="log", yscale="log", xlabel="passages", ylabel="median milliseconds", title="One question, by part")
+    left.legend()
+    for key, label in (
+        ("peak RSS MiB", "peak RSS, MiB"),
+        ("disk MiB", "disk, MiB"),
+        ("index passages / s", "indexed passages per second"),
+    ):
+        right.plot(sizes, [r[key] for r in rows], marker="s", label=label)
+    right.set(xscale="log", yscale="log", xlabel="passages", title="Memory, disk, indexing")
+    right.legend()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+
+
+def in_process(count: int) -> dict[str, Any]:
+    """Measure one size in a process and a home of its own."""
+    scratch = Path(tempfile.mkdtemp(prefix="ragweave-scale-"))
+    try:
+        env = {**os.environ, "RAGWEAVE_HOME": str(scratch / "home")}
+        out = scratch / "figures.json"
+        subprocess.run([sys.executable, __file__, "--one", str(count), "--json", str(out)], env=env, check=True)
+        found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+        return found
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def main() -> None:
+    """Run every size, print a table, and write JSON and plot where they are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one:
+        given.json.write_text(json.dumps(asyncio.run(measure(given.one))), encoding="utf-8")
+        return
+    rows = []
+    for count in given.sizes:
+        rows.append(in_process(count))
+        print(f"{rows[-1]['passages']:,} passages indexed in {rows[-1]['index s']:.0f} s", flush=True)
+    for name in rows[0]:
+        print(f"{name:24}", *(f"{row[name]:>12,.2f}" for row in rows))
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    if given.plot:
+        plot(rows, given.plot)
+
+
+if __name__ == "__main__":
+    main()
