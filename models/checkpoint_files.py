@@ -10,6 +10,8 @@ import json
 import logging
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -180,7 +182,7 @@ def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: 
     Args:
         folder: of the checkpoint.
         head: name of the transformers class, such as "AutoModelForSequenceClassification".
-        fresh_head: weights that the folder lacks are drawn at random, to be trained; else they are an error.
+        fresh_head: a head that the folder lacks is drawn at random, to be trained; else it is an error.
         options: for the configuration, such as `num_labels`.
 
     Returns:
@@ -194,23 +196,42 @@ def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: 
     read_config(folder)
     common = {"local_files_only": True, "trust_remote_code": False}
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **common)
-        model, info = getattr(transformers, head).from_pretrained(
-            folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True,
-            ignore_mismatched_sizes=fresh_head, **common, **options,
-        )  # fmt: skip
+        with quiet(transformers.utils.logging):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **common)
+            model, info = getattr(transformers, head).from_pretrained(
+                folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True,
+                ignore_mismatched_sizes=fresh_head, **common, **options,
+            )  # fmt: skip
     except Exception as exc:
         raise WeightsError(
             f"the checkpoint {folder.name} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}",
             "give a folder that save_pretrained or `ragweave train` has written",
         ) from exc
-    missing = sorted(info["missing_keys"])
-    if missing and not fresh_head:
+    body = f"{model.base_model_prefix}."
+    missing = [
+        key for key in sorted(info["missing_keys"])
+        if not fresh_head or (key.startswith(body) and ".pooler." not in key)
+    ]  # fmt: skip
+    if missing:
         raise WeightsError(
             f"the checkpoint {folder.name} lacks trained weights ({clip(', '.join(missing), 120)})",
             "it is a base model: train it first with `ragweave train`",
         )
     return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+
+
+@contextmanager
+def quiet(log: Any) -> Iterator[None]:
+    """Keep transformers (its `utils.logging`) from writing bars and remarks; what matters is raised as an error."""
+    level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
+    try:
+        yield
+    finally:
+        log.set_verbosity(level)
+        if bars:
+            log.enable_progress_bar()
 
 
 def usable_labels(labels: tuple[str, ...], known: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -1,0 +1,108 @@
+"""Labelled rows for text classifiers and regressors, and their split into training and held-out rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ragweave.corpora.types import LABELS
+from ragweave.evals.data import read_jsonl, read_routed
+from ragweave.models.errors import InputError
+from ragweave.models.relevance import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One labelled text.
+
+    Attributes:
+        text: the question.
+        target: index of its label, or the relevance of the passage in [-1, 1].
+        group: label and source of a question to be routed, or the question that a passage is judged for.
+        passage: what is judged, by evaluators.
+    """
+
+    text: str
+    target: float
+    group: str
+    passage: Passage | None = None
+
+
+def router_rows(path: Path) -> tuple[list[Row], tuple[str, ...]]:
+    """Return the rows of a router file and the labels that occur in it, in the order of the vocabulary.
+
+    Raises:
+        InputError: if the file is broken, has a label out of the vocabulary, an empty query, or one label only.
+    """
+    routed = read_routed(path, LABELS)
+    for number, row in enumerate(routed, 1):
+        if not row.query.strip():
+            raise InputError(f"the query of row {number} of {path.name} is empty", "mend or remove that row")
+    found = {row.label for row in routed}
+    labels = tuple(label for label in LABELS if label in found)
+    if len(labels) < 2:
+        raise InputError(f"every row of {path.name} has the label {labels[0]}", "a router needs two labels to tell")
+    return [Row(r.query, labels.index(r.label), f"{r.label} {r.source}") for r in routed], labels
+
+
+def evaluator_rows(path: Path) -> list[Row]:
+    """Return the rows of a file of question, passage (title where known) and label: 0 and 1, or -1 to 1.
+
+    Raises:
+        InputError: if the file is broken, a label is out of range, or all labels are the same.
+    """
+    found = read_jsonl(path, ("question", "passage", "label"))
+    for number, row in enumerate(found, 1):
+        if not all(isinstance(row[name], str) and row[name].strip() for name in ("question", "passage")):
+            raise InputError(f"row {number} of {path.name} has an empty question or passage", "mend or remove that row")
+        if not isinstance(row["label"], int | float) or not -1 <= row["label"] <= 1:
+            raise InputError(
+                f"row {number} of {path.name} has the unknown label {row['label']!r}", "use 0 and 1, or -1 to 1"
+            )
+    values = {float(row["label"]) for row in found}
+    if len(values) < 2:
+        raise InputError(f"every row of {path.name} has the same label", "an evaluator needs relevant and irrelevant")
+    binary = values <= {0.0, 1.0}
+    return [
+        Row(
+            row["question"],
+            2 * float(row["label"]) - 1 if binary else float(row["label"]),
+            str(row.get("qid", row["question"])),
+            Passage(str(row.get("title") or ""), row["passage"]),
+        )
+        for row in found
+    ]
+
+
+def split(rows: Sequence[Row], share: float, seed: int, *, whole: bool) -> tuple[list[Row], list[Row]]:
+    """Return training and held-out rows.
+
+    Args:
+        rows: all of them.
+        share: held out.
+        seed: of the draw.
+        whole: hold out whole groups, so that no question is on both sides; else the share of every group.
+
+    Raises:
+        InputError: if there are too few rows to hold any out.
+    """
+    draw = np.random.default_rng(seed)
+    groups: dict[str, list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        groups[row.group].append(i)
+    names = sorted(groups)
+    if whole:
+        taken = [names[i] for i in draw.permutation(len(names))[: max(1, round(share * len(names)))]]
+        held = {i for name in taken for i in groups[name]}
+    else:
+        held = set()
+        for name in names:
+            of_group = draw.permutation(groups[name])
+            held.update(int(i) for i in of_group[: round(share * len(of_group))])
+    if not held or len(held) == len(rows):
+        raise InputError(f"{len(rows)} rows are too few to hold some of them out", "give more labelled rows")
+    return [r for i, r in enumerate(rows) if i not in held], [rows[i] for i in sorted(held)]
