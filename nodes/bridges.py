@@ -1,21 +1,22 @@
 """The small mind between two hops: how what was found stands, whether it is enough, which name to ask for next.
 
 Asking on is easy, keeping what comes back is hard: read against the first question alone, an item of a later hop looks
-like noise. It therefore also earns a share of the standing of the item that led to it (hop rank).
+like noise. It therefore also earns a share of the standing of the item that led to it (hop rank). docs/iteration.md
+has the figures.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from ragweave.corpora.library import Library
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage
-from ragweave.models.text import content_terms, fold, names, sentences, terms
+from ragweave.models.text import content_terms, fold, names, sentences, terms, words
 from ragweave.nodes.passages import idf_of
 from ragweave.nodes.state import Evidence, Hop
 
@@ -25,11 +26,22 @@ APART = 1.5
 """Lead of the best item over the next one, in the relevance head's order, that counts as standing apart."""
 CLEAR = 0.75
 """Share of the question's words that is enough by itself."""
+NEARLY = 0.6
+"""Share that the best items together must hold after a further hop, for a question without a relative clause."""
+TOGETHER = 3
+"""Best items that are read together."""
 WHOLE = 0.9
 """Share that a question with a relative clause needs: the clause speaks of something the question does not name."""
 _CLAUSE = re.compile(r"(?<=\s)(?:that|which|who|whom|whose|where)\b", re.I)
 _OPENING = 3
 """Words in which a question word only opens the question (“in which year”)."""
+LINK = 0.8
+"""Share of its standing that an item passes to an item whose title it names."""
+LINKING = 3
+"""Best items that pass it on."""
+_BRACKETS = re.compile(r"\s*[(（][^)）]*[)）]")
+_SHORTEST_TITLE = 5
+"""Characters of a title, with the blanks around it, that must be exceeded: shorter ones turn up anywhere."""
 NAMES = 6
 """Names that one query may ask for."""
 
@@ -85,7 +97,7 @@ async def stand(
     best = sorted(own.values(), reverse=True)
     gap = best[0] - best[1] if len(best) > 1 else float("inf")
     fetched = [(before["lead"], after["evidence"]) for before, after in pairwise(hops)]
-    return Standing(hop_rank(spread(own), fetched, weight), gap)
+    return Standing(hop_rank(spread(own), fetched, links(question, rows), weight), gap)
 
 
 def spread(scores: Mapping[str, float]) -> dict[str, float]:
@@ -94,24 +106,57 @@ def spread(scores: Mapping[str, float]) -> dict[str, float]:
     return {i: (s - low) / (high - low) if high > low else 1.0 for i, s in scores.items()}
 
 
-def hop_rank(own: Mapping[str, float], fetched: Sequence[tuple[str, Sequence[str]]], weight: float) -> dict[str, float]:
-    """Add to each item its best reciprocal rank under a later query, times the standing of what led to that query.
+def hop_rank(
+    own: Mapping[str, float],
+    fetched: Sequence[tuple[str, Sequence[str]]],
+    named: Mapping[str, Collection[str]],
+    weight: float,
+) -> dict[str, float]:
+    """Add to each item a share of the standing of what led to it.
+
+    A query leads to what it fetched: the share is the reciprocal rank. The best items lead to the items whose titles
+    they name: the share is LINK. The best share counts.
 
     Args:
         own: standing by itself in [0, 1], by item.
         fetched: (item that led to the query, items that it fetched, best first), in the order of the hops; an empty
             lead counts as 1.
+        named: items that an item names, by item.
         weight: weight of what is added.
     """
     total = dict(own)
-    bonus: dict[str, float] = {}
+    earned: dict[str, float] = {}
+
+    def earn(item: str, share: float) -> None:
+        if item in own and share > earned.get(item, 0.0):
+            earned[item] = share
+            total[item] = own[item] + weight * share
+
     for lead, items in fetched:
         worth = min(total.get(lead, 0.0), 1.0) if lead else 1.0
         for rank, item in enumerate((i for i in items if i != lead), 1):
-            if item in own and worth / rank > bonus.get(item, 0.0):
-                bonus[item] = worth / rank
-                total[item] = own[item] + weight * bonus[item]
+            earn(item, worth / rank)
+    for lead in sorted(total, key=lambda i: (-total[i], i))[:LINKING]:
+        for item in named.get(lead, ()):
+            earn(item, min(total[lead], 1.0) * LINK)
     return total
+
+
+def links(question: str, rows: Sequence[Evidence]) -> dict[str, set[str]]:
+    """Return, by item, the other items whose titles its text names and the question does not."""
+    titles = {e["id"]: flat(_BRACKETS.sub("", e["title"])) for e in rows}
+    said = flat(question)
+    able = {i: t for i, t in titles.items() if len(t) > _SHORTEST_TITLE and t not in said}
+    found: dict[str, set[str]] = {}
+    for e in rows:
+        text = flat(e["text"])
+        found[e["id"]] = {i for i, t in able.items() if t in text and t != titles[e["id"]]}
+    return found
+
+
+def flat(text: str) -> str:
+    """Return the words of a text so that a phrase can be looked up between word ends."""
+    return f" {' '.join(words(text))} "
 
 
 def coverage(wanted: Iterable[str], have: Iterable[str], idf: Mapping[str, float]) -> float:
@@ -121,12 +166,25 @@ def coverage(wanted: Iterable[str], have: Iterable[str], idf: Mapping[str, float
     return sum(w for t, w in weights.items() if t in held) / total if total else 0.0
 
 
-def enough(question: str, best: Evidence, gap: float, idf: Mapping[str, float]) -> bool:
-    """Tell whether the best item by itself looks like the answer: it covers the question and stands apart."""
-    share = coverage(content_terms(question), terms(f"{best['title']} {best['text']}"), idf)
-    if has_clause(question):
-        return share >= WHOLE
-    return share >= CLEAR or (share >= COVERED and gap >= APART)
+def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[str, float], searched: int = 1) -> bool:
+    """Tell whether what was found looks like the answer.
+
+    The best item by itself is enough where it covers the question, or half of it and stands apart from the others.
+    After a second hop it is enough that the three best cover it together.
+
+    Args:
+        question: question of the turn.
+        ordered: evidence, best first; at least one row.
+        gap: lead of the best item over the next one.
+        idf: weight of the question's terms.
+        searched: rounds of retrieval so far.
+    """
+    wanted, clause = content_terms(question), has_clause(question)
+    held = [set(terms(f"{e['title']} {e['text']}")) for e in ordered[:TOGETHER]]
+    if searched > 1 and coverage(wanted, set().union(*held), idf) >= (CLEAR if clause else NEARLY):
+        return True
+    share = coverage(wanted, held[0], idf)
+    return share >= WHOLE if clause else share >= CLEAR or (share >= COVERED and gap >= APART)
 
 
 def has_clause(question: str) -> bool:

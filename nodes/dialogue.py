@@ -217,11 +217,18 @@ def _turns(past: Sequence[Round], folded: int, length: int) -> Messages:
     for n, r in enumerate(past):
         lines = [f"Learnt: {r.learnt}" if r.learnt else "", f"Missing: {r.missing}" if r.missing else ""]
         out.append(("assistant", "\n".join([*filter(None, lines), f"Query: {r.query}"])))
-        out.append(("user", _result(r, n < folded, length)))
+        out.append(("user", documents_message(r, length, n < folded)))
     return out
 
 
-def _result(r: Round, folded: bool, length: int) -> str:
+def documents_message(r: Round, length: int = _PASSAGE, folded: bool = False) -> str:
+    """Return what a round brought, as the user's turn.
+
+    Args:
+        r: the round.
+        length: characters of a document that are shown.
+        folded: name the documents only.
+    """
     if not r.documents:
         return NOTHING
     if folded:

@@ -216,7 +216,7 @@ async def _by_rule(run: Run, state: State, strips: list[Strip], standing: Standi
         return Decision(learnt, "nothing that bears on the question was found", "")
     question = state["question"]
     idf = await (await run.library()).idf(content_terms(question))
-    if enough(question, rows[0], standing.gap, idf):
+    if enough(question, rows, standing.gap, idf, state["hop"]):
         return Decision(learnt, "", "")
     used = [h["lead"] for h in state.get("hops", [])]
     found = lead(question, rows, used, idf)
