@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from ragweave.models.facts import Fact, facts
-from ragweave.models.text import content_terms, names, stem, terms
+from ragweave.models.text import STOP, content_terms, names, stem, terms
 from ragweave.nodes.extract import Extract, answer_type
 from ragweave.nodes.state import Origin, Strip
 
@@ -116,10 +117,15 @@ def _is_month(f: Fact) -> bool:
 
 
 def _counted(noun: str, sentence: str) -> set[str]:
-    """Return the numbers that stand within three words before a noun."""
+    """Return the numbers that stand right before a noun, or before its adjectives."""
     said = sentence.split()
-    at = [i for i, w in enumerate(said) if noun in terms(w)]
-    return {f.value for i in at for f in facts(" ".join(said[max(0, i - 3) : i])) if not _is_month(f)}
+    found: set[str] = set()
+    for i in (i for i, w in enumerate(said) if noun in terms(w)):
+        before = list(
+            takewhile(lambda w: w.lower() not in STOP and w[-1] not in ",;:", reversed(said[max(0, i - 3) : i]))
+        )
+        found |= {f.value for f in facts(" ".join(reversed(before))) if not _is_month(f)}
+    return found
 
 
 def _differ(question: str, own: Extract, web: Extract) -> bool:
