@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,8 @@ WAYS: dict[str, tuple[str, Context]] = {
     "hybrid": ("", PLAIN),
     "pure RRF": ("", Context(rerank=False, fusion="rrf", dense_weight=1.0, original_weight=1.0)),
     CONTROL: ("", Context()),
+    "rerank 30": ("", Context(top_k=30)),
+    "rerank 50": ("", Context(top_k=50)),
     "+ clauses": ("clauses", Context()),
     "+ keywords": ("keywords", Context()),
     "+ clauses, keywords": ("clauses keywords", Context()),
@@ -204,22 +206,28 @@ def _interval(found: Interval) -> list[float]:
     return [round(v, 4) for v in (found.mean, found.low, found.high)]
 
 
-def gate_curve(ranked: Mapping[str, Ranked], signals: Sequence[float]) -> dict[str, Any]:
-    """Return, for each threshold of the signal, the share of rewriting calls saved and the recall lost by it.
+def gate_curve(without: Ranked, with_: Ranked, signals: Sequence[float]) -> dict[str, Any]:
+    """Return, for each threshold of the signal, the share of calls saved and the recall lost by it.
 
-    `auc` says how well the signal tells the questions whose gold the control finds whole from the others.
+    Args:
+        without: ranking where the call is not made.
+        with_: ranking where it always is.
+        signals: the gate's signal for each question.
+
+    Returns:
+        `curve`, a row per threshold; and `auc`, how well the signal tells the questions whose gold is found whole
+        without the call from the others.
     """
-    plain, always = ranked[CONTROL], ranked["+ good rewrites"]
     strong = np.array(signals)
     rows = []
     for threshold in THRESHOLDS:
         skipped = strong >= threshold
         row: dict[str, float] = {"threshold": threshold, "calls saved": float(skipped.mean())}
         for metric in METRICS[:2]:
-            without, with_ = np.array(plain.values[metric]), np.array(always.values[metric])
-            row[f"{metric} lost"] = float(with_.mean() - np.where(skipped, without, with_).mean())
+            before, after = np.array(without.values[metric]), np.array(with_.values[metric])
+            row[f"{metric} lost"] = float(after.mean() - np.where(skipped, before, after).mean())
         rows.append({k: round(v, 4) for k, v in row.items()})
-    found = [int(v) for v in plain.values["all-gold@5"]]
+    found = [int(v) for v in without.values["all-gold@5"]]
     return {"auc": round(auc(found, signals), 4), "curve": rows}
 
 
@@ -262,24 +270,23 @@ async def measure(data: Path, work: Path, limit: int) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, folder in (("hotpotqa", "multihop_hotpotqa"), ("xquad", "squad_xquad_en")):
         rows = read_jsonl(data / folder / "queries.jsonl")
-        step = max(1, len(rows) // limit)
         asked = [
-            Asked(r["question"], tuple(r["gold"]), written.get(r["id"], ()), heads.get(r["question"]))
-            for n, r in enumerate(rows)
-            if n % step == 0
+            Asked(r["question"], tuple(r["gold"]), written.get(r["id"], ()), heads.get(r["question"])) for r in rows
         ]
-        ranked, _ = await compare(prepared, [Asked(a.question, a.gold, (), a.head) for a in asked])
-        out[name] = {"ways": figures(ranked)}
-        rewritten = [
-            Asked(r["question"], tuple(r["gold"]), written[r["id"]], heads.get(r["question"]))
-            for r in rows
-            if r["id"] in written
-        ]
+        rewritten = [a for a in asked if a.good]
         ranked, signals = await compare(prepared, rewritten)
-        out[name] |= {"rewritten": figures(ranked), "gate": gate_curve(ranked, signals)}
-        if name == "hotpotqa":
-            ranked, _ = await compare(prepared, [Asked(a.question, a.gold) for a in asked])
-            out[name]["trained on these questions"] = {CONTROL: figures(ranked)[CONTROL]}
+        out[name] = {
+            "questions with good rewrites": figures(ranked),
+            "gate of the rewrites": gate_curve(ranked[CONTROL], ranked["+ good rewrites"], signals),
+            "gate of reranking": gate_curve(ranked["hybrid"], ranked[CONTROL], signals),
+        }
+        if len(rewritten) < len(asked):
+            plain = [replace(a, good=()) for a in asked[:: max(1, len(asked) // limit)]]
+            ranked, _ = await compare(prepared, plain)
+            out[name]["all questions"] = figures(ranked)
+        if any(a.head for a in asked):
+            ranked, _ = await compare(prepared, [replace(a, good=(), head=None) for a in asked])
+            out[name]["head trained on these questions"] = {CONTROL: figures(ranked)[CONTROL]}
     return out
 
 
@@ -288,19 +295,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
     parser.add_argument("--work", type=Path, default=Path(".cache/evals"), help="folder for the evaluation library")
-    parser.add_argument("--limit", type=int, default=10_000, help="questions per set, evenly spread")
+    parser.add_argument("--limit", type=int, default=300, help="questions of XQuAD, evenly spread")
     parser.add_argument("--json", type=Path, help="file for the figures")
     given = parser.parse_args()
     work = given.work.resolve()
     use_home(work / "home")
     out = asyncio.run(measure(given.data, work, given.limit))
     for name, parts in out.items():
-        for part in ("ways", "rewritten", "trained on these questions"):
-            if part in parts:
-                sys.stdout.write(f"\n{name}: {part}\n{shown(parts[part])}\n")
-        curve = parts["gate"]["curve"]
-        rows = [list(r.values()) for r in curve]
-        sys.stdout.write(f"\n{name}: gate, AUC {parts['gate']['auc']}\n{table(list(curve[0]), rows)}\n")
+        for part, found in parts.items():
+            if "curve" in found:
+                rows = [list(r.values()) for r in found["curve"]]
+                told = f"{table(list(found['curve'][0]), rows)}\nAUC of the signal: {found['auc']}"
+            else:
+                told = shown(found)
+            sys.stdout.write(f"\n{name}: {part}\n{told}\n")
     if given.json:
         given.json.write_text(json.dumps(out, indent=1), encoding="utf-8")
 

@@ -1,7 +1,7 @@
 """Figures of time decay on a library of changing facts: `python -m ragweave.evals.recency --news FOLDER`.
 
-FOLDER is what `examples/news.py` makes. Every question is asked twice by the `rag_fusion` graph with the small mind:
-without decay, and with the rule that decides by the question.
+FOLDER is what `examples/news.py` makes. Every question is asked twice with the small mind: without decay, and with
+the rule that decides by the question.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,9 @@ from ragweave.nodes.recency import wants_recency
 LIBRARY = "news"
 
 
-async def ask(question: str, recency: str) -> tuple[str, str, Answer]:
-    """Return the file of the best evidence, the file cited first, and the answer."""
-    from ragweave.graphs.rag_fusion import graph
-
+async def ask(question: str, recency: str, name: str) -> tuple[str, str, Answer]:
+    """Return the file of the best evidence, the file cited first, and the answer of a graph."""
+    graph = import_module(f"ragweave.graphs.{name}").graph
     context = Context.model_validate({"library": LIBRARY, "mind": "small", "recency": recency, "sentences": 1})
     sent: Any = {"messages": [("human", question)]}
     state = await graph.ainvoke(sent, context=context)
@@ -40,7 +40,7 @@ async def ask(question: str, recency: str) -> tuple[str, str, Answer]:
     return Path(best).name, Path(cited).name, answer
 
 
-async def measure(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+async def measure(rows: Sequence[Mapping[str, Any]], graph: str) -> dict[str, dict[str, float]]:
     """Return shares per kind of question.
 
     `first` and `cited`: the gold report is the best evidence, and the one the answer cites first. `right`: the answer
@@ -54,7 +54,7 @@ async def measure(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, floa
         figures["asked"] = sum(wants_recency(r["question"], now) for r in asked) / len(asked)
         right: dict[str, list[bool]] = {}
         for recency in ("off", "auto"):
-            found = [await ask(r["question"], recency) for r in asked]
+            found = [await ask(r["question"], recency, graph) for r in asked]
             pairs = list(zip(asked, found, strict=True))
             right[recency] = [any(fold(a) in fold(answer.text) for a in r["answers"]) for r, (*_, answer) in pairs]
             figures[f"first {recency}"] = sum(best in r["gold"] for r, (best, *_) in pairs) / len(asked)
@@ -65,10 +65,10 @@ async def measure(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, floa
     return out
 
 
-async def run(news: Path) -> dict[str, dict[str, float]]:
+async def run(news: Path, graph: str) -> dict[str, dict[str, float]]:
     """Index the news and measure."""
     await index([news / "files"], LIBRARY)
-    return await measure(read_jsonl(news / "questions.jsonl"))
+    return await measure(read_jsonl(news / "questions.jsonl"), graph)
 
 
 def main() -> None:
@@ -76,10 +76,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--news", type=Path, required=True, help="folder made by examples/news.py")
     parser.add_argument("--work", type=Path, default=Path(".cache/evals"), help="folder for the evaluation library")
+    parser.add_argument("--graph", default="rag_fusion", help="graph that answers")
     parser.add_argument("--json", type=Path, help="file for the figures")
     given = parser.parse_args()
     use_home(given.work.resolve() / "home")
-    out = asyncio.run(run(given.news))
+    out = asyncio.run(run(given.news, given.graph))
     rows: list[list[Value]] = [[kind, *figures.values()] for kind, figures in out.items()]
     sys.stdout.write(table(["kind", *next(iter(out.values()))], rows) + "\n")
     if given.json:
