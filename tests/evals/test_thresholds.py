@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.evals import thresholds
+from ragweave.evals.evaluator_data import Asked
+from ragweave.evals.thresholds import Calibration, best_scores, calibrate, draw, judge_of, main, read_pairs
+from ragweave.models.chat import override
+from ragweave.models.errors import InputError
+from ragweave.models.relevance import Passage
+from ragweave.testing import ScriptedChat
+
+SCORES = st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=1, max_size=30)
+
+
+def test_separable_scores_are_separated() -> None:
+    found = calibrate([0.6, 0.7, 0.9], [-0.9, -0.8, -0.2], precision=1.0, kept=1.0)
+    assert (found.lower, found.upper) == (0.6, 0.6)
+    assert found.at(0.6) == thresholds.Point(0.6, 1.0, 0.0, 1.0)
+
+
+def test_precision_raises_the_upper_and_kept_lowers_the_lower_threshold() -> None:
+    present, absent = [-0.9, -0.1, 0.2, 0.6, 0.9], [-0.95, -0.5, 0.0, 0.5]
+    strict, loose = calibrate(present, absent, 0.95, 1.0), calibrate(present, absent, 0.6, 0.6)
+    assert (strict.upper, strict.lower) == (0.6, -0.9)
+    assert (loose.upper, loose.lower) == (0.2, 0.2)
+
+
+@given(SCORES, SCORES, st.floats(0.5, 1), st.floats(0.5, 1))
+def test_what_is_promised_holds_on_the_pairs_it_was_read_off(
+    present: list[float], absent: list[float], precision: float, kept: float
+) -> None:
+    found = calibrate(present, absent, precision, kept)
+    assert found.lower <= found.upper
+    assert np.mean(np.array(present) >= found.lower) >= kept
+    hit, false = (np.mean(np.array(s) >= found.upper) for s in (present, absent))
+    reached = [p for p in found.curve if p.threshold >= found.lower and p.precision >= precision]
+    assert hit / (hit + false) >= precision or not reached or found.upper == found.lower
+    assert [p.threshold for p in found.curve] == sorted({p.threshold for p in found.curve})
+
+
+@pytest.mark.parametrize(
+    ("present", "absent"), [([], [0.1]), ([0.1], []), ([], []), ([float("nan")], [0.1]), ([0.1], [float("inf")])]
+)
+def test_scores_that_decide_nothing_are_refused(present: list[float], absent: list[float]) -> None:
+    with pytest.raises(InputError):
+        calibrate(present, absent, 0.9, 0.98)
+
+
+def test_a_question_is_judged_with_and_without_its_relevant_candidates_in_lists_of_one_length() -> None:
+    asked = Asked("q", tuple(Passage("", str(n)) for n in range(5)), np.array([0, 1, 0, 0, 0]))
+    lists: list[list[str]] = []
+
+    def judge(question: str, passages: Any) -> list[float]:
+        lists.append([p.text for p in passages])
+        return [float(p.text) / 10 for p in passages]
+
+    assert best_scores([asked], judge) == ([0.3], [0.4])
+    assert [sorted(found) for found in lists] == [["0", "1", "2", "3"], ["0", "2", "3", "4"]]
+
+
+def test_questions_of_one_kind_only_give_scores_of_that_kind() -> None:
+    passages = (Passage("", "1"),)
+    gold, none = Asked("a", passages, np.array([1])), Asked("b", passages, np.array([0]))
+    assert best_scores([gold, none], lambda q, p: [0.5 if q == "a" else -0.5]) == ([0.5], [-0.5])
+
+
+def pairs(folder: Path, rows: list[Any]) -> Path:
+    path = folder / "pairs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+ROWS = [
+    {"question": f"When was the {name} opened?", "title": name, "passage": text.format(name), "label": label}
+    for name in ("mill", "harbour", "school", "bridge")
+    for text, label in (("The {} was opened in 1931 by the mayor.", 1), ("Bread is baked near the {} at dawn.", 0))
+]
+
+
+def test_pairs_are_grouped_by_question(tmp_path: Path) -> None:
+    asked = read_pairs(pairs(tmp_path, [*ROWS, {"question": "q", "passage": "p", "label": -1}]))
+    assert [(a.question, a.labels.tolist()) for a in asked][:1] == [("When was the mill opened?", [1, 0])]
+    assert asked[-1].labels.tolist() == [0]
+    assert asked[0].passages[0].title == "mill"
+
+
+@pytest.mark.parametrize(
+    "row", [{}, [], 3, {"question": "q", "passage": "p"}, {"question": "q", "passage": "p", "label": "high"}]
+)
+def test_a_row_that_is_no_pair_is_named(tmp_path: Path, row: Any) -> None:
+    with pytest.raises(InputError, match=r"row 2 of pairs\.jsonl"):
+        read_pairs(pairs(tmp_path, [ROWS[0], row]))
+
+
+@pytest.mark.parametrize("content", [None, "{broken", "\xff"])
+def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "pairs.jsonl"
+    if content is not None:
+        path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(InputError, match="cannot be read"):
+        read_pairs(path)
+
+
+CURVE = calibrate([0.2, 0.9], [-0.9, 0.1], 0.9, 0.9)
+
+
+@pytest.mark.parametrize(("name", "head"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG")])
+def test_the_curve_is_drawn_in_the_format_of_its_ending(tmp_path: Path, name: str, head: bytes) -> None:
+    pytest.importorskip("matplotlib")
+    draw(CURVE, tmp_path / name, "small")
+    assert (tmp_path / name).read_bytes().startswith(head)
+
+
+def test_an_unknown_ending_is_a_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(InputError, match=r"\.svg"):
+        draw(CURVE, tmp_path / "a.docx")
+
+
+def test_the_command_calibrates_the_small_evaluator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.json"
+    monkeypatch.setattr("sys.argv", ["x", "--pairs", str(pairs(tmp_path, ROWS)), "--json", str(out)])
+    main()
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["questions"] == 4
+    assert -1 <= figures["lower"] <= figures["upper"] <= 1
+    assert figures["at_upper"]["present"] == 1.0
+    assert figures["at_upper"]["absent"] == 0.0
+    assert json.loads(out.read_text())["curve"]
+
+
+def test_a_model_is_calibrated_by_its_verdicts_with_one_call_per_list(tmp_path: Path) -> None:
+    asked = read_pairs(pairs(tmp_path, ROWS))
+    model = ScriptedChat(
+        react=lambda messages: {
+            "verdicts": [{"n": 1, "verdict": "relevant" if "1931" in messages[-1].text else "irrelevant"}]
+        }
+    )
+    with override(writer=model):
+        present, absent = best_scores(asked, judge_of("llm", asked))
+    assert (set(present), set(absent)) == ({0.9}, {-0.9})
+    assert len(model.calls) == 2 * len(asked)
+
+
+def test_the_curve_ends_beyond_its_last_threshold() -> None:
+    found: Calibration = CURVE
+    assert found.at(0.95) == thresholds.Point(0.95, 0.0, 0.0, 1.0)
