@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ragweave.models.embed import encoder
@@ -15,10 +15,14 @@ _LEANS = re.compile(
     r"|^(?:这|那|它|他|她|其|该|此)",
     re.I,
 )
+_HEADING = re.compile(r"(?=[A-Z])(?:[^\W\d]+[\s'’-]+){0,7}[^\W\d]+")
+"""A few words without a full stop or a number, begun with a capital: a heading that stands in the text as a line."""
 HOP_WEIGHT = 0.25
 """Weight of covering the query of a later hop."""
 NEW_WEIGHT = 0.5
 """Weight of covering words of the question that no chosen sentence covers yet."""
+NEXT_WEIGHT = 0.15
+"""Weight of standing right after a chosen sentence, where no single fact is asked for: prose explains as it goes on."""
 WITHIN = 0.4
 """How far below the best sentence a further one may lie."""
 
@@ -125,10 +129,15 @@ def rank(question: str, strips: Sequence[Strip], idf: Callable[[str], float]) ->
     return sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start))
 
 
+def _follows(e: Extract, ends: Set[tuple[str, int]]) -> bool:
+    gap = e.strip["text"][: e.start].rstrip()
+    return (e.strip["id"], len(gap)) in ends
+
+
 def _says(sentence: str, title: str) -> bool:
     """Tell whether a sentence says more than its title does: headings and page titles stand in texts as sentences."""
     said = words(sentence)
-    return len(said) >= 3 and not set(said) <= set(words(title))
+    return len(said) >= 3 and not set(said) <= set(words(title)) and not _HEADING.fullmatch(sentence.strip())
 
 
 def with_context(chosen: Sequence[Extract], limit: int) -> list[Extract]:
@@ -160,18 +169,23 @@ def choose(
 ) -> list[Extract]:
     """Return the few sentences that answer together, each text once, in reading order.
 
-    After the best sentence, each next one earns what it covers of the question that is still uncovered; the choice
-    ends where nothing comes within `within` of the best.
+    After the best sentence, each next one earns what it covers of the question that is still uncovered, and a little
+    for going on where a chosen one ends; the choice ends where nothing comes within `within` of the best.
     """
     if not ranked:
         return []
     wanted = content_terms(question)
     total = sum(idf(t) for t in wanted) or 1.0
+    flow = 0.0 if answer_type(question) else NEXT_WEIGHT
     kept = {fold(ranked[0].text): ranked[0]}
     covered = set(ranked[0].covers)
     while len(kept) < limit:
         fresh = [e for e in ranked if fold(e.text) not in kept]
-        worth = {id(e): e.score + NEW_WEIGHT * sum(idf(t) for t in e.covers - covered) / total for e in fresh}
+        after = {(e.strip["id"], e.end) for e in kept.values()}
+        worth = {
+            id(e): e.score + NEW_WEIGHT * sum(idf(t) for t in e.covers - covered) / total + flow * _follows(e, after)
+            for e in fresh
+        }
         best = max(fresh, key=lambda e: worth[id(e)], default=None)
         if best is None or worth[id(best)] < ranked[0].score - within:
             break

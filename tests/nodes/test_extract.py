@@ -103,6 +103,13 @@ def test_context_keeps_the_limit() -> None:
     assert len(with_context(choose(rank(question, [strip(text)], one), question, one, 1), 1)) == 1
 
 
+def test_section_heading_inside_a_long_text_is_not_a_sentence() -> None:
+    text = "The island burns wood.\n\nWhat it costs\n\nHouseholds pay a tenth less for what the island burns."
+    found = [e.text for e in rank("What do households pay?", [strip(text, "Power")], one)]
+    assert "What it costs" not in found
+    assert found[0].startswith("Households pay")
+
+
 def test_nothing_gives_nothing() -> None:
     assert rank("When?", [], one) == []
     assert choose([], "When?", one, 3) == []
