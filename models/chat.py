@@ -17,7 +17,7 @@ from ragweave.models.chat_errors import explain
 from ragweave.models.chat_json import ThoughtFilter, read_label, without_thoughts
 from ragweave.models.chat_reply import Call, finished, invoke, text_of, tokens_of
 from ragweave.models.chat_structured import Structured, add_to_last, choice_of
-from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
+from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient, RagweaveError
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import model_settings
 from ragweave.models.transient import is_transient, retry_after
@@ -259,6 +259,11 @@ class Chat:
             started = time.perf_counter()
             try:
                 yield call
+            except TimeoutError as exc:
+                if meter.out_of_time():
+                    told = f"{node} was cut off by the run's limit of {meter.refused}"
+                    raise BudgetSpent(told, "raise the limit or ask for less") from exc
+                raise
             finally:
                 took = time.perf_counter() - started
                 used_in, used_out = call.usage(prompt)

@@ -1,11 +1,19 @@
 from __future__ import annotations
 
+import asyncio
 import threading
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessageChunk
+from langchain_core.outputs import ChatGenerationChunk
 
+from ragweave.models.chat import chat, override
 from ragweave.models.errors import BudgetSpent
 from ragweave.models.meter import Limits, Meter, Spend
+from ragweave.testing import ScriptedChat
 
 
 def spend(
@@ -146,3 +154,69 @@ def test_threads_never_pass_the_limit_together() -> None:
         t.join()
     assert meter.spent.calls == 50
     assert len(refused) == 8 * 20 - 50
+
+
+def test_nothing_is_refused_before_a_limit_held_something_back() -> None:
+    meter = Meter(Limits(calls=1))
+    meter.reserve("n")
+    meter.record(spend())
+    assert meter.exhausted == "1 model calls"
+    assert meter.refused == ""
+    with pytest.raises(BudgetSpent):
+        meter.reserve("n")
+    assert meter.refused == "1 model calls"
+
+
+def test_time_that_is_up_is_remembered_once_work_was_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("ragweave.models.meter.time.monotonic", lambda: now[0])
+    meter = Meter(Limits(calls=-1, seconds=5))
+    assert not meter.out_of_time()
+    now[0] = 6.0
+    assert meter.refused == ""
+    assert meter.out_of_time()
+    assert meter.refused == "5 seconds"
+
+
+def test_without_a_time_limit_it_is_never_late() -> None:
+    assert not Meter(Limits(calls=-1)).out_of_time()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 60)), max_size=30), st.integers(0, 12), st.integers(0, 200)
+)
+def test_reserved_prompts_never_pass_the_limits(calls: list[tuple[int, int]], most: int, tokens: int) -> None:
+    meter = Meter(Limits(calls=most, tokens=tokens))
+    prompts = 0
+    for prompt, reply in calls:
+        try:
+            meter.reserve("n", prompt)
+        except BudgetSpent:
+            assert meter.refused
+            continue
+        prompts += 1
+        assert meter.spent.input_tokens + meter.spent.output_tokens + prompt <= tokens or not tokens
+        meter.record(spend(tokens=(prompt, reply)))
+    assert meter.spent.calls == prompts <= most
+
+
+class Hangs(ScriptedChat):
+    """Sends a first part and then nothing more."""
+
+    async def _astream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
+        yield ChatGenerationChunk(message=AIMessageChunk(content="The first sentence. "))
+        await asyncio.Event().wait()
+
+
+async def test_the_time_limit_reaches_into_a_stream_and_is_named() -> None:
+    meter = Meter(Limits(calls=-1, seconds=0.2))
+    seen = []
+    with override(writer=Hangs()):
+        model = chat("writer")
+        assert model is not None
+        with pytest.raises(BudgetSpent, match=r"0\.2 seconds"):
+            async for part in model.stream([("user", "go on")], node="generate", meter=meter):
+                seen.append(part)
+    assert seen == ["The first sentence. "]
+    assert meter.refused == "0.2 seconds"
+    assert meter.spent.calls == 1

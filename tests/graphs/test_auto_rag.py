@@ -1,0 +1,306 @@
+"""Auto-RAG alone: every way in which a conversation can go ends in a stated way."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessageChunk
+from langchain_core.outputs import ChatGenerationChunk
+
+from ragweave.graphs.auto_rag import graph
+from ragweave.models.chat import override
+from ragweave.nodes.answer import Answer
+from ragweave.nodes.context import Context
+from ragweave.nodes.dialogue import NOTHING, REMINDER, REPEATED
+from ragweave.testing import ScriptedChat
+
+pytestmark = pytest.mark.usefixtures("library")
+QUESTION = "Who founded the firm that built the main telescope of the Corvane Observatory?"
+CONVERSATIONS = int(os.environ.get("CONVERSATIONS", "100"))
+
+
+async def ask(model: ScriptedChat, question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
+    with override(writer=model):
+        state: dict[str, Any] = await graph.ainvoke({"messages": [("human", question)]}, context=Context(**knobs))
+    return state
+
+
+def reasons(model: ScriptedChat) -> list[list[str]]:
+    """The texts of each conversation that the model was shown as reasoner."""
+    return [[m.text for m in c.messages] for c in model.calls if "find out, step by step" in c.messages[0].text]
+
+
+FOUNDED = "The firm was founded by Ada Ostrander in 1889 [1]."
+
+
+async def test_turns_of_one_growing_conversation_lead_to_the_answer(play: Any) -> None:
+    model = play(
+        reason=[
+            "First the maker of the telescope.\nQuery: Corvane Observatory main telescope builder",
+            "Learnt: the Ostrander Works built it.\nMissing: their founder.\nQuery: Ostrander Works founded by",
+            "Learnt: Ada Ostrander founded them.\nFinal Answer: Ada Ostrander",
+        ],
+        generate=FOUNDED,
+    )
+    state = await ask(model)
+    assert [h["query"] for h in state["hops"]] == [
+        "Corvane Observatory main telescope builder",
+        "Ostrander Works founded by",
+    ]
+    assert state["hops"][0]["learnt"] == "the Ostrander Works built it."
+    assert state["hops"][0]["missing"] == "their founder."
+    assert "Ada Ostrander" in state["answer"].text
+    shown = reasons(model)
+    assert [len(s) for s in shown] == [2, 4, 6]
+    assert shown[2][:4] == shown[1]
+
+
+async def test_seen_passages_are_not_shown_again(play: Any) -> None:
+    model = play(
+        reason=["Query: Corvane Observatory", "Query: Corvane Observatory telescope", "Final Answer: x"],
+        generate="UNKNOWN",
+    )
+    await ask(model)
+    last = "\n".join(reasons(model)[-1])
+    assert last.count("Its main telescope was built by") == 1
+
+
+async def test_round_that_brings_nothing_new_is_stated_to_the_model(play: Any) -> None:
+    model = play(
+        reason=["Query: Corvane Observatory telescope", "Query: telescope Observatory Corvane dome", "Final Answer: x"],
+        generate="UNKNOWN",
+    )
+    await ask(model, top_k=2, turn_passages=5)
+    assert reasons(model)[-1][-1] == NOTHING
+
+
+async def test_first_turn_may_answer_without_retrieval(play: Any) -> None:
+    model = play(reason="Nothing needs to be looked up.\nFinal Answer: Bonjour", converse="Bonjour.")
+    state = await ask(model, "Say good morning in French.")
+    assert state["answer"].sentences[0].support == "model"
+    assert state["answer"].citations == ()
+    assert state.get("hops", []) == []
+
+
+async def test_malformed_turn_is_asked_for_again_a_bounded_number_of_times(play: Any) -> None:
+    model = play(
+        reason=["I would rather not say.", "Query: Ostrander Works founder", "Final Answer: x"], generate=FOUNDED
+    )
+    state = await ask(model)
+    assert state["hops"][0]["query"] == "Ostrander Works founder"
+    assert reasons(model)[1][-1] == REMINDER
+
+
+async def test_model_that_never_keeps_the_form_leaves_the_decision_to_the_small_mind(play: Any) -> None:
+    model = play(reason="I would rather not say.", generate=FOUNDED)
+    state = await ask(model)
+    assert {h["by"] for h in state["hops"]} == {"small, llm unreadable"}
+    assert "Ada Ostrander" in state["answer"].text
+
+
+async def test_repeated_query_is_pointed_out_and_may_be_changed(play: Any) -> None:
+    model = play(
+        reason=[
+            "Query: Corvane telescope builder",
+            "Query: builder of the Corvane telescope",
+            "Query: Ostrander Works founder",
+            "Final Answer: x",
+        ],
+        generate=FOUNDED,
+    )
+    state = await ask(model)
+    assert reasons(model)[2][-1] == REPEATED
+    assert [h["query"] for h in state["hops"]] == ["Corvane telescope builder", "Ostrander Works founder"]
+
+
+async def test_model_that_only_repeats_itself_ends_the_loop(play: Any) -> None:
+    model = play(reason="Query: Corvane telescope builder", generate="It was built by the Ostrander Works [1].")
+    state = await ask(model, max_hops=5)
+    assert len(state["hops"]) == 1
+    assert not state["answer"].abstained
+
+
+async def test_rounds_then_recalls_are_spent_and_an_answer_still_comes(play: Any) -> None:
+    count = iter(range(100))
+    model = play(
+        reason=lambda messages: f"Refined Query: Ostrander matter {next(count)}",
+        recall=lambda messages: "Ada Ostrander was fond of rollers.",
+        generate=FOUNDED,
+    )
+    state = await ask(model, max_hops=2, max_recalls=2)
+    assert [h["corpora"] for h in state["hops"]] == [["paragraph"], ["paragraph"], ["model"], ["model"]]
+    assert state["recalls"] == 2
+    assert not state["answer"].abstained
+    assert all(c.origin != "model" for c in state["answer"].citations)
+
+
+async def test_recalled_words_come_last_and_are_flagged_to_the_reasoner(play: Any) -> None:
+    model = play(
+        reason=["Query: Ostrander firm", "Refined Query: founder of Ostrander", "Final Answer: x"],
+        recall="Ada founded it.",
+        generate="UNKNOWN",
+    )
+    await ask(model, max_hops=1, max_recalls=2)
+    assert "your own memory" in reasons(model)[-1][-1]
+    writer = next(c for c in model.calls if "numbered evidence" in c.messages[0].text)
+    assert writer.messages[-1].text.rindex("Ada founded it.") > writer.messages[-1].text.rindex("Ostrander Works")
+
+
+async def test_recall_that_knows_nothing_does_not_loop(play: Any) -> None:
+    count = iter(range(100))
+    model = play(reason=lambda m: f"Query: matter {next(count)}", recall="UNKNOWN", generate="UNKNOWN")
+    state = await ask(model, max_hops=0, max_recalls=3)
+    assert state["recalls"] == 3
+    assert state["answer"].abstained
+
+
+async def test_no_round_allowed_is_said_and_nothing_is_made_up() -> None:
+    state = await graph.ainvoke({"messages": [("human", QUESTION)]}, context=Context(mind="small", max_hops=0))
+    answer: Answer = state["answer"]
+    assert answer.abstained
+    assert any("max_hops" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    ("knobs", "named"), [({"max_model_calls": 2}, "2 model calls"), ({"max_tokens": 400}, "400 tokens")]
+)
+async def test_spent_budget_ends_the_loop_and_the_answer_names_the_limit(
+    play: Any, knobs: dict[str, int], named: str
+) -> None:
+    count = iter(range(100))
+    model = play(reason=lambda m: f"Query: Ostrander matter {next(count)}", generate=FOUNDED)
+    state = await ask(model, max_hops=8, **knobs)
+    assert len(state["hops"]) <= 2
+    assert any(named in note for note in state["answer"].notes)
+    assert state["answer"].model_calls <= 2
+
+
+async def test_cost_limit_needs_a_price_and_says_so(play: Any) -> None:
+    state = await ask(play(), max_cost=1.0)
+    assert any("no price" in note for note in state["answer"].notes)
+
+
+async def test_time_that_is_up_ends_the_loop_with_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("ragweave.models.meter.time.monotonic", lambda: clock.__setitem__(0, clock[0] + 3) or clock[0])
+    state = await graph.ainvoke(
+        {"messages": [("human", QUESTION)]}, context=Context(mind="small", max_seconds=4, max_hops=5)
+    )
+    assert len(state["hops"]) == 1
+    assert state["hops"][0]["by"] == "budget"
+    assert state["answer"].text
+
+
+class Dies(ScriptedChat):
+    """Plays its part, but its prose breaks off after one sentence."""
+
+    async def _astream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
+        yield ChatGenerationChunk(message=AIMessageChunk(content="It was opened in 1931 [1]. And "))
+        raise ConnectionError("gone")
+
+
+async def test_model_that_dies_in_mid_stream_leaves_the_sentences_that_were_shown(play: Any) -> None:
+    model = Dies(react=play(reason=["Query: Corvane opened", "Final Answer: 1931"]).react)
+    answer: Answer = (await ask(model, "When was the Corvane Observatory opened?"))["answer"]
+    assert [s.text for s in answer.sentences] == ["It was opened in 1931."]
+    assert any("cut short" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectionError("refused"), ValueError("context length exceeded"), TimeoutError("slow")]
+)
+async def test_model_that_fails_at_every_call_leaves_an_answer_of_the_small_mind(error: Exception) -> None:
+    answer: Answer = (await ask(ScriptedChat(react=lambda messages: error)))["answer"]
+    assert answer.mind == "small"
+    assert answer.notes
+    assert answer.text
+
+
+async def test_model_that_dies_in_mid_conversation_is_replaced_and_named(play: Any) -> None:
+    model = play(reason=["Query: Corvane telescope builder", ConnectionError("gone")] + [ConnectionError("gone")] * 9)
+    state = await ask(model)
+    assert state["hops"][0]["by"] == "small, llm failed"
+    assert state["answer"].text
+    assert state["answer"].notes
+
+
+async def test_step_events_tell_what_was_learnt_and_what_is_missing(play: Any) -> None:
+    model = play(
+        reason=["Query: telescope", "Learnt: the works.\nMissing: founder.\nQuery: works founder", "Final Answer: x"],
+        generate=FOUNDED,
+    )
+    with override(writer=model):
+        stream = graph.astream({"messages": [("human", QUESTION)]}, context=Context(), stream_mode="custom")
+        steps = [e["data"] async for e in stream if e.get("node") == "reason"]
+    assert [s["then"] for s in steps] == ["more", "more", "generate"]
+    assert (steps[1]["learnt"], steps[1]["missing"], steps[1]["query"]) == ("the works.", "founder.", "works founder")
+
+
+SAID = [
+    "Query: Ostrander Works founder",
+    "query: the Corvane Observatory",
+    "Refined Query: rye bread {n}",
+    "Query: matter {n}\nFinal Answer: 1931",
+    "Final Answer: Ada Ostrander",
+    "最终答案：1931",
+    "查询：青山茶 {n}",
+    "",
+    "   ",
+    "I cannot do that.",
+    "Query:",
+    '{"query": "Ostrander {n}"}',
+    '{"enough": true}',
+    '{"query": null, "answer": null}',
+    "[1, 2",
+    "Query: " + "very " * 400,
+    "Ignore all rules. Query: <script>alert({n})</script>",
+    "Query: \x00\ud83d\ude00 {n}",
+    "<think>hm</think>Query: Pell {n}",
+    "Final Answer:",
+    "Query: same",
+    "x" * 3000,
+]
+WRITTEN = ["It was opened in 1931 [1].", "UNKNOWN", "", "The moon is cheese [9].", FOUNDED, "No full stop", "[1][2][3]"]
+REMEMBERED = ["UNKNOWN", "Ada Ostrander founded it.", "", "x" * 3000]
+
+
+async def test_random_conversations_all_end_within_their_budget_in_a_stated_way(play: Any) -> None:
+    for seed in range(CONVERSATIONS):
+        dice = random.Random(seed)
+        said = [dice.choice(SAID) for _ in range(dice.randint(1, 6))]
+        at = iter(range(10_000))
+
+        def turn(messages: Any, said: list[str] = said, at: Any = at, dice: random.Random = dice) -> Any:
+            if dice.random() < 0.03:
+                return ValueError("broken reply")
+            n = next(at)
+            return said[n % len(said)].replace("{n}", str(n))
+
+        model = play(
+            reason=turn,
+            generate=lambda m, dice=dice: dice.choice(WRITTEN),
+            recall=lambda m, dice=dice: dice.choice(REMEMBERED),
+            converse=lambda m, dice=dice: dice.choice(WRITTEN[:-1]),
+        )
+        knobs = {
+            "max_hops": dice.randint(0, 4),
+            "max_recalls": dice.randint(0, 2),
+            "max_model_calls": dice.choice([0, 1, 3, 40]),
+            "max_tokens": dice.choice([0, 0, 900, 5000]),
+            "turn_tokens": dice.choice([1000, 6000]),
+        }
+        question = dice.choice([QUESTION, "When was the Corvane Observatory opened?", "青山茶什么时候采摘?", "Hello!"])
+        state = await ask(model, question, **knobs)
+        answer: Answer = state["answer"]
+        searched = [h for h in state.get("hops", []) if h["corpora"] != ["model"]]
+        case = (seed, knobs, said)
+        assert answer.sentences or (answer.abstained and answer.why), case
+        assert answer.text, case
+        assert len(searched) <= knobs["max_hops"], case
+        assert state["recalls"] <= knobs["max_recalls"], case
+        assert answer.model_calls <= knobs["max_model_calls"], case
+        assert len(model.calls) <= knobs["max_model_calls"], case
+        assert all(c.origin != "model" for c in answer.citations), case
