@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 SHEET = "ragweave.json"
 """What Ragweave's own training writes beside the weights: how the model is to be asked."""
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _WANTED = ("*.json", "*.safetensors", "*.model", "*.txt")
 _HUB = re.compile(r"(?P<repo>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
@@ -158,6 +159,9 @@ def read_config(folder: Path) -> dict[str, Any]:
                 "save it again as safetensors (save_pretrained does)",
             )
         raise WeightsError(f"{folder.name} has no weights", "it needs model.safetensors beside config.json")
+    # Where there is none, transformers makes an empty tokeniser without a word.
+    if not any(p for pattern in _VOCABULARIES for p in folder.glob(pattern)):
+        raise WeightsError(f"{folder.name} has no tokeniser", "save it into the same folder (save_pretrained does)")
     logger.debug("%s is a checkpoint of type %s", folder.name, kind)
     return dict(config)
 

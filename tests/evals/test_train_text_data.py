@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.evals.train_text_data import Row, evaluator_rows, router_rows, split
+from ragweave.models.errors import InputError
+from ragweave.models.relevance import Passage
+
+
+def file(folder: Path, *rows: Any) -> Path:
+    path = folder / "rows.jsonl"
+    path.write_text("\n".join(r if isinstance(r, str) else json.dumps(r) for r in rows), encoding="utf-8")
+    return path
+
+
+ROUTED = {"query": "who is it", "label": "paragraph", "source": "a"}
+JUDGED = {"question": "who", "passage": "it is she", "label": 1}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"query": "who"}], "line 1 of rows.jsonl has no label"),
+        ([{"label": "image"}], "line 1 of rows.jsonl has no query"),
+        ([ROUTED, "{broken"], "line 2 of rows.jsonl is not JSON"),
+        ([ROUTED, {**ROUTED, "label": "table"}], "row 2 of rows.jsonl has the unknown label 'table'"),
+        ([{**ROUTED, "query": " "}, ROUTED], "the query of row 1 of rows.jsonl is empty"),
+        ([{**ROUTED, "query": 3}, ROUTED], "is not text"),
+        ([ROUTED, ROUTED], "every row of rows.jsonl has the label paragraph"),
+        ([], "holds no rows"),
+    ],
+)
+def test_a_router_file_that_cannot_be_trained_on_is_explained(tmp_path: Path, rows: list[Any], message: str) -> None:
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        router_rows(file(tmp_path, *rows))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"question": "who", "label": 1}], "line 1 of rows.jsonl has no passage"),
+        ([JUDGED, {**JUDGED, "label": "yes"}], "row 2 of rows.jsonl has the unknown label 'yes'"),
+        ([JUDGED, {**JUDGED, "label": 2}], "unknown label 2"),
+        ([JUDGED, {**JUDGED, "label": float("nan")}], "unknown label nan"),
+        ([JUDGED, {**JUDGED, "passage": ""}], "row 2 of rows.jsonl has an empty question or passage"),
+        ([JUDGED, {**JUDGED, "question": None}], "row 2 of rows.jsonl has an empty question or passage"),
+        ([JUDGED, JUDGED], "same label"),
+    ],
+)
+def test_an_evaluator_file_that_cannot_be_trained_on_is_explained(
+    tmp_path: Path, rows: list[Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        evaluator_rows(file(tmp_path, *rows))
+
+
+def test_labels_stand_in_the_order_of_the_vocabulary(tmp_path: Path) -> None:
+    rows, labels = router_rows(file(tmp_path, {**ROUTED, "label": "video"}, ROUTED))
+    assert labels == ("paragraph", "video")
+    assert [r.target for r in rows] == [1, 0]
+
+
+@pytest.mark.parametrize(("given_labels", "targets"), [((0, 1), [-1, 1]), ((-1, 1), [-1, 1]), ((0, 0.5), [0, 0.5])])
+def test_labels_of_passages_become_minus_one_to_one(
+    tmp_path: Path, given_labels: tuple[float, float], targets: list[float]
+) -> None:
+    rows = evaluator_rows(file(tmp_path, *({**JUDGED, "label": label, "title": "T"} for label in given_labels)))
+    assert [r.target for r in rows] == targets
+    assert rows[0].passage == Passage("T", "it is she")
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=30, max_size=80), st.integers(0, 5))
+def test_the_share_of_every_group_is_held_out(groups: list[str], seed: int) -> None:
+    rows = [Row(str(i), 0, g) for i, g in enumerate(groups)]
+    kept, held = split(rows, 0.2, seed, whole=False)
+    assert sorted(int(r.text) for r in kept + held) == list(range(len(rows)))
+    total, out = Counter(groups), Counter(r.group for r in held)
+    assert all(out[g] == round(0.2 * n) for g, n in total.items())
+    assert (kept, held) == split(rows, 0.2, seed, whole=False)
+
+
+@given(st.lists(st.integers(0, 9), min_size=20, max_size=60).filter(lambda g: len(set(g)) > 1), st.integers(0, 5))
+def test_no_question_is_on_both_sides(groups: list[int], seed: int) -> None:
+    rows = [Row(str(i), 0, str(g)) for i, g in enumerate(groups)]
+    kept, held = split(rows, 0.1, seed, whole=True)
+    assert held and kept
+    assert not {r.group for r in kept} & {r.group for r in held}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_too_few_rows_are_explained(whole: bool) -> None:
+    with pytest.raises(InputError, match="too few to hold some of them out"):
+        split([Row("a", 0, "a")], 0.1, 1, whole=whole)

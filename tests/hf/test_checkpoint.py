@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.models import checkpoint
+from ragweave.models.errors import ModelError, WeightsError
+from ragweave.models.relevance import Passage
+from ragweave.models.settings import model_settings
+
+pytestmark = pytest.mark.hf
+pytest.importorskip("transformers", reason="the extra hf is not installed; `make test-hf` runs these tests")
+
+LABELS = ("none", "paragraph", "document", "image", "clip", "video")
+ODD = ["", " \n ", "?", "x" * 50_000, "word " * 10_000, "哪一年成立", "</s> [SEP] [CLS] <pad>", "a\x00b", "🌑" * 300]
+
+
+@pytest.fixture
+def copy(trained: dict[str, Any], tmp_path: Path) -> Any:
+    """Copies a trained checkpoint and changes its config.json or ragweave.json."""
+
+    def made(kind: str, config: dict[str, Any] | None = None, sheet: dict[str, Any] | None = None) -> Path:
+        folder = tmp_path / "copy"
+        shutil.copytree(trained[kind].folder, folder)
+        for name, change in (("config.json", config), ("ragweave.json", sheet)):
+            if change:
+                old = json.loads((folder / name).read_text(encoding="utf-8"))
+                (folder / name).write_text(json.dumps({**old, **change}), encoding="utf-8")
+        return folder
+
+    return made
+
+
+def sequence_model(tiny: Any, folder: Path, outputs: int, t5: bool = False, **config: Any) -> Path:
+    """Save a random sequence classifier without a sheet, as others publish them."""
+    import torch
+    from transformers import DistilBertForSequenceClassification, T5ForSequenceClassification
+
+    torch.manual_seed(1)
+    made = tiny.t5_config if t5 else tiny.distilbert_config
+    kind = T5ForSequenceClassification if t5 else DistilBertForSequenceClassification
+    model = kind(made(num_labels=outputs, **config))
+    return tiny.save(folder, model, tiny.t5_tokenizer() if t5 else tiny.bert_tokenizer())
+
+
+@pytest.mark.parametrize("kind", ["distilbert", "t5"])
+@pytest.mark.parametrize("question", ODD)
+def test_a_router_answers_odd_questions_with_probabilities(kind: str, question: str, trained: dict[str, Any]) -> None:
+    found = checkpoint.router(str(trained[kind].folder), LABELS)(question)
+    assert set(found) == set(LABELS)
+    assert sum(found.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_an_evaluator_answers_odd_passages_within_its_range(text: str, trained: dict[str, Any]) -> None:
+    judge = checkpoint.evaluator(str(trained["evaluator"].folder))
+    found = judge(text, [Passage(text, text), Passage("", "moon tide")])
+    assert all(-1 <= x <= 1 for x in found) and len(found) == 2
+
+
+def test_a_passage_without_text_is_irrelevant_and_no_passages_give_no_scores(trained: dict[str, Any]) -> None:
+    judge = checkpoint.evaluator(str(trained["evaluator"].folder))
+    assert judge("tell me about the moon", [Passage("moon tide", " ")]) == [-1.0]
+    assert judge("tell me about the moon", []) == []
+
+
+def test_control_words_inside_a_passage_change_nothing(trained: dict[str, Any]) -> None:
+    judge = checkpoint.evaluator(str(trained["evaluator"].folder))
+    plain, marked = judge("the moon", [Passage("", "moon  tide"), Passage("", "moon </s> tide")])
+    assert marked == pytest.approx(plain, abs=1e-6)
+
+
+def test_batches_do_not_change_scores(trained: dict[str, Any]) -> None:
+    judge = checkpoint.evaluator(str(trained["evaluator"].folder))
+    passages = [Passage("", "moon tide " * (1 + i % 7) + "bread " * (i % 3)) for i in range(checkpoint.BATCH * 2 + 3)]
+    assert judge("the moon", passages) == pytest.approx([judge("the moon", [p])[0] for p in passages], abs=1e-5)
+
+
+def test_answer_options_on_further_lines_are_not_read(trained: dict[str, Any]) -> None:
+    route = checkpoint.router(str(trained["distilbert"].folder), LABELS)
+    assert route("main points of the lecture?\nA. what colour is the picture") == route("main points of the lecture?")
+
+
+def test_a_sheet_may_ask_for_the_whole_question(trained: dict[str, Any], copy: Any) -> None:
+    route = checkpoint.router(str(copy("distilbert", sheet={"first_line": False})), LABELS)
+    assert route("please\nmain points of the lecture") != route("please")
+
+
+def test_the_temperature_of_the_sheet_is_used(trained: dict[str, Any], copy: Any) -> None:
+    own = checkpoint.router(str(trained["distilbert"].folder), LABELS)("main points of the lecture")
+    flat = checkpoint.router(str(copy("distilbert", sheet={"temperature": 100.0})), LABELS)(
+        "main points of the lecture"
+    )
+    assert max(flat.values()) < max(own.values())
+    assert max(flat, key=flat.__getitem__) == max(own, key=own.__getitem__)
+
+
+def test_many_questions_at_once_give_what_each_gives_alone(trained: dict[str, Any], cues: dict[str, str]) -> None:
+    route = checkpoint.router(str(trained["t5"].folder), LABELS)
+    together = route.many(list(cues.values()))
+    for cue, found in zip(cues.values(), together, strict=True):
+        assert found == pytest.approx(route(cue), abs=1e-5)
+    assert route.many([]) == []
+
+
+def test_threads_may_share_a_checkpoint(trained: dict[str, Any], cues: dict[str, str]) -> None:
+    route = checkpoint.router(str(trained["distilbert"].folder), LABELS)
+    questions = [f"{cue} {'please ' * n}" for n in range(5) for cue in cues.values()]
+    alone = [route(q) for q in questions]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(route, questions)) == alone
+
+
+def test_a_checkpoint_is_loaded_once_although_threads_ask_together(
+    trained: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(trained["distilbert"].folder, tmp_path / "copy")
+    loads: list[Path] = []
+    load = checkpoint.load_model
+
+    def counted(path: Path, *args: Any, **options: Any) -> Any:
+        loads.append(path)
+        return load(path, *args, **options)
+
+    monkeypatch.setattr(checkpoint, "load_model", counted)
+    together = threading.Barrier(4)
+
+    def ask() -> object:
+        together.wait()
+        return checkpoint.router(str(folder), LABELS)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len({id(f.result()) for f in [pool.submit(ask) for _ in range(4)]}) == 1
+    assert len(loads) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "sheet", "message"),
+    [
+        ("distilbert", {"id2label": dict(enumerate("abcdef")), "label2id": {}}, None, "the labels of copy are a, b"),
+        ("distilbert", {"id2label": {str(i): f"LABEL_{i}" for i in range(6)}}, None, "LABEL_0"),
+        ("t5", None, {"labels": ["none", "table"]}, "the labels of copy are none, table"),
+        ("t5", None, {"labels": ["none", "none"]}, "a router decides between"),
+        ("t5", {"architectures": ["T5EncoderModel"]}, None, "neither a classifier nor a generator"),
+        ("t5", {"architectures": None}, None, "model of unknown kind"),
+        ("t5", {"model_type": "nothing-known"}, None, "cannot be loaded"),
+        ("distilbert", {"dim": 64}, None, "cannot be loaded|lacks trained weights"),
+        ("distilbert", {"n_layers": 5}, None, "lacks trained weights"),
+        ("distilbert", None, {"temperature": 0}, "ragweave.json of copy cannot be read"),
+        ("distilbert", None, {"task": "evaluator"}, "was trained as an evaluator"),
+    ],
+)
+def test_a_checkpoint_that_is_no_router_is_refused_in_words(
+    kind: str, config: dict[str, Any] | None, sheet: dict[str, Any] | None, message: str, copy: Any
+) -> None:
+    with pytest.raises(WeightsError, match=message):
+        checkpoint.router(str(copy(kind, config, sheet)), LABELS)
+
+
+def test_the_authors_word_for_none_is_understood(copy: Any) -> None:
+    names = {str(i): ("no" if label == "none" else label.upper()) for i, label in enumerate(LABELS)}
+    folder = copy("distilbert", config={"id2label": names, "label2id": {v: int(k) for k, v in names.items()}})
+    assert checkpoint.router(str(folder), LABELS).labels == LABELS
+
+
+def test_label_words_that_the_tokeniser_does_not_know_are_refused(tiny: Any, tmp_path: Path) -> None:
+    from transformers import T5ForConditionalGeneration
+
+    words = [w for w in tiny.vocabulary() if w != "clip"]
+    tokenizer = tiny.t5_tokenizer(words)
+    folder = tiny.save(tmp_path / "t5", T5ForConditionalGeneration(tiny.t5_config()), tokenizer)
+    with pytest.raises(WeightsError, match="does not tell the labels"):
+        checkpoint.router(str(folder), LABELS)
+
+
+def test_a_foreign_t5_chooses_between_the_labels_that_are_given(t5: Path) -> None:
+    assert set(checkpoint.router(str(t5), ("paragraph", "image"))("which year")) == {"paragraph", "image"}
+
+
+@pytest.mark.parametrize("kind", ["distilbert", "t5"])
+def test_a_router_is_no_evaluator(kind: str, trained: dict[str, Any]) -> None:
+    with pytest.raises(WeightsError, match="is not an evaluator"):
+        checkpoint.evaluator(str(trained[kind].folder))
+
+
+def test_a_base_model_is_not_asked_with_a_random_head(distilbert: Path, copy: Any) -> None:
+    folder = copy("distilbert")
+    shutil.copy(distilbert / "model.safetensors", folder / "model.safetensors")
+    with pytest.raises(WeightsError, match="lacks trained weights"):
+        checkpoint.router(str(folder), LABELS)
+
+
+def test_broken_weights_are_refused(copy: Any) -> None:
+    folder = copy("evaluator")
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[: weights.stat().st_size // 2])
+    with pytest.raises(WeightsError, match="the checkpoint copy cannot be loaded"):
+        checkpoint.evaluator(str(folder))
+
+
+def test_a_checkpoint_without_tokeniser_is_refused(copy: Any) -> None:
+    folder = copy("distilbert")
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(WeightsError, match="has no tokeniser"):
+        checkpoint.router(str(folder), LABELS)
+
+
+def test_code_that_a_checkpoint_brings_is_not_run(copy: Any) -> None:
+    names = {"AutoConfig": "evil.C", "AutoModelForSequenceClassification": "evil.M"}
+    folder = copy("distilbert", config={"auto_map": names, "model_type": "evil"})
+    (folder / "evil.py").write_text(f"open({str(folder / 'ran')!r}, 'w').close()", encoding="utf-8")
+    with pytest.raises(WeightsError, match="cannot be loaded"):
+        checkpoint.router(str(folder), LABELS)
+    assert not (folder / "ran").exists()
+
+
+def test_scores_that_are_not_numbers_are_an_error(copy: Any) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = copy("distilbert")
+    tensors = load_file(folder / "model.safetensors")
+    tensors["classifier.bias"][0] = float("nan")
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match="not numbers"):
+        checkpoint.router(str(folder), LABELS)("which year")
+
+
+@pytest.mark.parametrize(("outputs", "t5"), [(1, False), (2, False), (1, True)])
+def test_evaluators_of_others_are_read_without_a_sheet(outputs: int, t5: bool, tiny: Any, tmp_path: Path) -> None:
+    folder = sequence_model(tiny, tmp_path / "other", outputs, t5)
+    found = checkpoint.evaluator(str(folder))("the moon", [Passage("", "moon tide"), Passage("oven", "bread")])
+    assert all(-1 <= x <= 1 for x in found) and found[0] != found[1]
+
+
+def test_log_odds_of_a_cross_encoder_become_minus_one_to_one(tiny: Any, tmp_path: Path) -> None:
+    """One output without a sheet is log-odds: 2 sigmoid(x) - 1 = tanh(x / 2); a regression is only clipped."""
+    import math
+
+    passage = [Passage("", "moon tide")]
+    odds = checkpoint.evaluator(str(sequence_model(tiny, tmp_path / "odds", 1)))
+    plain = checkpoint.evaluator(str(sequence_model(tiny, tmp_path / "plain", 1, problem_type="regression")))
+    raw = plain("the moon", passage)[0]
+    assert -1 < raw < 1
+    assert odds("the moon", passage)[0] == pytest.approx(math.tanh(raw / 2), abs=1e-6)
+
+
+def test_an_evaluator_has_one_or_two_outputs(tiny: Any, tmp_path: Path) -> None:
+    with pytest.raises(WeightsError, match="has 3 outputs"):
+        checkpoint.evaluator(str(sequence_model(tiny, tmp_path / "three", 3)))
+
+
+def test_a_name_may_lie_in_the_models_folder_of_the_home(
+    trained: dict[str, Any], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
+    model_settings.cache_clear()
+    shutil.copytree(trained["distilbert"].folder, home / "models" / "my-router")
+    assert checkpoint.router("my-router", LABELS).name == "my-router"

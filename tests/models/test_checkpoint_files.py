@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.models import checkpoint
+from ragweave.models.checkpoint_files import find, read_config, read_sheet, usable_labels
+from ragweave.models.errors import InputError, MissingExtra, RagweaveError, WeightsError
+from ragweave.models.settings import model_settings
+
+KNOWN = ("none", "paragraph", "image")
+
+
+def folder(at: Path, config: object = None, **files: bytes) -> Path:
+    at.mkdir()
+    if config is not None:
+        (at / "config.json").write_text(config if isinstance(config, str) else json.dumps(config), encoding="utf-8")
+    for name, content in files.items():
+        (at / name.replace("__", ".")).write_bytes(content)
+    return at
+
+
+@pytest.mark.parametrize(
+    ("config", "files", "message"),
+    [
+        (None, {}, "made is not a checkpoint"),
+        ("{broken", {}, "made is not a checkpoint"),
+        ("[]", {}, "made is not a checkpoint"),
+        ({"hidden": 3}, {}, "made is not a checkpoint"),
+        ({"model_type": "t5"}, {}, "made has no weights"),
+        ({"model_type": "t5"}, {"pytorch_model__bin": b"\x80"}, "a pickle only, which can run code"),
+        ({"model_type": "t5"}, {"model__safetensors": b"x"}, "made has no tokeniser"),
+        ({"model_type": "t5"}, {"weights__pt": b"PK"}, "a pickle only, which can run code"),
+    ],
+)
+def test_a_folder_that_is_no_checkpoint_is_explained(
+    tmp_path: Path, config: object, files: dict[str, bytes], message: str
+) -> None:
+    with pytest.raises(WeightsError, match=message):
+        read_config(folder(tmp_path / "made", config, **files))
+
+
+def test_safetensors_beside_a_pickle_are_enough(tmp_path: Path) -> None:
+    made = folder(
+        tmp_path / "made", {"model_type": "t5"}, model__safetensors=b"x", vocab__txt=b"a", pytorch_model__bin=b"\x80"
+    )
+    assert read_config(made)["model_type"] == "t5"
+
+
+@pytest.mark.parametrize("wanted", ["./nowhere", "/nowhere/at/all", "nowhere", "a/b/c", "~nobody/x", "..", "a b/c", ""])
+def test_what_is_neither_a_folder_nor_a_name_of_the_hub_is_refused(
+    wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if wanted == "..":
+        assert find(wanted) == Path("..").absolute()
+        return
+    with pytest.raises(WeightsError, match="there is no checkpoint folder"):
+        find(wanted)
+
+
+def test_an_unset_path_names_its_variable() -> None:
+    with pytest.raises(InputError, match="RAGWEAVE_ROUTER is not set"):
+        checkpoint.router(" ")
+    with pytest.raises(InputError, match="RAGWEAVE_EVALUATOR is not set"):
+        checkpoint.evaluator("")
+
+
+def test_offline_refuses_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
+    model_settings.cache_clear()
+    with pytest.raises(WeightsError, match="RAGWEAVE_OFFLINE forbids"):
+        find("owner/name@main")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "repo", "revision"),
+    [
+        ("owner/name", "owner/name", None),
+        ("owner/name@0a1b2c", "owner/name", "0a1b2c"),
+        ("o-1/n.2@refs/pr/1", "o-1/n.2", "refs/pr/1"),
+    ],
+)
+def test_a_name_of_the_hub_is_fetched_at_its_revision_without_pickles(
+    wanted: str, repo: str, revision: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path
+) -> None:
+    import huggingface_hub
+
+    asked: dict[str, Any] = {}
+
+    def snapshot_download(name: str, **options: Any) -> str:
+        asked.update(options, name=name)
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    assert find(wanted) == tmp_path
+    assert (asked["name"], asked["revision"], asked["endpoint"]) == (repo, revision, "http://127.0.0.1:9")
+    assert not [p for p in asked["allow_patterns"] if p.endswith((".bin", ".py", ".pt", "*"))]
+    assert home in Path(asked["cache_dir"]).parents
+
+
+def test_a_hub_that_is_down_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(WeightsError, match="owner/name cannot be fetched from the hub"):
+        find("owner/name")
+
+
+def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    config = {"model_type": "distilbert", "architectures": ["DistilBertForSequenceClassification"]}
+    made = folder(tmp_path / "made", config, model__safetensors=b"x", vocab__txt=b"a")
+    with pytest.raises(MissingExtra, match=r"ragweave\[hf\]"):
+        checkpoint.router(str(made))
+
+
+def test_a_folder_without_a_sheet_gets_the_defaults(tmp_path: Path) -> None:
+    sheet = read_sheet(tmp_path)
+    assert (sheet.task, sheet.first_line, sheet.temperature, sheet.max_length) == (None, True, 1.0, 512)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"temperature": -1}', '{"max_length": 1e9}', '{"task": "chat"}', "\x00"])
+def test_a_broken_sheet_is_explained(text: str, tmp_path: Path) -> None:
+    (tmp_path / "ragweave.json").write_text(text, encoding="utf-8")
+    with pytest.raises(WeightsError, match=r"ragweave\.json of .* cannot be read"):
+        read_sheet(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        (("none", "image"), ("none", "image")),
+        (("no", " Image "), ("none", "image")),
+        (("none", "table"), None),
+        (("image",), None),
+        (("no", "none"), None),
+        ((), None),
+    ],
+)
+def test_labels_are_checked_against_the_vocabulary(labels: tuple[str, ...], found: tuple[str, ...] | None) -> None:
+    if found is None:
+        with pytest.raises(RagweaveError, match="a router decides between none, paragraph, image"):
+            usable_labels(labels, KNOWN, "it")
+    else:
+        assert usable_labels(labels, KNOWN, "it") == found
