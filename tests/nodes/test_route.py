@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from langgraph.runtime import Runtime
+
+from ragweave.models import chat, checkpoint, router
+from ragweave.models.errors import ModelError, WeightsError
+from ragweave.models.settings import model_settings
+from ragweave.nodes import run as runs
+from ragweave.nodes.context import Context
+from ragweave.nodes.route import ENSEMBLE_AT, route
+from ragweave.nodes.state import State
+from ragweave.testing import ScriptedChat
+
+HELD = {"paragraph": 9, "document": 4, "image": 3, "clip": 0, "video": 0}
+
+
+@pytest.fixture(autouse=True)
+def _library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that holds text and pictures."""
+
+    class Held:
+        async def counts(self) -> dict[str, int]:
+            return HELD
+
+    async def opened(name: str) -> Held:
+        return Held()
+
+    monkeypatch.setattr(runs, "open_library", opened)
+
+
+@pytest.fixture
+def says(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Lets the head or the checkpoint give these probabilities."""
+
+    def made(**probabilities: float) -> None:
+        monkeypatch.setattr(router, "predict", lambda question: probabilities)
+
+    return made
+
+
+def checkpoint_says(monkeypatch: pytest.MonkeyPatch, probabilities: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Put a trained router in the place of RAGWEAVE_ROUTER; return what it will have been asked."""
+    asked: list[tuple[str, str]] = []
+
+    def opened(path: str, labels: object = ()) -> Any:
+        def answer(question: str) -> Mapping[str, float]:
+            asked.append((path, question))
+            return probabilities
+
+        return answer
+
+    monkeypatch.setenv("RAGWEAVE_ROUTER", "my/router")
+    model_settings.cache_clear()
+    monkeypatch.setattr(checkpoint, "router", opened)
+    return asked
+
+
+@contextmanager
+def writer(*replies: str) -> Iterator[ScriptedChat]:
+    model = ScriptedChat(replies=list(replies))
+    with chat.override(writer=model):
+        yield model
+
+
+_turns = iter(range(10_000))
+
+
+async def routed(query: str, hop: int = 1, **context: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return the row of the trace, and the notes."""
+    runtime = Runtime(context=Context(**context), stream_writer=lambda event: None)
+    state: State = {"turn": f"route-{next(_turns)}", "hop": hop, "query": query}
+    update: Any = await route(state, runtime)
+    return update["routes"][0], update.get("notes", [])
+
+
+async def test_the_head_masks_what_the_library_lacks_and_none(says: Any) -> None:
+    says(none=0.5, video=0.3, image=0.18, paragraph=0.02, document=0.0, clip=0.0)
+    row, notes = await routed("what is on the poster")
+    assert row["corpora"] == ["image"]
+    assert row["confidence"] == {"paragraph": 0.1, "document": 0.0, "image": 0.9}
+    assert row["by"] == "small" and not notes
+
+
+async def test_an_unsure_head_searches_the_second_best_too(says: Any) -> None:
+    says(none=0.0, paragraph=0.5, document=0.4, image=0.1, clip=0.0, video=0.0)
+    row, _ = await routed("what was decided")
+    assert row["corpora"] == ["paragraph", "document"]
+
+
+async def test_a_greeting_needs_no_search_in_any_corpus() -> None:
+    row, _ = await routed("Hello!")
+    assert row["corpora"] == ["none"]
+
+
+async def test_a_checkpoint_decides_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = checkpoint_says(monkeypatch, {"none": 0.9, "image": 0.09, "paragraph": 0.01})
+    row, notes = await routed("what is on the poster", route_by="checkpoint")
+    assert asked == [("my/router", "what is on the poster")]
+    assert (row["corpora"], row["by"], notes) == (["image"], "checkpoint", [])
+    assert row["confidence"] == {"paragraph": 0.1, "document": 0.0, "image": 0.9}
+
+
+async def test_a_checkpoint_may_say_none_only_in_the_first_hop_and_with_a_writer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checkpoint_says(monkeypatch, {"none": 0.9, "image": 0.1})
+    with writer():
+        first, _ = await routed("what is energy", route_by="checkpoint")
+        later, _ = await routed("what is energy", hop=2, route_by="checkpoint")
+        small, _ = await routed("what is energy", route_by="checkpoint", mind="small")
+    assert first["corpora"] == ["none"] and first["confidence"]["none"] == 0.9
+    assert later["corpora"] == small["corpora"] == ["image"]
+
+
+async def test_a_checkpoint_that_knows_no_corpus_of_the_library_still_searches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checkpoint_says(monkeypatch, {"clip": 0.7, "video": 0.3})
+    row, _ = await routed("when does she drop it", route_by="checkpoint")
+    assert row["corpora"] and set(row["corpora"]) <= {"paragraph", "document", "image"}
+
+
+async def test_a_checkpoint_that_cannot_be_used_costs_a_note_and_the_head_decides(
+    monkeypatch: pytest.MonkeyPatch, says: Any
+) -> None:
+    says(paragraph=0.9, image=0.1)
+    monkeypatch.setenv("RAGWEAVE_ROUTER", "/nowhere/at/all")
+    model_settings.cache_clear()
+    row, notes = await routed("who signed it", route_by="checkpoint")
+    assert (row["corpora"], row["by"]) == (["paragraph"], "small, checkpoint failed")
+    assert "there is no checkpoint folder '/nowhere/at/all'" in notes[0]
+
+
+async def test_a_checkpoint_that_is_not_set_costs_a_note(says: Any) -> None:
+    says(paragraph=0.9, image=0.1)
+    row, notes = await routed("who signed it", route_by="checkpoint")
+    assert row["by"] == "small, checkpoint failed" and "RAGWEAVE_ROUTER is not set" in notes[0]
+
+
+async def test_the_library_decides_the_labels_a_checkpoint_may_have(monkeypatch: pytest.MonkeyPatch, says: Any) -> None:
+    says(paragraph=1.0)
+
+    def opened(path: str, labels: object = ()) -> Any:
+        assert labels == ("none", "paragraph", "document", "image", "clip", "video")
+        raise WeightsError("the labels of it are a, b", "train it")
+
+    checkpoint_says(monkeypatch, {})
+    monkeypatch.setattr(checkpoint, "router", opened)
+    _, notes = await routed("who signed it", route_by="checkpoint")
+    assert "the labels of it are a, b" in notes[0]
+
+
+async def test_the_ensemble_asks_no_model_where_the_head_is_sure(says: Any) -> None:
+    says(paragraph=ENSEMBLE_AT, image=1 - ENSEMBLE_AT, none=0.0)
+    with writer() as model:
+        row, _ = await routed("who signed it", route_by="ensemble")
+    assert (row["corpora"], row["by"]) == (["paragraph"], "small")
+    assert not model.calls
+
+
+async def test_the_ensemble_asks_the_model_where_the_head_is_not_sure(says: Any) -> None:
+    says(paragraph=ENSEMBLE_AT - 0.01, image=1.01 - ENSEMBLE_AT, none=0.0)
+    with writer("image") as model:
+        row, _ = await routed("who signed it", route_by="ensemble")
+    assert (row["corpora"], row["by"]) == (["image"], "llm")
+    assert len(model.calls) == 1
+
+
+async def test_the_ensemble_keeps_the_heads_word_where_the_reply_is_no_label(says: Any) -> None:
+    says(paragraph=0.6, image=0.4, none=0.0)
+    with writer("perhaps", "who knows"):
+        row, _ = await routed("who signed it", route_by="ensemble")
+    assert (row["corpora"][0], row["by"]) == ("paragraph", "small, llm unreadable")
+
+
+async def test_an_unsure_ensemble_without_a_model_says_what_to_set(says: Any) -> None:
+    says(paragraph=0.6, image=0.4)
+    with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
+        await routed("who signed it", route_by="ensemble")
+
+
+async def test_corpora_that_the_caller_names_are_taken_without_asking_anyone() -> None:
+    row, notes = await routed("who signed it", corpora=("image", "video"))
+    assert (row["corpora"], row["by"]) == (["image"], "asked")
+    assert "nothing in its video corpus" in notes[0]
