@@ -1,0 +1,249 @@
+"""What grading is worth when retrieval fails: `python -m ragweave.evals.corruption --data DIR`.
+
+None, half or all of the retrieved items are replaced by wrong ones (CRAG, section 5.5, lowers the accuracy of retrieval
+likewise). The wrong items are the best ranked ones that are not gold, so they look as right as wrong items can. Every
+question is then answered three times by the small mind: without any judgement of what was found, with grading, and
+with grading and a folder of pages that stands in for the web.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from langgraph.graph import END, START
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from ragweave.evals.answers import Outcome, Question, figures, question_of
+from ragweave.evals.corpus import Prepared, prepare, read_jsonl, use_home
+from ragweave.evals.report import table
+from ragweave.graphs.base import new_graph
+from ragweave.nodes.check import check
+from ragweave.nodes.context import Context
+from ragweave.nodes.frame import frame
+from ragweave.nodes.fuse import fuse, fused, score_items
+from ragweave.nodes.generate import generate
+from ragweave.nodes.grade import after_grade, grade
+from ragweave.nodes.plan import dispatch, plan
+from ragweave.nodes.refine import refine
+from ragweave.nodes.retrieve import retrieve
+from ragweave.nodes.run import Run
+from ragweave.nodes.search_web import search_web
+from ragweave.nodes.state import State, Update
+
+Way = Literal["plain", "graded", "web"]
+WAYS: tuple[Way, ...] = ("plain", "graded", "web")
+SHARES = (0.0, 0.5, 1.0)
+SEED = 13
+
+Gold = Mapping[str, frozenset[str]]
+"""Gold passage ids by question."""
+
+
+def lost(ids: Sequence[str], right: Collection[str], share: float, seed: str) -> frozenset[str]:
+    """Return the gold items that are lost when a share of the retrieved items is replaced by wrong ones.
+
+    Which positions are hit is drawn; a gold item there is lost, and a gold item that was not retrieved cannot come up
+    in its stead.
+
+    Args:
+        ids: retrieved items, best first.
+        right: gold items, retrieved or not.
+        share: 0 to 1.
+        seed: the same seed hits the same positions.
+    """
+    hit = random.Random(f"{SEED} {seed}").sample(range(len(ids)), round(share * len(ids)))
+    kept = set(ids) - {ids[at] for at in hit}
+    return frozenset(right) - kept if hit else frozenset()
+
+
+def corrupted(
+    way: Way, share: float, gold: Gold, prepared: Prepared
+) -> Callable[[State, Runtime[Context]], Awaitable[Update]]:
+    """Return `fuse` with a share of its items replaced; the others are scored as honestly as they always are.
+
+    Where nothing is judged, `best` says that everything answers.
+    """
+
+    async def fuse_corrupted(state: State, runtime: Runtime[Context]) -> Update:
+        update = await fuse(state, runtime)
+        run = Run.of("fuse", state, runtime)
+        library, query = await run.library(), state["query"]
+        ranking = fused(state.get("found", []), query, run.context)
+        items = await library.items([i for i, _ in ranking])
+        named = {i: prepared.id_of(item.locator.get("file", "")) for i, item in items.items()}
+        right = {i for i, name in named.items() if name in gold.get(query, frozenset())}
+        gone = lost(update["candidates"], right, share, query)
+        if gone:
+            left = [r for r in ranking if r[0] not in gone]
+            rows = (await score_items(library, query, left, run.context, run.hop))[: run.context.top_k]
+            best = max((r["relevance"] for r in rows), default=-1.0)
+            update = {**update, "evidence": rows, "candidates": [r["id"] for r in rows], "best": best}
+        return {**update, "best": 1.0} if way == "plain" else update
+
+    return fuse_corrupted
+
+
+def graph_of(way: Way, share: float, gold: Gold, prepared: Prepared) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Return CRAG over corrupted retrieval, or the same nodes without grading and repair."""
+    nodes: dict[str, Any] = {"frame": frame, "plan": plan, "retrieve": retrieve, "generate": generate, "check": check}
+    nodes["fuse"] = corrupted(way, share, gold, prepared)
+    if way != "plain":
+        nodes |= {"grade": grade, "refine": refine, "search_web": search_web}
+    builder = new_graph(**nodes)
+    builder.add_edge(START, "frame")
+    builder.add_edge("frame", "plan")
+    builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
+    builder.add_edge("retrieve", "fuse")
+    if way == "plain":
+        builder.add_edge("fuse", "generate")
+    else:
+        builder.add_edge("fuse", "grade")
+        builder.add_conditional_edges("grade", _repairs, ["refine", "search_web", "generate"])
+        builder.add_edge("refine", "generate")
+        builder.add_edge("search_web", "generate")
+    builder.add_edge("generate", "check")
+    builder.add_edge("check", END)
+    return builder.compile()
+
+
+def _repairs(state: State, runtime: Runtime[Context]) -> list[str]:
+    return after_grade(state, runtime) or ["generate"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One answered question.
+
+    Attributes:
+        outcome: the answer.
+        action: CRAG's verdict, or "" where nothing graded.
+    """
+
+    outcome: Outcome
+    action: str
+
+
+async def ask(
+    graph: CompiledStateGraph[Any, Any, Any, Any], prepared: Prepared, questions: Sequence[Question], way: Way
+) -> list[Asked]:
+    """Ask every question, one after another."""
+    context = Context(library=prepared.library.name, mind="small", web="auto" if way == "web" else "off")
+    out: list[Asked] = []
+    for question in questions:
+        started = time.perf_counter()
+        state = await graph.ainvoke({"messages": [("human", question.text)]}, context=context)
+        cited = [prepared.id_of(c.locator.get("file", "")) for c in state["answer"].citations]
+        outcome = Outcome(question, state["answer"], time.perf_counter() - started, cited)
+        out.append(Asked(outcome, (state.get("grade") or {}).get("action", "")))
+    return out
+
+
+def cell(asked: Sequence[Asked], before: Sequence[Asked] = ()) -> dict[str, float]:
+    """Return the figures of one cell; with the same questions before repair, also how many of those it mended.
+
+    `repaired` is the share of the questions that were not answered correctly before and are now; `broken` the share of
+    those that were and are not any more.
+    """
+    found = figures([a.outcome for a in asked])
+    out = {k: found[k] for k in ("answered_correct", "answered_wrong", "abstained")}
+    if any(a.action for a in asked):
+        out |= {
+            action: round(sum(a.action == action for a in asked) / len(asked), 4)
+            for action in ("correct", "ambiguous", "incorrect")
+        }
+    if before:
+        right = [
+            (b.outcome.verdict == "correct", a.outcome.verdict == "correct") for b, a in zip(before, asked, strict=True)
+        ]
+        wrong, good = [now for was, now in right if not was], [now for was, now in right if was]
+        out["repaired"] = round(sum(wrong) / len(wrong), 4) if wrong else 0.0
+        out["broken"] = round(1 - sum(good) / len(good), 4) if good else 0.0
+    return out
+
+
+def save_pages(passages: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Write passages as pages with addresses of their own, for the folder provider."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for n, p in enumerate(passages):
+        head = f"---\nurl: https://pages.example/{n}\n---\n# {p['title']}\n\n"
+        (folder / f"{n:05d}.md").write_text(f"{head}{p['text']}\n", encoding="utf-8")
+
+
+@contextmanager
+def web_folder(folder: Path) -> Iterator[None]:
+    """Let a folder stand in for the web."""
+    names = {"RAGWEAVE_WEB_PROVIDER": "folder", "RAGWEAVE_WEB_FOLDER": str(folder)}
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(names)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+async def measure(data: Path, work: Path, limit: int) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the figures by question set, then by share of wrong items and way of answering."""
+    xquad = [question_of(q, "xquad") for q in read_jsonl(data / "squad_xquad_en/queries.jsonl")]
+    hotpot = [question_of(q, "hotpotqa") for q in read_jsonl(data / "multihop_hotpotqa/queries.jsonl")]
+    passages = [
+        *read_jsonl(data / "squad_xquad_en/passages.jsonl"),
+        *read_jsonl(data / "multihop_hotpotqa/corpus.jsonl"),
+    ]
+    prepared = await prepare(passages, "text", work)
+    save_pages(passages, work / "web")
+    sets = {"xquad": xquad[:: max(1, len(xquad) // limit)][:limit], "hotpotqa": hotpot[:limit]}
+    out: dict[str, dict[str, dict[str, float]]] = {}
+    with web_folder(work / "web"):
+        for name, questions in sets.items():
+            gold = {q.text: frozenset(q.gold) for q in questions}
+            out[name] = {}
+            for share in SHARES:
+                before: list[Asked] = []
+                for way in WAYS:
+                    asked = await ask(graph_of(way, share, gold, prepared), prepared, questions, way)
+                    out[name][f"{share:.0%} wrong, {way}"] = cell(asked, before if way == "web" else ())
+                    before = asked
+    return out
+
+
+COLUMNS = (
+    "answered_correct", "answered_wrong", "abstained", "correct", "ambiguous", "incorrect", "repaired", "broken",
+)  # fmt: skip
+
+
+def main() -> None:
+    """Print the tables, and write them as JSON where `--json` names a file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
+    parser.add_argument("--work", type=Path, default=Path(".cache/evals"), help="folder for the evaluation library")
+    parser.add_argument("--limit", type=int, default=100, help="questions per set")
+    parser.add_argument("--json", type=Path, help="file for the figures")
+    given = parser.parse_args()
+    work = given.work.resolve()
+    use_home(work / "home")
+    found = asyncio.run(measure(given.data, work, given.limit))
+    for name, cells in found.items():
+        rows = [[label, *(c[k] if k in c else "" for k in COLUMNS)] for label, c in cells.items()]
+        sys.stdout.write(f"\n{name}\n{table(['items, way', *COLUMNS], rows)}\n")
+    if given.json:
+        given.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
