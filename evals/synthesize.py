@@ -32,7 +32,7 @@ KEPT: Outcome = "kept"
 WRONG: Outcome = "the final answer differs from the gold answer"
 ENDLESS: Outcome = "still asking after the last round"
 SILENT: Outcome = "the teacher said nothing"
-NO_QUERY: Outcome = "no query could be read"
+NO_QUERY: Outcome = "no new query could be read"
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,14 @@
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from ragweave.nodes.reason import repeated
+import pytest
+from pydantic import ValidationError
+
+from ragweave.nodes.context import AUTO_RAG_PRESETS, Context
+from ragweave.nodes.dialogue import asked_now, fetched_now, recalling
+from ragweave.nodes.reason import after_reason, repeated
+from ragweave.nodes.state import State
 
 
 @pytest.mark.parametrize(
@@ -16,3 +22,55 @@ from ragweave.nodes.reason import repeated
 )
 def test_repetition_is_seen_through_the_wording(query: str, same: bool) -> None:
     assert repeated(query, ["When was the tower built?"]) is same
+
+
+def test_another_hop_asks_route_and_expand_side_by_side() -> None:
+    assert after_reason({"then": "more"}) == ["route", "expand"]
+    assert after_reason({"then": "recall"}) == "recall"
+    assert after_reason({"then": "generate"}) == "generate"
+
+
+def state(**keys: Any) -> State:
+    task = {"queries": ["asked", "rewritten"], "corpus": "paragraph"}
+    made: Any = {
+        "query": "next",
+        "hop": 1,
+        "recalls": 0,
+        "tasks": [task],
+        "hops": [],
+        "candidates": ["a"],
+        "evidence": [],
+    }
+    made.update(keys)
+    found: State = made
+    return found
+
+
+def test_round_of_search_is_told_from_a_round_of_recall() -> None:
+    rows = [{"id": "model-t-1", "origin": "model", "hop": 1}, {"id": "web-1", "origin": "web", "hop": 1}]
+    searched = state(evidence=rows[1:])
+    assert (recalling(searched), asked_now(searched), fetched_now(searched)) == (False, "asked", ["a", "web-1"])
+    recalled = state(recalls=1, evidence=rows)
+    assert (recalling(recalled), asked_now(recalled), fetched_now(recalled)) == (True, "next", ["model-t-1"])
+
+
+def test_recall_that_brought_nothing_has_no_evidence_of_an_earlier_one() -> None:
+    past = [{"corpora": ["paragraph"]}, {"corpora": ["model"]}]
+    rows = [{"id": "model-t-1", "origin": "model", "hop": 1}]
+    assert fetched_now(state(recalls=2, hops=past, evidence=rows)) == []
+
+
+@pytest.mark.parametrize("name", list(AUTO_RAG_PRESETS))
+def test_presets_set_rounds_passages_and_recalls(name: Any) -> None:
+    made = Context(auto_rag_preset=name)
+    preset = AUTO_RAG_PRESETS[name]
+    assert (made.max_hops, made.turn_passages, made.max_recalls) == tuple(preset.values())
+
+
+def test_what_is_set_besides_a_preset_wins_over_it() -> None:
+    assert Context(auto_rag_preset="2wiki", max_hops=3).max_hops == 3
+
+
+def test_unknown_preset_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        Context.model_validate({"auto_rag_preset": "mine"})

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import BaseMessage
+
+from ragweave.corpora.library import close_all, open_library
+from ragweave.evals.synthesis_job import Job, read_journal, read_tasks, synthesize
+from ragweave.evals.synthesize import NEED, Settings, Task, bears, read_task, same
+from ragweave.models.chat import override
+from ragweave.models.errors import InputError, ModelError
+from ragweave.models.meter import Limits
+from ragweave.testing import ScriptedChat
+from ragweave.testing.library import build_library
+
+TEXTS = {
+    "mill.md": "# Tarn Mill\n\nThe Tarn Mill made paper. It was set up by Ilse Marwen in 1871.\n",
+    "ilse.md": "# Ilse Marwen\n\nIlse Marwen was born in Norway and went to sea early.\n",
+    "bread.md": "# Rye bread\n\nMix rye flour, water, salt and sourdough and let it rest.\n",
+}
+NUMBERS = count()
+ROW = {
+    "id": "q1",
+    "question": "Where was the person who set up the Tarn Mill born?",
+    "answers": ["Norway"],
+    "links": ["Ilse Marwen"],
+}
+
+
+def teacher(**parts: Any) -> ScriptedChat:
+    """A model that reasons, writes queries and answers as told, by how much the prompt holds so far."""
+    script: dict[str, Any] = {
+        "reason": lambda n: [
+            "I have to find who set it up.",
+            "It was Ilse Marwen. However, find her birthplace.",
+            "Norway.",
+        ][min(n, 2)],
+        "queries": lambda n: [
+            "1. rye bread recipe\n2. who set up the Tarn Mill",
+            "Ilse Marwen birthplace",
+        ][min(n, 1)],
+        "answer": lambda n: "Norway",
+        **parts,
+    }
+
+    def react(messages: list[BaseMessage]) -> Any:
+        text, system = messages[-1].text, messages[0].text
+        found = text.count("Query: ")
+        if "search queries" in system:
+            return script["queries"](0 if "(none)" in text else 1)
+        return script["answer" if "few words" in system else "reason"](found)
+
+    return ScriptedChat(react=react)
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Index TEXTS once; return the home that holds them."""
+    folder = tmp_path_factory.mktemp("indexed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
+        asyncio.run(build_library(folder / "texts", TEXTS))
+        close_all()
+    return folder / "home"
+
+
+@pytest.fixture
+def library(indexed: Path, home: Path) -> None:
+    shutil.copytree(indexed, home)
+
+
+def job(folder: Path, rows: list[dict[str, Any]], **options: Any) -> Job:
+    questions = folder / "questions.jsonl"
+    questions.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+    return Job(questions, folder / "out" / "data.jsonl", settings=Settings(passages=1), **options)
+
+
+async def run(made: Job, model: ScriptedChat) -> Any:
+    with override(writer=model):
+        return await synthesize(made)
+
+
+@pytest.mark.usefixtures("library")
+async def test_walk_keeps_the_first_query_whose_documents_hold_a_part_of_the_answer(tmp_path: Path) -> None:
+    made = job(tmp_path, [ROW])
+    report = await run(made, teacher())
+    assert (report["kept"], report["hops_of_kept"], report["missed_rounds"]) == (1, {2: 1}, 0)
+    (row,) = [json.loads(line) for line in made.out.read_text(encoding="utf-8").splitlines()]
+    roles = [m["role"] for m in row["messages"]]
+    assert roles == ["system", "user", "assistant", "user", "assistant", "user", "assistant"]
+    said = [m["content"] for m in row["messages"] if m["role"] == "assistant"]
+    assert said[0].endswith("Query: who set up the Tarn Mill")
+    assert said[1].endswith("Query: Ilse Marwen birthplace")
+    assert said[2].endswith("Final Answer: Norway")
+    assert "Ilse Marwen in 1871" in row["messages"][3]["content"]
+    assert json.loads(made.report.read_text(encoding="utf-8"))["kept"] == 1
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ({"answer": lambda n: "Sweden"}, "the final answer differs from the gold answer"),
+        (
+            {"reason": lambda n: "However, I must find more.", "queries": lambda n: f"Norway {next(NUMBERS)}"},
+            "still asking after the last round",
+        ),
+        ({"reason": lambda n: ""}, "the teacher said nothing"),
+        ({"queries": lambda n: "Here are the queries:"}, "no new query could be read"),
+    ],
+)
+async def test_walk_is_dropped_with_its_reason(
+    tmp_path: Path, parts: dict[str, Callable[[int], str]], reason: str
+) -> None:
+    made = job(tmp_path, [ROW])
+    report = await run(made, teacher(**parts))
+    assert report["kept"] == 0
+    assert report["dropped"] == {reason: 1}
+    assert made.out.read_text(encoding="utf-8") == ""
+
+
+@pytest.mark.usefixtures("library")
+async def test_second_run_asks_no_model_about_what_is_finished(tmp_path: Path) -> None:
+    rows = [{**ROW, "id": f"q{n}"} for n in range(3)]
+    first = job(tmp_path, rows, limit=2)
+    await run(first, teacher())
+    made = job(tmp_path, rows)
+    report = await run(made, teacher())
+    assert report["kept"] == 3
+    assert report["model_calls"] > 0
+    again = teacher()
+    before = made.out.read_text(encoding="utf-8")
+    assert (await run(made, again))["kept"] == 3
+    assert again.calls == []
+    assert made.out.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.usefixtures("library")
+async def test_torn_last_line_of_a_killed_run_costs_one_question(tmp_path: Path) -> None:
+    made = job(tmp_path, [ROW, {**ROW, "id": "q2"}])
+    await run(made, teacher())
+    whole = made.journal.read_bytes()
+    made.journal.write_bytes(whole[:-40])
+    model = teacher()
+    report = await run(made, model)
+    assert report["kept"] == 2
+    assert {"q1", "q2"} == {json.loads(x)["id"] for x in made.out.read_text(encoding="utf-8").splitlines()}
+    assert len(model.calls) == len(teacher_calls_of_one_walk)
+
+
+teacher_calls_of_one_walk = ("reason", "queries", "reason", "queries", "reason", "answer")
+
+
+@pytest.mark.usefixtures("library")
+async def test_question_that_a_model_fails_on_is_tried_again_by_the_next_run(tmp_path: Path) -> None:
+    made = job(tmp_path, [ROW])
+    report = await run(made, ScriptedChat(react=lambda messages: ValueError("broken")))
+    assert (report["kept"], report["left"], sum(report["failed"].values())) == (0, 1, 1)
+    assert (await run(made, teacher()))["kept"] == 1
+
+
+@pytest.mark.usefixtures("library")
+async def test_budget_ends_the_job_and_is_named(tmp_path: Path) -> None:
+    rows = [{**ROW, "id": f"q{n}"} for n in range(5)]
+    report = await run(job(tmp_path, rows, width=1, limits=Limits(calls=8)), teacher())
+    assert (report["kept"], report["left"], report["ended_by"]) == (1, 4, "8 model calls")
+
+
+@pytest.mark.usefixtures("library")
+async def test_journal_of_other_settings_is_refused(tmp_path: Path) -> None:
+    made = job(tmp_path, [ROW])
+    await run(made, teacher())
+    with pytest.raises(InputError, match="other models, settings"):
+        read_journal(made.journal, "another")
+
+
+@pytest.mark.usefixtures("library")
+async def test_without_a_teacher_nothing_starts(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="teacher"):
+        await synthesize(job(tmp_path, [ROW]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", '"x"', "[1]", '{"id": "a"}', '{"id": "a", "question": "q"}', '{"question": "q", "answers": ["a"]}'],
+)
+def test_unusable_question_files_are_refused_with_a_sentence(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "q.jsonl"
+    file.write_text(text, encoding="utf-8")
+    if not text:
+        assert read_tasks(file) == []
+        return
+    with pytest.raises(InputError):
+        read_tasks(file)
+
+
+def test_same_id_twice_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "q.json"
+    file.write_text(json.dumps([ROW, ROW]), encoding="utf-8")
+    with pytest.raises(InputError, match="more than once"):
+        read_tasks(file)
+
+
+def test_rows_of_public_multi_hop_sets_are_understood() -> None:
+    row = {"_id": "5a", "question": "q?", "answer": "yes", "supporting_facts": [["Alpha (film)", 0], ["Beta", 1]]}
+    assert read_task(row) == Task("5a", "q?", ("yes",), ("Alpha", "Beta"))
+
+
+@pytest.mark.parametrize(
+    ("text", "useful"),
+    [
+        ("Ilse Marwen went to sea.", True),
+        ("She came from Norway.", True),
+        ("Norwaysomething else", False),
+        ("The Tarn Mill made paper.", False),
+    ],
+)
+def test_document_is_useful_for_what_the_question_does_not_say_itself(text: str, useful: bool) -> None:
+    assert bears(text, Task("q", ROW["question"], ("Norway",), ("Ilse Marwen", "Tarn Mill"))) is useful  # type: ignore[arg-type]
+
+
+def test_yes_and_no_make_no_document_useful() -> None:
+    assert not bears("No, it is yes.", Task("q", "Is it?", ("yes", "no")))
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "needs"),
+    [
+        ("However, the town is unknown.", True),
+        ("There is NO INFORMATION on it.", True),
+        ("I must find the year.", True),
+        ("Let me refine the query.", True),
+        ("The findings say 1931.", False),
+        ("It was refined steel.", False),
+    ],
+)
+def test_information_need_is_told_by_whole_words(reasoning: str, needs: bool) -> None:
+    assert bool(NEED.search(reasoning)) is needs
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"), [("Norway", True), ("the norway.", True), ("in northern Sweden", False), ("", False)]
+)
+def test_final_answers_are_compared_after_normalisation(answer: str, right: bool) -> None:
+    assert same(answer, ["Norway"]) is right
+
+
+@pytest.mark.usefixtures("library")
+async def test_library_is_the_one_that_is_named(tmp_path: Path) -> None:
+    assert (await open_library("default")).name == "default"
+    with pytest.raises(Exception, match="nowhere"):
+        await run(job(tmp_path, [ROW], library="nowhere"), teacher())
