@@ -4,7 +4,10 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 ROOMS  := evals graphs nodes prompts corpora models
 
-.PHONY: setup setup-dev demo docs test test-llm test-studio lint types links clean
+HFVENV ?= .venv-hf
+HF     := $(HFVENV)/bin
+
+.PHONY: setup setup-dev demo docs test test-llm test-hf test-studio lint types links clean
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -37,6 +40,20 @@ test: $(VENV)/.dev
 test-llm: $(VENV)/.dev
 	@$(BIN)/python tests/llm/fetch_model.py
 	@$(BIN)/python -m pytest -m llm tests/llm
+
+# Checkpoints of transformers, trained and loaded as tiny random models. torch is large: it stays in an environment of
+# its own. The version tried first has been tested; any other will do.
+$(HFVENV)/.ready: pyproject.toml constraints.txt
+	@test -x $(HF)/python || $(PYTHON) -m venv $(HFVENV) || python3 -m venv $(HFVENV)
+	@echo "Setting up torch and transformers ..."
+	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0 \
+	  || $(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf]' \
+	  pytest pytest-asyncio hypothesis
+	@touch $@
+
+test-hf: $(HFVENV)/.ready
+	@$(HF)/python -m pytest -m hf tests/hf
 
 demo: $(VENV)/.base
 	@$(BIN)/python examples/demo.py

@@ -1,0 +1,55 @@
+"""`ragweave train`: what is refused before anything is trained."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def routed(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.jsonl"
+    rows = [{"query": f"who is {i}", "label": ("paragraph", "image")[i % 2]} for i in range(40)]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "argv", [("router", "--kind", "distilbert"), ("router", "--kind", "t5"), ("evaluator", "--kind", "t5")]
+)
+def test_a_checkpoint_needs_a_base_and_a_folder(argv: tuple[str, ...], main: Any, routed: Path) -> None:
+    code, _, err = main("train", *argv, "--data", str(routed))
+    assert code == 2
+    assert "give --base and --out" in err
+
+
+def test_a_checkpoint_needs_its_packages(
+    main: Any, routed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    argv = ("train", "router", "--kind", "distilbert", "--data", str(routed), "--base", str(tmp_path))
+    code, _, err = main(*argv, "--out", str(tmp_path / "out"))
+    assert code == 2
+    assert 'pip install "ragweave[hf]"' in err
+
+
+def test_an_unknown_kind_is_wrong_use(main: Any, routed: Path) -> None:
+    code, _, err = main("train", "router", "--kind", "gpt", "--data", str(routed))
+    assert code == 2
+    assert "distilbert" in err
+
+
+def test_a_recipe_that_makes_no_sense_is_refused(main: Any, routed: Path) -> None:
+    code, _, err = main("train", "router", "--kind", "t5", "--data", str(routed), "--epochs", "0")
+    assert code == 2
+    assert "must be above 0" in err
+
+
+def test_the_small_evaluator_needs_the_folder_of_the_data_sets(main: Any, tmp_path: Path) -> None:
+    code, _, err = main("train", "evaluator", "--data", str(tmp_path))
+    assert code == 2
+    assert "evaluator_pairs" in err
