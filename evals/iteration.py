@@ -17,7 +17,7 @@ import numpy as np
 
 from ragweave.evals.corpus import Prepared, prepare, use_home
 from ragweave.evals.data import read_jsonl
-from ragweave.evals.metrics import all_gold_at, recall_at
+from ragweave.evals.metrics import all_gold_at, exact_match, recall_at, token_f1
 from ragweave.models.text import fold
 from ragweave.nodes.context import Context
 from ragweave.nodes.state import Evidence, Hop
@@ -42,12 +42,14 @@ class Asked:
         gold: ids of the passages it needs.
         kind: type by which hops are counted.
         links: strings that lead from one gold passage to the next; may be empty.
+        answers: gold answers.
     """
 
     text: str
     gold: tuple[str, ...]
     kind: str
     links: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
 
 @dataclass
@@ -60,6 +62,7 @@ class Trail:
         kept: evidence rows after the last hop.
         hops: rows of the trace.
         control: passage ids of one hop, best first.
+        answer: text of the sentences that were shown; empty for an abstention.
     """
 
     asked: Asked
@@ -67,6 +70,7 @@ class Trail:
     kept: list[int] = field(default_factory=list)
     hops: list[Hop] = field(default_factory=list)
     control: list[str] = field(default_factory=list)
+    answer: str = ""
 
     def after(self, hop: int) -> tuple[list[str], int]:
         """Return the ranking after a hop and the number of rows kept; a run that stopped earlier keeps its last."""
@@ -97,6 +101,8 @@ async def trail(prepared: Prepared, asked: Asked, context: Context, graph: Any) 
         for node, part in update.items():
             if node in {"fuse", "grade", "reason"} and part:
                 rows.update({e["id"]: e for e in part.get("evidence", [])})
+            if node == "check":
+                out.answer = " ".join(s.text for s in part["answer"].sentences)
             if node == "reason" and part.get("hops"):
                 out.hops.extend(part["hops"])
                 best = sorted(rows.values(), key=lambda e: (-e.get("standing", 0.0), e["id"]))
@@ -173,7 +179,19 @@ def sets(data: Path, limit: int) -> dict[str, list[Asked]]:
 
 
 def _asked(row: Mapping[str, Any], kind: str) -> Asked:
-    return Asked(str(row["question"]), tuple(row["gold"]), kind, tuple(row.get("links", ())))
+    links, answers = tuple(row.get("links", ())), tuple(row.get("answers", ()))
+    return Asked(str(row["question"]), tuple(row["gold"]), kind, links, answers)
+
+
+def answered(trails: Sequence[Trail]) -> dict[str, float]:
+    """Return exact match and token F1 of what was shown, as it is, and how often it holds a gold answer or nothing."""
+    asked = [(t.answer, t.asked.answers) for t in trails]
+    return {
+        "exact_match": round(float(np.mean([exact_match(text, golds) for text, golds in asked])), 3),
+        "token_f1": round(float(np.mean([token_f1(text, golds) for text, golds in asked])), 3),
+        "holds_answer": round(float(np.mean([any(fold(g) in fold(text) for g in golds) for text, golds in asked])), 3),
+        "abstained": round(float(np.mean([not text for text, _ in asked])), 3),
+    }
 
 
 async def measure(
@@ -210,7 +228,7 @@ async def measure(
             made.control = await control(prepared, asked, context, compiled)
             trails.append(made)
             told(f"{name}: {n} of {len(questions)}")
-        out[name] = {"figures": figures(trails), **behaviour(trails)}
+        out[name] = {"figures": figures(trails), **behaviour(trails), "answers": answered(trails)}
     return out
 
 
@@ -225,7 +243,7 @@ def report(measured: Mapping[str, Any]) -> str:
         lines.append(
             f"mean hops {row['mean_hops']}, stopped before hop {HOPS} {row['stopped_early']:.0%}, second queries that "
             f"name a bridge {row['second_query_names_bridge']} of {row['second_queries']}, "
-            f"hops by type {row['hops_by_type']}"
+            f"hops by type {row['hops_by_type']}, answers {row['answers']}"
         )
     return "\n".join(lines)
 

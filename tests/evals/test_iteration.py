@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragweave.evals.corpus import prepare
-from ragweave.evals.iteration import HOPS, Asked, Trail, bare, behaviour, control, figures, report, trail
+from ragweave.evals.iteration import HOPS, Asked, Trail, answered, bare, behaviour, control, figures, report, trail
 from ragweave.graphs.auto_rag import graph
 from ragweave.nodes.context import Context
 
@@ -69,9 +69,18 @@ def test_brackets_after_a_title_are_no_part_of_the_name() -> None:
 
 def test_report_says_what_the_evaluator_was_trained_on() -> None:
     trails = [made([["a"]], ("a",), control=["a"])]
-    text = report({"hotpotqa": {"figures": figures(trails), **behaviour(trails)}})
+    text = report({"hotpotqa": {"figures": figures(trails), **behaviour(trails), "answers": answered(trails)}})
     assert "trained on passages of the same 100 HotpotQA questions" in text
     assert "after hop 4" in text
+
+
+def test_answers_are_scored_as_they_are_shown() -> None:
+    asked = Asked("q", ("a",), "b", answers=("1931",))
+    told = answered([Trail(asked, answer="1931."), Trail(asked, answer="It was opened in 1931."), Trail(asked)])
+    assert told["exact_match"] == pytest.approx(1 / 3, abs=1e-3)
+    assert told["holds_answer"] == pytest.approx(2 / 3, abs=1e-3)
+    assert told["abstained"] == pytest.approx(1 / 3, abs=1e-3)
+    assert 1 / 3 < told["token_f1"] < 1
 
 
 PASSAGES = [
@@ -97,4 +106,5 @@ async def test_far_passage_is_found_and_kept_by_the_second_hop(tmp_path: Path) -
     assert set(run.ranked[0]) == {"Corvane"}
     assert set(run.ranked[1]) == {"Corvane", "Works"}
     assert run.names_bridge
+    assert "Ada Ostrander" in run.answer
     assert (await control(prepared, asked, context, graph))[0] == "Corvane"
