@@ -28,6 +28,8 @@ CLEAR = 0.75
 """Share of the question's words that is enough by itself."""
 NEARLY = 0.6
 """Share that the best items together must hold after a further hop, for a question without a relative clause."""
+JOINTLY = 0.85
+"""The same for a question with one."""
 TOGETHER = 3
 """Best items that are read together."""
 WHOLE = 0.9
@@ -181,7 +183,7 @@ def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[
     """
     wanted, clause = content_terms(question), has_clause(question)
     held = [set(terms(f"{e['title']} {e['text']}")) for e in ordered[:TOGETHER]]
-    if searched > 1 and coverage(wanted, set().union(*held), idf) >= (CLEAR if clause else NEARLY):
+    if searched > 1 and coverage(wanted, set().union(*held), idf) >= (JOINTLY if clause else NEARLY):
         return True
     share = coverage(wanted, held[0], idf)
     return share >= WHOLE if clause else share >= CLEAR or (share >= COVERED and gap >= APART)

@@ -132,7 +132,7 @@ def test_stop_needs_coverage_or_coverage_with_a_lead(question: str, gap: float, 
 
 
 def test_two_items_are_enough_together_after_a_second_hop_only() -> None:
-    question = "In which country was Marwen, who set up the Tarn Mill, born?"
+    question = "Where was Marwen, who set up the Tarn Mill, born?"
     assert not enough(question, [MILL, ILSE], 9.0, IDF, searched=1)
     assert enough(question, [MILL, ILSE], 0.0, IDF, searched=2)
     assert not enough(question, [MILL, PAPER], 0.0, IDF, searched=2)
