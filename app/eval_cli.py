@@ -47,6 +47,7 @@ def router(
         ensemble_curve,
         measure,
         second_corpus_curve,
+        within_budget,
     )
     from ragweave.evals.train_router import overlap
     from ragweave.models.errors import InputError
@@ -80,11 +81,11 @@ def router(
     typer.echo("\n" + confusion_table(found.confusion, LABELS))
     if curve:
         _print_curve("second corpus searched below", "corpora searched", points)
-        typer.echo(f"chosen: {choose_threshold(points):.2f}")
+        typer.echo(f"chosen, at most 1.25 corpora on average: {within_budget(points):.2f}")
         if large:
             points_large = ensemble_curve(gold, small, large)
             _print_curve("language model asked below", "model calls", points_large)
-            typer.echo(f"chosen: {choose_threshold(points_large):.2f}")
+            typer.echo(f"chosen, within .005 of the best: {choose_threshold(points_large):.2f}")
     if json_out:
         write_json(json_out, found.flat)
     if html:

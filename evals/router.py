@@ -170,6 +170,14 @@ def choose_threshold(curve: Sequence[Point], within: float = 0.005) -> float:
     return min((p for p in curve if p.accuracy >= top - within), key=lambda p: (p.cost, p.threshold)).threshold
 
 
+def within_budget(curve: Sequence[Point], most: float = 1.25) -> float:
+    """Return the highest threshold whose mean cost is at most `most`, 0 where none is that cheap.
+
+    Searching more corpora never finds less, so accuracy alone would always ask for two.
+    """
+    return max((p.threshold for p in curve if p.cost <= most + 1e-9), default=0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """A router's figures on one file.

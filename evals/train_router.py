@@ -36,7 +36,7 @@ RARE_WEIGHT = 2.0
 RARE_WEIGHT_TREES = 3.0
 """The same for the trees."""
 LEAST_ROWS = 60
-"""Public rows below which inner folds mean nothing."""
+"""Distinct public questions below which inner folds mean nothing."""
 BOOSTER: dict[str, Any] = {
     "objective": "multiclass",
     "num_leaves": 8,
@@ -86,8 +86,6 @@ class Corpus:
         Raises:
             InputError: there are too few public rows, or all have one label.
         """
-        if len(rows) < LEAST_ROWS:
-            raise InputError(f"{len(rows)} rows are too few to train on", f"give at least {LEAST_ROWS}")
         if len({r.label for r in rows}) < 2:
             raise InputError("the training file has rows of one label only", "give rows of at least two labels")
         public = sorted({(r.source, r.label) for r in rows})
@@ -95,6 +93,12 @@ class Corpus:
         kinds += [len(public) + names.index(t.label) for t in templates]
         labels = [*(r.label for r in rows), *(t.label for t in templates)]
         near = groups([r.query for r in rows])
+        distinct = len(np.unique(near))
+        if distinct < LEAST_ROWS:
+            raise InputError(
+                f"{distinct} questions, near-duplicates counted once, are too few to train on",
+                f"give at least {LEAST_ROWS}",
+            )
         return cls(
             [r.query for r in rows] + [t.query for t in templates],
             np.array([names.index(label) for label in labels], dtype=np.int64),
@@ -247,14 +251,18 @@ def calibrate(p: Floats, labels: Rows, weight: Floats) -> tuple[float, NDArray[n
 
 
 def seen(texts: Sequence[str]) -> NDArray[np.uint32]:
-    """Return sorted hashes of questions, by their words."""
-    digests = (hashlib.sha256(" ".join(words(t)).encode()).digest()[:4] for t in texts)
-    return np.unique(np.array([int.from_bytes(d, "big") for d in digests], dtype=np.uint32))
+    """Return the sorted distinct hashes of questions, by their words."""
+    return np.unique(_hashes(texts))
 
 
 def overlap(head: Head, texts: Sequence[str]) -> int:
-    """Return how many questions the head was trained on, by their words."""
-    return sum(bool(np.isin(seen([t]), head.seen)[0]) for t in texts)
+    """Return how many of the questions the head was trained on, by their words."""
+    return int(np.isin(_hashes(texts), head.seen).sum())
+
+
+def _hashes(texts: Sequence[str]) -> NDArray[np.uint32]:
+    digests = (hashlib.sha256(" ".join(words(t)).encode("utf-8", "replace")).digest()[:4] for t in texts)
+    return np.array([int.from_bytes(d, "big") for d in digests], dtype=np.uint32)
 
 
 def cross_validate(

@@ -18,8 +18,9 @@ __all__ = ["HEAD", "SECOND_BELOW", "choose", "head", "label_set", "none_by_rule"
 HEAD = Path(__file__).parent / "heads" / "router.npz"
 """The weights that ship."""
 
-SECOND_BELOW = 0.75
-"""Confidence under which the second-best corpus is searched too; chosen by `ragweave eval router --curve`."""
+SECOND_BELOW = 0.8
+"""Confidence under which the second-best corpus is searched too: the highest at which questions of foreign build search
+at most 1.25 corpora on average (`ragweave eval router --data evals/router_probe.jsonl --curve`)."""
 
 
 @lru_cache(maxsize=4)

@@ -24,9 +24,6 @@ from ragweave.models.trees import Trees
 
 Floats = NDArray[np.float64]
 
-HOME_SHARE = 0.7
-"""How far the home expert goes at most; the rest is always the wide one's."""
-
 GATE_SLOPE = 4.0
 """Multiplies the wide expert's margins before the softmax that weighs the experts."""
 
@@ -228,7 +225,7 @@ def mix(parts: Floats, dense: NDArray[np.float32], home: Expert, wide: Expert, h
         labels: number of labels.
     """
     near, far = parts[:, :, :home_kinds], parts[:, :, home_kinds:]
-    gate = softmax(far.sum(axis=1) * GATE_SLOPE)[:, :home_kinds].sum(axis=1, keepdims=True) * HOME_SHARE
+    gate = softmax(far.sum(axis=1) * GATE_SLOPE)[:, :home_kinds].sum(axis=1, keepdims=True)
     at_home = home.probabilities(stack(near, dense), labels)
     return np.asarray(gate * at_home + (1 - gate) * wide.probabilities(stack(far, dense), labels))
 

@@ -1,0 +1,177 @@
+import math
+import random
+
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score import rouge_scorer
+from sklearn import metrics as sk
+
+from ragweave.evals import metrics as m
+
+LABELS = ["none", "paragraph", "image", "clip"]
+labelled = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1, max_size=60)
+scored = st.lists(st.tuples(st.integers(0, 1), st.integers(-5, 5).map(lambda x: x / 3)), min_size=2, max_size=60)
+
+
+@given(labelled)
+def test_accuracy_agrees_with_scikit_learn(pairs):
+    gold, said = [g for g, _ in pairs], [s for _, s in pairs]
+    found = m.accuracy(gold, said)
+    present = sorted(set(gold))
+    recalls = sk.recall_score(gold, said, labels=present, average=None, zero_division=0)
+    assert found.micro == pytest.approx(sk.accuracy_score(gold, said))
+    assert found.macro == pytest.approx(float(np.mean(recalls)))
+    assert found.per_label == pytest.approx(dict(zip(present, recalls, strict=True)))
+    table = sk.confusion_matrix(gold, said, labels=LABELS)
+    ours = [[found.confusion.get(g, {}).get(p, 0) for p in LABELS] for g in LABELS]
+    assert table.tolist() == ours
+
+
+@given(scored)
+def test_auc_and_average_precision_agree_with_scikit_learn(rows):
+    y, s = [a for a, _ in rows], [b for _, b in rows]
+    if 0 < sum(y) < len(y):
+        assert m.auc(y, s) == pytest.approx(sk.roc_auc_score(y, s))
+        assert m.average_precision(y, s) == pytest.approx(sk.average_precision_score(y, s))
+    else:
+        assert m.auc(y, s) == 0.5
+
+
+def test_ranking_metrics_agree_with_pytrec_eval():
+    rng = random.Random(3)
+    qrels, runs, ours = {}, {}, {}
+    for q in range(40):
+        ids = [f"d{i}" for i in range(30)]
+        gold = {i: rng.choice([1, 2, 3]) for i in rng.sample(ids, rng.randint(1, 6))}
+        ranked = rng.sample(ids, 20)
+        qrels[str(q)] = gold
+        runs[str(q)] = {d: float(100 - r) for r, d in enumerate(ranked)}
+        ours[str(q)] = {
+            "ndcg_cut_10": m.ndcg_at(ranked, gold, 10),
+            "recall_5": m.recall_at(ranked, list(gold), 5),
+            "recip_rank": m.mrr(ranked, list(gold)),
+        }
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "recall.5", "recip_rank"}).evaluate(runs)
+    for q, values in ours.items():
+        for name, value in values.items():
+            assert value == pytest.approx(theirs[q][name]), (q, name)
+
+
+words = st.lists(st.sampled_from("river bank flows under the old stone bridge quickly".split()), max_size=12)
+
+
+@given(words, words)
+def test_rouge_l_agrees_with_rouge_score(a, b):
+    scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
+    expected = scorer.score(" ".join(b), " ".join(a))["rougeL"].fmeasure
+    assert m.rouge_l(" ".join(a), [" ".join(b)]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("answer", "golds", "exact", "f1"),
+    [
+        ("The Eiffel Tower!", ["eiffel tower"], 1, 1),
+        ("in 1889", ["1889"], 0, 2 / 3),
+        ("", ["x"], 0, 0),
+        ("blue and red", ["green", "red and blue"], 0, 1),
+        ("北京市", ["北京"], 0, 0.8),
+        ("a", ["the"], 1, 1),
+        ("x", [], 0, 0),
+    ],
+)
+def test_exact_match_and_token_f1(answer, golds, exact, f1):
+    assert m.exact_match(answer, golds) == exact
+    assert m.token_f1(answer, golds) == pytest.approx(f1)
+
+
+def test_ece_is_zero_when_confidence_is_met_and_the_gap_when_not():
+    assert m.ece([0.75] * 4, [True, True, True, False]) == pytest.approx(0)
+    assert m.ece([0.9] * 10, [False] * 10) == pytest.approx(0.9)
+    assert m.ece([1.0, 0.0], [True, False]) == pytest.approx(0)
+    assert m.ece([], []) == 0
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=50))
+def test_ece_lies_between_the_overall_gap_and_one(rows):
+    confidence, right = [c for c, _ in rows], [r for _, r in rows]
+    gap = abs(sum(confidence) / len(rows) - sum(right) / len(rows))
+    assert gap - 1e-9 <= m.ece(confidence, right) <= 1 + 1e-9
+    assert sum(b.count for b in m.reliability(confidence, right)) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("answer", "letter"),
+    [
+        ("B", "B"),
+        ("(c)", "C"),
+        ("b.", "B"),
+        ("The answer is D.", "D"),
+        ("answer: a", "A"),
+        ("C) because the bridge was closed", "C"),
+        ("I think it is (B).", "B"),
+        ("A or B", ""),
+        ("None of them", ""),
+        ("", ""),
+    ],
+)
+def test_letters_are_read_whatever_stands_around_them(answer, letter):
+    assert m.letter(answer) == letter
+    assert m.letter_score(answer, "B") == float(letter == "B")
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ("True", True),
+        ("TRUE.", True),
+        ("false", False),
+        ("No, the claim is refuted", False),
+        ("The statement is false", False),
+        ("true or false", True),
+        ("It could be true or false", None),
+        ("maybe", None),
+    ],
+)
+def test_truth_values_are_read_in_any_case(answer, value):
+    assert m.truth(answer) is value
+    assert m.truth_score(answer, "true") == float(value is True)
+
+
+def test_rankings_at_the_edges():
+    assert m.recall_at([], ["a"], 5) == 0
+    assert m.recall_at(["a"], [], 5) == 0
+    assert m.all_gold_at(["a", "b"], ["b", "a"], 2) == 1
+    assert m.all_gold_at(["a", "b"], ["b", "a"], 1) == 0
+    assert m.all_gold_at(["a"], [], 1) == 0
+    assert m.ndcg_at(["a", "a", "b"], ["a", "b"], 3) == pytest.approx((1 + 0.5) / (1 + 1 / math.log2(3)))
+    assert m.mrr(["x"], ["a"]) == 0
+
+
+def test_citations():
+    assert m.citation_precision(["a", "b", "c", "c"], {"a", "c"}) == 0.75
+    assert m.citation_recall(["a", "b"], ["a", "c"]) == 0.5
+    assert m.citation_precision([], {"a"}) == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "golds", "answerable", "abstained", "verdict"),
+    [
+        ("It was built in 1889.", ["1889"], True, False, "correct"),
+        ("It was built in 1889.", ["188"], True, False, "wrong"),
+        ("", ["x"], True, True, "abstained"),
+        (" ", ["x"], True, False, "abstained"),
+        ("", ["x"], False, True, "correct"),
+        ("something", [], False, False, "wrong"),
+        ("他住在北京市。", ["北京"], True, False, "correct"),
+    ],
+)
+def test_outcomes(answer, golds, answerable, abstained, verdict):
+    assert m.outcome(answer, golds, answerable, abstained) == verdict
+
+
+def test_rows_that_do_not_match_are_refused():
+    with pytest.raises(ValueError, match="2 rows against 1"):
+        m.accuracy(["a", "b"], ["a"])

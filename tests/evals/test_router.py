@@ -1,0 +1,105 @@
+import pytest
+
+from ragweave.corpora.types import LABELS
+from ragweave.evals import router as r
+from ragweave.evals.data import Routed
+
+QUESTIONS = ["What colour is the car in the photo?", "Summarise the whole webinar", "hm"]
+
+
+def decision(label, confidence, ms=1.0, calls=0):
+    rest = (1 - confidence) / (len(LABELS) - 1)
+    return r.Decision({k: confidence if k == label else rest for k in LABELS}, label, confidence, ms, calls)
+
+
+def test_the_head_routes_with_its_calibrated_confidence():
+    found = r.by_head(QUESTIONS)
+    assert [d.label for d in found[:2]] == ["image", "video"]
+    assert all(d.confidence == max(d.probabilities.values()) for d in found)
+    assert all(d.calls == 0 and d.ms > 0 for d in found)
+
+
+async def test_the_models_word_counts_and_an_unreadable_one_falls_back_to_the_head():
+    replies = iter(["clip", None, "banana"])
+
+    async def classify(question):
+        return next(replies)
+
+    found = await r.by_model(QUESTIONS, classify, LABELS, width=1)
+    small = r.by_head(QUESTIONS)
+    assert (found[0].label, found[0].confidence, found[0].fell_back) == ("clip", 1.0, False)
+    assert [d.fell_back for d in found[1:]] == [True, True]
+    assert [d.label for d in found[1:]] == [d.label for d in small[1:]]
+    assert all(d.calls == 1 for d in found)
+
+
+def test_the_ensemble_asks_the_model_only_where_the_head_is_unsure():
+    small = [decision("image", 0.9), decision("clip", 0.4, ms=2)]
+    large = [decision("video", 1.0, calls=1), decision("video", 1.0, ms=5, calls=1)]
+    found = r.ensemble(small, large, threshold=0.5)
+    assert [d.label for d in found] == ["image", "video"]
+    assert [d.calls for d in found] == [0, 1]
+    assert found[1].ms == 7
+
+
+def test_the_ensemble_curve_runs_from_the_head_alone_to_the_model_alone():
+    gold = ["image", "video"]
+    small = [decision("image", 0.9), decision("clip", 0.4)]
+    large = [decision("clip", 1.0, calls=1), decision("video", 1.0, calls=1)]
+    curve = r.ensemble_curve(gold, small, large, (0.0, 0.5, 1.0))
+    assert [(p.accuracy, p.cost) for p in curve] == [(0.5, 0), (1.0, 0.5), (0.5, 1.0)]
+    assert r.choose_threshold(curve) == 0.5
+
+
+def test_of_equally_good_thresholds_the_cheapest_is_chosen():
+    points = [r.Point(0.2, 0.9, 0.9, 0.1), r.Point(0.4, 0.903, 0.9, 0.3), r.Point(0.6, 0.8, 0.8, 0.5)]
+    assert r.choose_threshold(points) == 0.2
+    assert r.choose_threshold(points, within=0) == 0.4
+    with pytest.raises(ValueError, match="at least one"):
+        r.choose_threshold([])
+
+
+def test_a_second_corpus_never_finds_less_and_costs_more():
+    gold = ["clip", "image", "none"]
+    decisions = [decision("video", 0.5), decision("image", 0.95), decision("none", 0.99)]
+    curve = r.second_corpus_curve(gold, decisions)
+    assert [p.cost for p in curve] == sorted(p.cost for p in curve)
+    assert [p.accuracy for p in curve] == sorted(p.accuracy for p in curve)
+    assert (curve[0].accuracy, curve[0].cost) == (0.5, 1.0)
+    assert (curve[-1].accuracy, curve[-1].cost) == (1.0, 2.0)
+    assert r.second_corpus_curve(["none"], decisions[2:]) == []
+
+
+def test_the_highest_affordable_threshold_is_chosen():
+    points = [r.Point(0.5, 0.9, 0.9, 1.1), r.Point(0.8, 0.95, 0.9, 1.25), r.Point(1.0, 1.0, 1.0, 2.0)]
+    assert r.within_budget(points) == 0.8
+    assert r.within_budget(points, 1.0) == 0
+
+
+def test_figures_of_a_run():
+    rows = [Routed("1", "a", "image", "x"), Routed("2", "b", "image", "x"), Routed("3", "c", "clip", "y")]
+    decisions = [decision("image", 1.0, 1), decision("clip", 1.0, 2), decision("clip", 1.0, 3, calls=1)]
+    found = r.measure(rows, decisions)
+    assert found.flat["accuracy_micro"] == round(2 / 3, 4)
+    assert found.flat["accuracy_macro"] == 0.75
+    assert found.flat["ece"] == round(1 / 3, 4)
+    assert found.flat["ms_per_question"] == 2
+    assert found.flat["model_calls_per_question"] == round(1 / 3, 4)
+    assert found.per_source == {"x": 0.5, "y": 1.0}
+    assert found.confusion["image"] == {"image": 1, "clip": 1}
+
+
+async def test_the_chat_classifier_asks_the_configured_model_with_the_graphs_prompt():
+    from ragweave.models.chat import override
+    from ragweave.testing import ScriptedChat
+
+    model = ScriptedChat(replies=["Image."])
+    with override(writer=model):
+        assert await r.chat_classifier(LABELS)("What colour is the car?") == "image"
+
+
+def test_without_a_model_the_llm_router_says_what_to_set():
+    from ragweave.models.errors import InputError
+
+    with pytest.raises(InputError, match="RAGWEAVE_CHAT"):
+        r.chat_classifier(LABELS)

@@ -1,0 +1,121 @@
+import random
+
+import numpy as np
+import pytest
+
+from ragweave.evals import train_router
+from ragweave.evals.data import Routed, read_routed
+from ragweave.evals.templates import template_questions
+from ragweave.evals.train_router import Corpus, calibrate, cross_validate, fit, overlap, seen
+from ragweave.models import router
+from ragweave.models.errors import InputError
+from ragweave.models.router_head import Head, calibrated
+
+NAMES = ("none", "paragraph", "image", "table")
+THINGS = [
+    f"{a}{b}{c}"
+    for a in ("bo", "la", "mi", "ter")
+    for b in ("ra", "sen", "to", "vi")
+    for c in ("dul", "pam", "ki", "ne", "sh", "lo", "gra", "wen")
+]
+
+
+def rows():
+    """A small public set with a label that the shipped head does not have; no two questions are near-duplicates."""
+    words = random.Random(5).sample(THINGS, len(THINGS))
+    forms = {
+        "none": "Write a poem about a {}",
+        "paragraph": "When was the {} bought?",
+        "image": "What colour is the {} in the photo?",
+        "table": "Which row of the sheet lists the {}?",
+    }
+    return [
+        Routed(f"{label}-{i}", form.format(" ".join(words[4 * i : 4 * i + 4])), label, "made")
+        for label, form in forms.items()
+        for i in range(30)
+    ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick():
+    """Fewer trees, folds and word classes: the tests are about the way, not about the figures."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("ROUNDS", 30), ("FOLDS", 3), ("CLASSES", 20)):
+            patch.setattr(train_router, name, value)
+        yield
+
+
+@pytest.fixture(scope="module")
+def trained(_quick):
+    return fit(Corpus.of(rows(), [], NAMES), lambda line: None)
+
+
+def test_a_seventh_class_is_learned_like_the_others(trained):
+    p = trained.probabilities("Which row of the sheet lists the anchor?")
+    assert trained.labels[int(p.argmax())] == "table"
+    assert p.sum() == pytest.approx(1)
+
+
+def test_a_head_predicts_the_same_after_saving_and_loading(trained, tmp_path):
+    path = tmp_path / "head.npz"
+    trained.save(path)
+    loaded = Head.load(path)
+    for question in ("When was the anchor bought?", "Write a poem about a spoon", "", "照片里有什么？"):
+        assert loaded.probabilities(question) == pytest.approx(trained.probabilities(question), abs=0.03)
+    assert router.predict("When was the anchor bought?", path)["paragraph"] > 0.5
+    assert loaded.card["public"] == len(rows())
+
+
+def test_training_twice_gives_the_same_file(trained, tmp_path):
+    trained.save(tmp_path / "a.npz")
+    fit(Corpus.of(rows(), [], NAMES), lambda line: None).save(tmp_path / "b.npz")
+    with np.load(tmp_path / "a.npz") as a, np.load(tmp_path / "b.npz") as b:
+        assert all(np.array_equal(a[k], b[k]) for k in a.files)
+
+
+def test_the_overlap_with_the_training_questions_is_counted(trained):
+    known = rows()[25].query
+    assert overlap(trained, [known.upper().rstrip("?"), "When was the sun bought?"]) == 1
+
+
+def test_cross_validation_gives_every_row_a_prediction_it_was_not_trained_on():
+    found = cross_validate(rows(), [], NAMES, number=3, progress=lambda line: None)
+    assert all(sum(p.values()) == pytest.approx(1) for p in found)
+    right = [max(p, key=lambda k: p[k]) == r.label for p, r in zip(found, rows(), strict=True)]
+    assert np.mean(right) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (rows()[:30], "too few"),
+        ([Routed(str(i), "Who was it?", "ab"[i % 2]) for i in range(90)], "1 questions"),
+        ([Routed(str(i), f"q {i}", "none") for i in range(90)], "one label only"),
+    ],
+)
+def test_rows_that_cannot_be_learned_from_are_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        Corpus.of(given, [], (*NAMES, "a", "b"))
+
+
+def test_calibration_mends_overconfidence():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 600)
+    said = np.where(rng.random(600) < 0.7, labels, rng.integers(0, 3, 600))
+    p = np.full((600, 3), 0.005)
+    p[np.arange(600), said] = 0.99
+    slope, shift = calibrate(p, labels, np.ones(600))
+    confidence = calibrated(p, slope, shift).max(axis=1).mean()
+    assert confidence == pytest.approx((said == labels).mean(), abs=0.03)
+
+
+@pytest.mark.data
+def test_the_shipped_head_was_trained_on_the_public_split_and_never_on_peoples_own_questions(data_dir):
+    labels = ("none", "paragraph", "document", "image", "clip", "video")
+    public = [r.query for r in read_routed(data_dir / "router/router_dev.jsonl", labels)]
+    own = [r.query for r in read_routed(data_dir / "router_own/own_dev.jsonl", labels)]
+    templates = [t.query for t in template_questions()]
+    head = router.head()
+    assert overlap(head, public) == len(public)
+    assert overlap(head, own) == 0
+    assert np.array_equal(head.seen, seen([*public, *templates]))
