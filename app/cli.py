@@ -12,6 +12,7 @@ import typer
 from ragweave import (
     __version__,
     cli_ask,
+    cli_care,
     cli_chat,
     cli_common,
     cli_doctor,
@@ -61,6 +62,9 @@ app.command("chat")(cli_chat.chat)
 app.command("show")(cli_sources.show)
 app.command("doctor")(cli_doctor.doctor)
 app.command("graph")(cli_graph.graph)
+app.command("export")(cli_care.export_library)
+app.command("import")(cli_care.import_library)
+app.command("reembed")(cli_care.reembed)
 app.add_typer(cli_sources.sources, name="sources")
 app.add_typer(cli_sources.library, name="library")
 app.add_typer(cli_models.models, name="models")

@@ -7,19 +7,26 @@ from typing import Annotated
 
 import typer
 
-from ragweave.cli_common import EXIT_ERROR, JsonOption, console, print_json, run
+from ragweave.cli_care import repair_all
+from ragweave.cli_common import EXIT_ERROR, JsonOption, LibraryOption, console, print_json, run
 
 _SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mind", "yellow"), "bad": ("BAD", "red")}
 
 
 def doctor(
     call: Annotated[bool, typer.Option("--call", help="Ask the chat model for one word (may cost money).")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Make the stores agree again, and compact them.")] = False,
+    library: LibraryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say what works here and what is off.
 
-    Looks at Python, packages, home, libraries, models and optional channels. Exit code 2 if something will fail.
+    Looks at Python, packages, home, libraries, models and optional channels. Exit code 2 if something will fail. With
+    --repair it looks at the stores of one library, or of all, and says how they were before and are now.
     """
+    if repair:
+        repair_all(library, as_json)
+        return
     from ragweave.doctor import examine
 
     found = run(examine(call=call))

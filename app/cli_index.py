@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.cli_common import EXIT_ERROR, JsonOption, LibraryOption, console, library_name, print_json, run
+from ragweave.cli_common import (
+    EXIT_ERROR,
+    JsonOption,
+    LibraryOption,
+    complain,
+    console,
+    in_words,
+    library_name,
+    print_json,
+    run,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -30,6 +41,7 @@ def index(
     library: LibraryOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: JsonOption = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on, and index whatever changes.")] = False,
 ) -> None:
     """Read files and folders into a library.
 
@@ -37,6 +49,9 @@ def index(
     look like secrets are left out. Files that cannot be read are listed with the reason, and the rest goes on; exit
     code 2 if none could be read.
     """
+    if watch:
+        _watch(paths, library_name(library), quiet=quiet, as_json=as_json)
+        return
     from ragweave import api
 
     watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
@@ -53,6 +68,22 @@ def index(
         if quiet:
             typer.echo(f"error: {report.failed[0][1]}", err=True)
         raise typer.Exit(EXIT_ERROR)
+
+
+def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -> None:
+    """Keep the library up to date until Ctrl-C; with `as_json` one line of JSON per run."""
+    from ragweave.corpora.watch import watch
+
+    def told(report: Report) -> None:
+        if as_json:
+            typer.echo(json.dumps(asdict(report), ensure_ascii=False))
+        elif not quiet:
+            print_report(console(), report, (), ())
+
+    run(
+        watch(paths, library, on_report=told, on_error=lambda error: complain(in_words(error))),
+        stopped="What was indexed stays.",
+    )
 
 
 class Watcher:

@@ -87,7 +87,9 @@ def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Eve
         while todo:
             todo = pipeline.run(todo, known_paths(held.catalog, library.id))
         if not stop.is_set():
-            gone = vanished(known_paths(held.catalog, library.id), files, roots)
+            unread = {path for path, _ in report.failed}  # perhaps because they went while they were read
+            there = [path for path in files if path not in unread]
+            gone = vanished(known_paths(held.catalog, library.id), there, roots)
             if gone:
                 committer.remove_paths(gone)
                 report.removed = len(gone)

@@ -11,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -51,10 +51,12 @@ def writer(home: Path, library: str, name: str, wait: float, on_wait: Callable[[
                 f"The library {name!r} is being written by {holder(note)}", "wait until it has finished, or stop it"
             ) from error
     try:
-        note.write_text(json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8")
+        with suppress(OSError):  # the note is for the messages of others; a full disk is met where it matters
+            note.write_text(json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8")
         yield
     finally:
-        note.unlink(missing_ok=True)
+        with suppress(OSError):
+            note.unlink(missing_ok=True)
         lock.release()
 
 

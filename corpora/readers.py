@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragweave.corpora.settings import CorporaSettings
-from ragweave.corpora.stages import Prepared
+from ragweave.corpora.stages import VERSION, Prepared
 from ragweave.corpora.worker import LENGTH
-from ragweave.models.errors import SourceError
+from ragweave.models.errors import LibraryError, SourceError
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.worker")
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
@@ -44,6 +44,7 @@ class Readers:
 
         Raises:
             SourceError: the file cannot be read, or went past a limit.
+            LibraryError: the reading process is of another version, because Ragweave was upgraded meanwhile.
         """
         reader = self._idle.get()
         try:
@@ -66,7 +67,7 @@ class _Reader:
 
     def read(self, path: str, source: str, max_words: int) -> Prepared:
         seconds = self._settings.parse_seconds
-        request = {"path": path, "source": source, "max_words": max_words, "seconds": seconds}
+        request = {"path": path, "source": source, "max_words": max_words, "seconds": seconds, "version": VERSION}
         try:
             reply = self._ask(json.dumps(request).encode() + b"\n", time.monotonic() + seconds)
         except TimeoutError:
@@ -80,6 +81,10 @@ class _Reader:
                 "Reading it ended the reading process (out of memory, or the file is damaged)",
                 "check the file, or raise RAGWEAVE_PARSE_MEMORY_MB",
             ) from None
+        if "version" in reply:
+            raise LibraryError(
+                "Ragweave was upgraded while it was at work", "run the same command again; what is stored stays"
+            )
         if "ok" not in reply:
             raise SourceError(str(reply["what"]), str(reply["remedy"]))
         return Prepared.from_json(reply["ok"])

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.corpora import locks
+from ragweave.corpora.memory import cleared
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.errors import LibraryError
 
@@ -119,10 +120,9 @@ class Vectors:
         Raises:
             LibraryError: the store cannot be written.
         """
-        with self._use() as client:
-            collection = _collection(client, library, corpus, space, create=True)
         kept = np.flatnonzero(_usable(vectors))
-        with _as_library_error("written"):
+        with self._use() as client, _as_library_error("written"):
+            collection = _collection(client, library, corpus, space, create=True)
             for start in range(0, len(kept), BATCH):
                 part = kept[start : start + BATCH]
                 collection.upsert(
@@ -233,7 +233,8 @@ class Vectors:
             opened = self._opened
             opened.users += 1
         try:
-            yield opened.client
+            with cleared():
+                yield opened.client
         finally:
             with self._lock:
                 opened.users -= 1

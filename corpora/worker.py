@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ragweave.corpora.stages import prepare
+from ragweave.corpora.stages import VERSION, prepare
 from ragweave.models.errors import RagweaveError
 
 LENGTH = struct.Struct(">Q")
@@ -24,6 +24,9 @@ LENGTH = struct.Struct(">Q")
 def answer(request: dict[str, Any], memory_mb: int) -> tuple[bytes, bool]:
     """Return the reply to one request, what `prepare` made or why it could not, and whether to go on after it."""
     healthy = True
+    if request["version"] != VERSION:
+        # An upgrade exchanged the files between the start of the run and that of this process.
+        return json.dumps({"version": VERSION}).encode(), False
     try:
         made = prepare(Path(request["path"]), request["source"], request["max_words"])
         return b'{"ok":' + made.to_json() + b"}", healthy

@@ -1,6 +1,9 @@
 import asyncio
 import os
 import shutil
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -54,7 +57,7 @@ async def whole():
     vectors = {
         i.rpartition("~")[0]
         for corpus in ("paragraph", "document")
-        for i in held.vectors.ids(row.id, corpus, row.encoder, row.generation)
+        for i in held.vectors.ids(row.id, corpus, row.space, row.generation)
     }
     return {
         "items": sorted(map(tuple, items)),
@@ -334,3 +337,130 @@ async def test_vectors_of_a_forgotten_source_are_cleared_by_the_next_run(notes, 
     assert await found("aqueducts") == set()
     await index([notes])
     assert not (await sound())["unfinished"]
+
+
+async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_goes_on_where_it_ended(
+    notes, monkeypatch
+):
+    await index([notes])
+    old = {s.id for s in await (await open_library()).sources()}
+    monkeypatch.setattr("ragweave.corpora.stages.VERSION", 10**6)
+    monkeypatch.setattr("ragweave.corpora.pipeline.COMMIT_CHUNKS", 1)
+    seen = []
+    task = asyncio.create_task(index([notes], on_event=lambda e: (seen.append(e), task.cancel())))
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await sound()
+    done = {s.id for s in await (await open_library()).sources()} - old
+    report = await index([notes])
+    assert (report.indexed, report.unchanged) == (3 - len(done), len(done))
+    assert (await index([notes])).unchanged == 3
+    assert not {s.id for s in await (await open_library()).sources()} & old
+    assert len((await sound())["items"]) == 6
+
+
+@pytest.mark.parametrize(
+    "where, error",
+    [
+        ("ragweave.corpora.vectors.Vectors.upsert", LibraryError("The vector store cannot be written (full)", "x")),
+        ("ragweave.corpora.ledger.mark", LibraryError("The catalog cannot be used (database or disk is full)", "x")),
+        ("ragweave.corpora.lexical.insert", LibraryError("The catalog cannot be used (disk I/O error)", "x")),
+        ("ragweave.corpora.vectors.Vectors.delete", LibraryError("The vector store cannot be written (full)", "x")),
+    ],
+)
+async def test_a_disk_that_fills_up_anywhere_is_stated_and_leaves_nothing_half_written(
+    notes, where, error, monkeypatch
+):
+    await index([notes])
+    (notes / "rome.md").write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
+
+    def full(*args, **options):
+        raise error
+
+    with monkeypatch.context() as broken:
+        broken.setattr(where, full)
+        with pytest.raises(LibraryError, match="cannot be"):
+            await index([notes])
+    assert await found("catacombs" if "delete" in where else "aqueducts") == {"rome.md"}
+    await index([notes])
+    assert await found("catacombs") == {"rome.md"}
+    assert not (await sound())["unfinished"]
+
+
+LIMITED = """
+import asyncio, resource, sys
+from pathlib import Path
+from ragweave.corpora.ingest import index
+from ragweave.models.errors import RagweaveError
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    print("done", asyncio.run(index([Path(sys.argv[1])])).indexed)
+except RagweaveError as error:
+    print("said", error)
+"""
+
+
+async def test_a_real_limit_on_what_may_be_written_is_stated_and_the_next_run_finishes(notes, home, tmp_path):
+    await index([notes])
+    close_all()
+    size = (home / "catalog.sqlite").stat().st_size
+    for n in range(12):
+        (notes / f"more {n}.md").write_text(f"# Note {n}\n\n" + f"Obelisk number {n} stood in Karnak. " * 200)
+    command = [sys.executable, "-c", LIMITED, str(notes), str(size + 16_384)]
+    run = partial(subprocess.run, capture_output=True, text=True, timeout=120, check=False)
+    done = await asyncio.to_thread(run, command)
+    assert done.stdout.startswith("said "), (done.stdout, done.stderr[-2000:])
+    assert await found("aqueducts") == {"rome.md"}
+    await index([notes])
+    assert not (await sound())["unfinished"]
+    assert len((await sound())["items"]) >= 30
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
+async def test_a_home_that_may_not_be_written_is_a_sentence(notes, home):
+    await index([notes])
+    home.chmod(0o500)
+    try:
+        with pytest.raises(LibraryError, match="cannot be written"):
+            await index([notes])
+    finally:
+        home.chmod(0o700)
+
+
+async def test_a_file_that_grows_while_it_is_read_is_stated_and_read_by_the_next_run(notes, monkeypatch):
+    await index([notes])
+    path = notes / "rome.md"
+    path.write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
+
+    def growing(self, where, source, words):
+        made = prepare(Path(where), source, words)
+        if where == str(path):
+            path.write_text(path.read_text() + "And it grew.\n")
+        return made
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Readers, "read", growing)
+        report = await index([notes])
+    assert "changed while it was read" in dict(report.failed)[str(path)]
+    assert await found("aqueducts") == {"rome.md"}
+    await index([notes])
+    assert await found("grew") == {"rome.md"}
+
+
+async def test_a_file_that_vanishes_while_it_is_read_goes_with_its_items(notes, monkeypatch):
+    await index([notes])
+    path = notes / "rome.md"
+    path.write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
+
+    def vanishing(self, where, source, words):
+        made = prepare(Path(where), source, words)
+        if where == str(path):
+            path.unlink()
+        return made
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Readers, "read", vanishing)
+        report = await index([notes])
+    assert report.removed == 1
+    assert await found("aqueducts") == await found("catacombs") == set()
+    await sound()

@@ -65,7 +65,7 @@ def test_what_is_no_text_is_named_for_what_it_is(write: Write, body: bytes, sent
 
 
 def test_a_plain_zip_is_refused_with_the_way_out(write: Write) -> None:
-    with pytest.raises(SourceError, match="(?i)unpack it"):
+    with pytest.raises(SourceError, match=r"(?i)unpack it"):
         probe(write("a.docx", packed("readme.txt")))
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from ragweave.corpora.readers import Readers
 from ragweave.corpora.settings import CorporaSettings
-from ragweave.models.errors import SourceError
+from ragweave.models.errors import LibraryError, SourceError
 
 WORKER = """
 import json, os, struct, sys, time
@@ -39,7 +39,7 @@ def readers(tmp_path):
     """One process that hangs, dies or floods where a file's name tells it to."""
     script = tmp_path / "worker.py"
     script.write_text(WORKER)
-    found = Readers(CorporaSettings(parse_seconds=3, parse_workers=1), [sys.executable, str(script)])
+    found = Readers(CorporaSettings(parse_seconds=6, parse_workers=1), [sys.executable, str(script)])
     yield found
     found.close()
 
@@ -47,7 +47,7 @@ def readers(tmp_path):
 @pytest.mark.parametrize(
     "name, said",
     [
-        ("hang.md", r"longer than 3 seconds.*RAGWEAVE_PARSE_SECONDS"),
+        ("hang.md", r"longer than 6 seconds.*RAGWEAVE_PARSE_SECONDS"),
         ("die.md", r"ended the reading process.*RAGWEAVE_PARSE_MEMORY_MB"),
         ("flood.md", r"more than 256 MiB.*RAGWEAVE_PARSE_OUTPUT_MB"),
         ("empty.md", r"\S"),
@@ -99,5 +99,15 @@ def test_the_memory_limit_holds_in_the_real_reading_process(tmp_path):
         with pytest.raises(SourceError):
             readers.read(str(tmp_path / "big.txt"), "s", 300)
         assert readers.read(str(tmp_path / "good.txt"), "s", 300).items
+    finally:
+        readers.close()
+
+
+def test_a_reading_process_of_another_version_ends_the_run_with_a_sentence(folder, monkeypatch):
+    monkeypatch.setattr("ragweave.corpora.readers.VERSION", 10**6)
+    readers = Readers(CorporaSettings(parse_workers=1))
+    try:
+        with pytest.raises(LibraryError, match="was upgraded while it was at work"):
+            readers.read(str(folder / "good.md"), "s", 300)
     finally:
         readers.close()

@@ -1,0 +1,94 @@
+"""A small library that was indexed once for the whole run of tests, copied into the home of those that ask for it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragweave.corpora.ingest import index
+from ragweave.corpora.library import close_all
+from ragweave.corpora.readers import Readers
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.stages import prepare
+from ragweave.models import embed
+
+TEXTS = {
+    "alexandria.md": "# Alexandria\n\nThe lighthouse of Alexandria was built on Pharos.\n",
+    "rome.md": "# Rome\n\nThe aqueducts carried water to the fountains of Rome.\n",
+    "deeper/长安.md": "# 长安\n\n长安城的大雁塔建于唐朝,玄奘在那里翻译佛经。\n",
+}
+
+
+@pytest.fixture
+def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read files in this process: what the reading processes do is tested with them, and takes a second to start."""
+    monkeypatch.setattr(Readers, "read", lambda self, path, source, words: prepare(Path(path), source, words))
+
+
+@pytest.fixture(scope="session")
+def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("indexed")
+    for name, text in TEXTS.items():
+        (folder / "notes" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "notes" / name).write_text(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
+        patch.setattr(Readers, "read", lambda self, path, source, words: prepare(Path(path), source, words))
+        corpora_settings.cache_clear()
+        asyncio.run(index([folder / "notes"]))
+        close_all()
+        corpora_settings.cache_clear()
+    yield folder
+
+
+@pytest.fixture
+def notes(_indexed: Path, home: Path, tmp_path: Path, read_here: None) -> Path:
+    """A folder of three notes that the library `default` of this home holds already."""
+    shutil.copytree(_indexed / "home", home)
+    shutil.copytree(_indexed / "notes", tmp_path / "notes")
+    import sqlite3
+
+    with sqlite3.connect(home / "catalog.sqlite") as connection:
+        old, new = str(_indexed / "notes"), str(tmp_path / "notes")
+        connection.execute("UPDATE paths SET path = replace(path, ?, ?)", (old, new))
+    connection.close()
+    return tmp_path / "notes"
+
+
+class Turned:
+    """Another encoder: the built-in one with its axes in reverse and some left out, so that no two vectors agree."""
+
+    name = "turned"
+    dim = 200
+    max_words = 60
+
+    def __init__(self) -> None:
+        self._inner = embed.encoder("wordllama")
+        self.calls = 0
+
+    def texts(self, texts: list[str]) -> np.ndarray:
+        """Encode passages."""
+        self.calls += 1
+        return embed.normalise(self._inner.texts(texts)[:, ::-1][:, : self.dim])
+
+    def queries(self, texts: list[str]) -> np.ndarray:
+        """Encode questions."""
+        return self.texts(texts)
+
+
+@pytest.fixture
+def turned(monkeypatch: pytest.MonkeyPatch) -> Turned:
+    """Make `turned` the name of another encoder, also as RAGWEAVE_EMBED."""
+    found, before = Turned(), embed.encoder
+    monkeypatch.setattr(
+        embed,
+        "encoder",
+        lambda name=None: found if (name or os.environ.get("RAGWEAVE_EMBED")) == "turned" else before(name),
+    )
+    return found
