@@ -42,7 +42,7 @@ class Context(BaseModel):
     phrasing: Literal["diverse", "rephrase"] = Field(
         "diverse", description="Rewrites look from different angles, or say the same in other words."
     )
-    clauses: bool = Field(True, description="The small mind asks the clauses of a compound question one by one.")
+    clauses: bool = Field(False, description="The small mind asks the clauses of a compound question one by one.")
     keywords: bool = Field(False, description="The small mind also asks the question's content words alone.")
     expand_when: Literal["auto", "always", "never"] = Field(
         "auto", description="Rewrite always, never, or when the first look is weak."

@@ -23,7 +23,7 @@ from ragweave.prompts import load
 FIRST_LOOK = 5
 """Hits of each list that the gate reads."""
 STRONG = 0.7
-"""Relevance of the best first hit from which rewrites are skipped: up to here none was lost (docs/fusion.md)."""
+"""Relevance of the best first hit from which rewrites are skipped: half the calls for .005 recall (docs/fusion.md)."""
 _LONGEST = 300
 """Characters of a rewrite; a longer line is prose."""
 
@@ -67,13 +67,16 @@ async def expand(state: State, runtime: Runtime[Context]) -> Update:
     run = Run.of("expand", state, runtime)
     query, context = state["query"], run.context
     rewrites: list[str] = []
-    if context.phrasings == 0 or context.expand_when == "never":
-        run.by = "off"
+    off = context.phrasings == 0 or context.expand_when == "never"
+    model = None if off else run.chat("judge")
+    if off or (model is None and not _by_rule(query, context)):
+        run.by = "off" if off else run.by
     elif context.expand_when == "auto" and await _strong(run, query):
         run.by = "gate"
     else:
-        model = run.chat("judge")
-        made = await run.decide(model, lambda m: _by_model(m, run, query), lambda: _by_rule(query, context, model))
+        made = await run.decide(
+            model, lambda m: _by_model(m, run, query), lambda: _without_model(model, query, context)
+        )
         rewrites = clean(made, query, context.phrasings)
     row: Phrasings = {"hop": run.hop, "query": query, "rewrites": rewrites, "by": run.by}
     told = {"gate": "the first look is strong, no rewrites", "off": "rewrites are off"}
@@ -111,10 +114,12 @@ async def _by_model(model: Chat, run: Run, query: str) -> list[str] | None:
     return reply.queries if isinstance(reply, Rewrites) else None
 
 
-async def _by_rule(query: str, context: Context, failed: Chat | None) -> list[str]:
+async def _without_model(failed: Chat | None, query: str, context: Context) -> list[str]:
     """Return the small mind's phrasings; none in place of a model that failed, because the query alone is safer."""
-    if failed is not None:
-        return []
+    return _by_rule(query, context) if failed is None else []
+
+
+def _by_rule(query: str, context: Context) -> list[str]:
     return [*(clauses(query) if context.clauses else []), *([keyword_form(query)] if context.keywords else [])]
 
 

@@ -160,6 +160,14 @@ async def test_model_that_fails_leaves_the_question_alone(reply: Any, monkeypatc
     assert (await _phrasings(ScriptedChat(react=react)))["rewrites"] == []
 
 
+async def test_small_mind_asks_what_its_knobs_allow() -> None:
+    model = ScriptedChat(react=lambda messages: {"queries": FOUR})
+    row = await _phrasings(model, mind="small", keywords=True)
+    assert row["rewrites"] == ["version v2.0 store vectors"]
+    assert row["by"] == "small"
+    assert not model.calls
+
+
 @pytest.mark.parametrize(("knobs", "by"), [({"phrasings": 0}, "off"), ({"mind": "small"}, "small")])
 async def test_nothing_is_asked_of_a_model_where_rewrites_are_off_or_small(knobs: dict[str, Any], by: str) -> None:
     model = ScriptedChat(react=lambda messages: {"queries": FOUR})
