@@ -212,12 +212,13 @@ def main() -> None:
     for count in given.sizes:
         rows.append(in_process(count))
         print(f"{rows[-1]['passages']:,} passages indexed in {rows[-1]['index s']:.0f} s", flush=True)
+        # Written after every size, because the largest takes longest.
+        if given.json:
+            given.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        if given.plot:
+            plot(rows, given.plot)
     for name in rows[0]:
         print(f"{name:24}", *(f"{row[name]:>12,.2f}" for row in rows))
-    if given.json:
-        given.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    if given.plot:
-        plot(rows, given.plot)
 
 
 if __name__ == "__main__":
