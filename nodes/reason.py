@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from ragweave.models.chat import Chat
 from ragweave.models.text import clip, content_terms, sentences
-from ragweave.nodes.bridges import Standing, enough, lead, open_words, stand
+from ragweave.nodes.bridges import LINKING, Standing, enough, lead, open_words, stand
 from ragweave.nodes.context import Context
 from ragweave.nodes.dialogue import (
     REMINDER,
@@ -30,6 +30,8 @@ from ragweave.nodes.state import Evidence, Hop, Route, State, Strip, Then, Updat
 
 REPROMPTS = 2
 """Times that a turn which cannot be used is asked for again."""
+SELECTED = 5
+"""Best items over all hops that an answer always sees."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         "evidence": [Evidence(**{**e, "standing": round(standing.value[e["id"]], 4)}) for e in rows],
         "hops": [_row(state, run, decision)],
     }
+    if then == "generate" and state["hop"] > 1:
+        update["knowledge"] = [*learnt, *_selected(standing.ordered(rows), strips)]
     if then == "more":
         update |= {"query": decision.query, "hop": state["hop"] + 1, "candidates": [], "grade": None}
     elif then == "recall":
@@ -152,6 +156,12 @@ def _taken(state: State) -> list[Strip]:
     return [as_strip(rows[i]) for i in state.get("candidates", []) if i in rows]
 
 
+def _selected(ordered: Sequence[Evidence], strips: Sequence[Strip]) -> list[Strip]:
+    """Take the best items over all hops whole, where refinement against the query of their own hop left nothing."""
+    have = {s["evidence"] for s in strips}
+    return [as_strip(e) for e in ordered[:SELECTED] if e["id"] not in have]
+
+
 def _row(state: State, run: Run, decision: Decision | None = None) -> Hop:
     """Build the row of the round that has just ended; without a decision, for what it fetched alone."""
     decision = decision or Decision("", "", "")
@@ -207,11 +217,8 @@ async def _by_rule(run: Run, state: State, strips: list[Strip], standing: Standi
     kept: dict[str, list[str]] = {}
     for s in strips:
         kept.setdefault(s["evidence"], []).append(s["text"])
-    rows = [
-        Evidence(**{**e, "text": " ".join(kept[e["id"]])})
-        for e in standing.ordered(state.get("evidence", []))
-        if e["id"] in kept and e["origin"] != "model"
-    ]
+    ordered = [e for e in standing.ordered(state.get("evidence", [])) if e["origin"] != "model"]
+    rows = [Evidence(**{**e, "text": " ".join(kept[e["id"]])}) for e in ordered if e["id"] in kept]
     if not rows:
         return Decision(learnt, "nothing that bears on the question was found", "")
     question = state["question"]
@@ -219,7 +226,8 @@ async def _by_rule(run: Run, state: State, strips: list[Strip], standing: Standi
     if enough(question, rows, standing.gap, idf, state["hop"]):
         return Decision(learnt, "", "")
     used = [h["lead"] for h in state.get("hops", [])]
-    found = lead(question, rows, used, idf)
+    # What refinement dropped may still lead on, if it is among the best.
+    found = lead(question, [*rows, *(e for e in ordered[:LINKING] if e["id"] not in kept)], used, idf)
     uncovered = open_words(question, [f"{e['title']} {e['text']}" for e in rows[:3]])
     missing = "not yet covered: " + ", ".join(uncovered[:6]) if uncovered else ""
     return Decision(learnt, missing, found.query if found else "", found.evidence if found else "")

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from ragweave.nodes.context import AUTO_RAG_PRESETS, Context
 from ragweave.nodes.dialogue import asked_now, fetched_now, recalling
-from ragweave.nodes.reason import after_reason, repeated
+from ragweave.nodes.reason import _selected, after_reason, repeated
 from ragweave.nodes.state import State
 
 
@@ -74,3 +74,22 @@ def test_what_is_set_besides_a_preset_wins_over_it() -> None:
 def test_unknown_preset_is_refused() -> None:
     with pytest.raises(ValidationError):
         Context.model_validate({"auto_rag_preset": "mine"})
+
+
+def evidence(name: str) -> Any:
+    return {
+        "id": name,
+        "text": f"text of {name}",
+        "title": name,
+        "locator": {},
+        "origin": "library",
+        "query": "q",
+        "hop": 2,
+        "relevance": -0.4,
+    }
+
+
+def test_best_items_that_refinement_left_nothing_of_are_taken_whole() -> None:
+    rows = [evidence(f"e{n}") for n in range(8)]
+    kept: Any = [{"evidence": "e1"}, {"evidence": "e7"}]
+    assert [s["evidence"] for s in _selected(rows, kept)] == ["e0", "e2", "e3", "e4"]
