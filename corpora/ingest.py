@@ -87,8 +87,8 @@ def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Eve
         while todo:
             todo = pipeline.run(todo, known_paths(held.catalog, library.id))
         if not stop.is_set():
-            unread = {path for path, _ in report.failed}  # perhaps because they went while they were read
-            there = [path for path in files if path not in unread]
+            unread = {path for path, _ in report.failed}  # some perhaps because they went while they were read
+            there = [path for path in files if path not in unread or os.path.lexists(path)]
             gone = vanished(known_paths(held.catalog, library.id), there, roots)
             if gone:
                 committer.remove_paths(gone)

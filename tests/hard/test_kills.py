@@ -1,0 +1,173 @@
+"""Killed at random times, a library ends as it would have without."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+pytestmark = pytest.mark.hard
+
+WRITER = """
+import asyncio, os, sys
+from pathlib import Path
+from ragweave.corpora import events, pipeline
+from ragweave.corpora.ingest import index
+pipeline.COMMIT_CHUNKS = 100
+log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+def tell(event):
+    if isinstance(event, events.Started):
+        print("started", flush=True)
+    elif isinstance(event, (events.Staged, events.Done)):
+        stage = getattr(event, "stage", "done")
+        os.write(log, f"{stage} {event.path}\\n".encode())
+
+asyncio.run(index([Path(sys.argv[1])], on_event=tell))
+"""
+
+CARER = """
+import asyncio
+from ragweave.corpora.repair import repair
+print("started", flush=True)
+while True:
+    done = asyncio.run(repair())
+    print("repaired", done.after.sound, flush=True)
+"""
+
+
+def documents(folder: Path, rng: random.Random) -> None:
+    """Lay out the documents to index: real ones where they are at hand, others made up."""
+    data = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "docs_astronomy"
+    folder.mkdir()
+    if data.is_dir():
+        for path in sorted(data.glob("*.md")):
+            shutil.copy(path, folder / path.name)
+        return
+    words = "aqueduct basilica citadel dolmen esplanade forum granary hippodrome icon jetty kiln lighthouse".split()
+    for n in range(40):
+        parts = [f"## Part {i}\n\n" + " ".join(rng.choices(words, k=400)) + "." for i in range(12)]
+        (folder / f"{n:03}.md").write_text("\n\n".join([f"# Note {n}", *parts]))
+
+
+def change(folder: Path, rng: random.Random, step: int) -> set[str]:
+    """Edit, remove, copy and rename some documents; return the paths whose content is another one now."""
+    paths = sorted(folder.glob("*.md"))
+    touched = set()
+    for path in rng.sample(paths, 12):
+        path.write_text(path.read_text() + f"\n\nA remark of step {step}: {rng.random()}.\n")
+        touched.add(str(path))
+    victim = rng.choice(paths)
+    added = folder / f"added {step}.md"
+    if step % 4 == 0:
+        added.write_text(victim.read_text() + f"\n\nContinued in step {step}.\n")
+        touched.add(str(added))
+    elif step % 4 == 1:
+        victim.unlink()
+    elif step % 4 == 2:
+        victim.rename(added)
+        touched.add(str(added))
+    return touched
+
+
+def test_killed_at_any_moment_nothing_is_lost_doubled_or_orphaned(tmp_path: Path, kit: SimpleNamespace) -> None:
+    rng = random.Random(11)
+    folder, home, calm = tmp_path / "documents", tmp_path / "killed", tmp_path / "calm"
+    documents(folder, rng)
+    log = tmp_path / "log"
+    landed, early, repeated, redone, most, work = 0, 0, 0, 0, 0, 0
+    begun: set[str] = set()
+    finished: set[str] = set()
+    window, run = 3.0, 0
+    while landed < kit.kills:
+        run += 1
+        log.unlink(missing_ok=True)
+        writer = kit.spawn(WRITER, home, folder, log)
+        if rng.random() < 0.1:  # while it starts, opens the stores, or migrates them
+            wait = rng.uniform(0, 2.0)
+        else:
+            assert writer.stdout.readline() == "started\n"
+            wait = rng.uniform(0, window)
+        try:
+            writer.wait(wait)
+            window = max(0.3, window * 0.9)
+        except subprocess.TimeoutExpired:
+            writer.kill()
+            landed += 1
+            window = min(8.0, window * 1.05)
+        kit.end(writer)
+        told = [line.split(" ", 1) for line in log.read_text().splitlines()] if log.exists() else []
+        reads = [path for stage, path in told if stage == "read"]
+        done = [path for stage, path in told if stage == "done"]
+        early += not reads
+        again = [path for path in reads if path in begun]
+        redone += sum(path in finished for path in reads)
+        repeated, most, work = repeated + len(again), max(most, len(again)), work + len(reads)
+        begun |= set(reads)
+        finished |= set(done)
+        touched = change(folder, rng, run)
+        begun -= touched
+        finished -= touched
+    for place in (home, calm):
+        writer = kit.spawn(WRITER, place, folder, log)
+        while writer.stdout.readline():
+            pass
+        assert kit.end(writer) == 0
+    killed, undisturbed = kit.Content(home), kit.Content(calm)
+    apart, faults = killed.differences(undisturbed), killed.faults()
+    kit.show(
+        f"{landed} kills in {run} runs over {len(undisturbed.rows['paths'])} documents",
+        [
+            ["kills before the first read", early],
+            ["readings begun", work],
+            ["of them repeated, because a kill met them in flight", repeated],
+            ["most repeated in one run", most],
+            ["readings of what was already stored", redone],
+            *[[f"{name} that differ from an undisturbed run", n] for name, n in apart.items()],
+            *[[name, n] for name, n in faults.items()],
+        ],
+        ["figure", "count"],
+    )
+    assert not any(apart.values()), apart
+    assert not any(faults.values()), faults
+    assert redone == 0
+
+
+def test_repair_and_compaction_killed_at_any_moment_lose_nothing(tmp_path: Path, kit: SimpleNamespace) -> None:
+    rng = random.Random(13)
+    folder, home, calm = tmp_path / "documents", tmp_path / "killed", tmp_path / "calm"
+    documents(folder, rng)
+    for place in (home, calm):
+        writer = kit.spawn(WRITER, place, folder, tmp_path / "log")
+        while writer.stdout.readline():
+            pass
+        assert kit.end(writer) == 0
+    kills, ended = max(2, kit.kills // 5), Counter[str]()
+    for _ in range(kills):
+        carer = kit.spawn(CARER, home)
+        assert carer.stdout.readline() == "started\n"
+        time.sleep(rng.uniform(0, 6.0))
+        carer.kill()
+        ended.update(carer.stdout.read().splitlines())
+        kit.end(carer)
+    assert not ended["repaired False"]
+    carer = kit.spawn(CARER, home)
+    assert [carer.stdout.readline() for _ in range(2)] == ["started\n", "repaired True\n"]
+    carer.kill()
+    kit.end(carer)
+    killed, undisturbed = kit.Content(home), kit.Content(calm)
+    apart, faults = killed.differences(undisturbed), killed.faults()
+    kit.show(
+        f"{kills} kills of repair and compaction ({ended['repaired True']} rounds ended in between)",
+        [[name, n] for name, n in [*apart.items(), *faults.items()]],
+        ["figure", "count"],
+    )
+    assert not any(apart.values()), apart
+    assert not any(faults.values()), faults
