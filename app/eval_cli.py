@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from ragweave.evals.data import Routed
+    from ragweave.evals.report import Value
     from ragweave.evals.router import Decision, Measured, Point
 
 eval_app = typer.Typer(
@@ -109,7 +110,7 @@ def _cross_validated(rows: list[Routed], folds: int, seed: int, path: Path) -> l
 def _print_curve(name: str, cost: str, points: list[Point]) -> None:
     from ragweave.evals.report import table
 
-    rows = [[f"{p.threshold:.2f}", p.accuracy, p.macro, p.cost] for p in points]
+    rows: list[list[Value]] = [[f"{p.threshold:.2f}", p.accuracy, p.macro, p.cost] for p in points]
     typer.echo("\n" + table([name, "accuracy", "macro", cost], rows))
 
 

@@ -119,7 +119,7 @@ class Head:
         features = featurise(question, self.classes)
         parts = self.parts(features)[None]
         p = mix(parts, features.dense[None], self.home, self.wide, self.home_kinds, len(self.labels))
-        return calibrated(p, self.slope, self.shift)[0]
+        return np.asarray(calibrated(p, self.slope, self.shift)[0])
 
     def parts(self, features: Features) -> Floats:
         """Return the linear scores by part, shape (blocks + 2, kinds); their sum is the score."""

@@ -88,7 +88,7 @@ def test_cross_validation_gives_every_row_a_prediction_it_was_not_trained_on():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (rows()[:30], "too few"),
+        (rows()[20:50], "too few"),
         ([Routed(str(i), "Who was it?", "ab"[i % 2]) for i in range(90)], "1 questions"),
         ([Routed(str(i), f"q {i}", "none") for i in range(90)], "one label only"),
     ],
