@@ -67,7 +67,7 @@ class Committer:
                 self._drop(left)
         return len(left)
 
-    def store(self, outcomes: Sequence[Outcome], links: Sequence[File] = ()) -> list[File]:
+    def store(self, outcomes: Sequence[Outcome], links: Sequence[File] = ()) -> tuple[list[File], dict[str, str]]:
         """Make files known, all or none of them.
 
         Args:
@@ -75,7 +75,7 @@ class Committer:
             links: files whose source the library should hold already.
 
         Returns:
-            The links whose source it does not hold.
+            The links whose source it does not hold, and why the source of others could not be read, by path.
         """
         good = [(o.file, o.prepared, o.vectors) for o in outcomes if o.prepared is not None]
         if good:
@@ -83,6 +83,7 @@ class Committer:
                 started = [file.source for file, _, _ in good]
                 ledger.mark(connection, self._library, started, "commit", "running", self._params)
         missing: list[File] = []
+        unread: dict[str, str] = {}
         with self._vectors.changing(self._library, self._generation):
             for corpus in CORPORA:
                 self._upsert(corpus, good)
@@ -96,10 +97,12 @@ class Committer:
                         self._put_failure(connection, outcome)
                         moved.append(self._put_path(connection, outcome.file))
                 for file in links:
-                    if self._has(connection, file.source):
-                        moved.append(self._put_path(connection, file))
-                    else:
+                    if not self._has(connection, file.source):
                         missing.append(file)
+                        continue
+                    moved.append(self._put_path(connection, file))
+                    if reason := self._reason(connection, file.source):
+                        unread[file.path] = reason
                 done = [file.source for file, _, _ in good]
                 ledger.mark(connection, self._library, done, "read", "done", self._params)
                 ledger.mark(connection, self._library, done, "commit", "done", self._params)
@@ -107,7 +110,7 @@ class Committer:
                 generation = bump(connection, self._library)
             self._generation = generation
             self._drop(orphans)
-        return missing
+        return missing, unread
 
     def refresh(self, files: Sequence[File]) -> None:
         """Note how files look from outside whose bytes are as before; what can be found stays the same."""
@@ -261,6 +264,11 @@ class Committer:
     def _has(self, connection: Connection, source: str) -> bool:
         mine = (sources.c.library == self._library) & (sources.c.id == source)
         return connection.execute(select(sources.c.id).where(mine)).first() is not None
+
+    def _reason(self, connection: Connection, source: str) -> str:
+        """Return why a source could not be read, or ""."""
+        mine = (sources.c.library == self._library) & (sources.c.id == source)
+        return connection.execute(select(sources.c.reason).where(mine)).scalar() or ""
 
     def _source_at(self, connection: Connection, outcome: Outcome) -> str | None:
         where = (paths.c.library == self._library) & (paths.c.path == outcome.file.path)

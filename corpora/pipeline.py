@@ -117,7 +117,7 @@ class Pipeline:
                 if file is None:
                     continue
                 if file.source in held:
-                    if before is not None and before.source == file.source:
+                    if before is not None and before.source == file.source and before.status != "failed":
                         self._as_before.append(file)
                         self._unchanged(path)
                     else:
@@ -233,7 +233,7 @@ class Pipeline:
         for outcome in outcomes:
             if outcome.prepared is not None:
                 self._tell(Staged(outcome.file.path, "commit"))
-        missing = self._committer.store(outcomes, links)
+        missing, unread = self._committer.store(outcomes, links)
         self._spent("commit", began)
         for outcome in outcomes:
             path = outcome.file.path
@@ -246,7 +246,9 @@ class Pipeline:
             self._report.chunks += len(outcome.vectors)
             self._tell(Done(path, len(outcome.prepared.items), time.monotonic() - outcome.began))
         for file in links:
-            if file not in missing:
+            if file.path in unread:
+                self._failed(file.path, unread[file.path])
+            elif file not in missing:
                 self._report.linked += 1
                 self._tell(Linked(file.path, file.source))
         return missing

@@ -210,6 +210,15 @@ async def test_a_bad_file_is_recorded_with_its_reason_and_the_rest_goes_on(notes
     assert events.Failed(path, reason) in told
 
 
+async def test_equal_bad_files_each_get_the_reason(notes):
+    for name in ("one.py", "two.py", "three.py"):
+        (notes / name).touch()
+    for _ in range(2):
+        report = await index([notes])
+        assert (len(report.failed), report.linked) == (3, 0)
+        assert len({reason.split(":")[0] for _, reason in report.failed}) == 1
+
+
 async def test_a_bad_file_is_tried_again_and_its_repair_replaces_the_failure(notes):
     (notes / "bad.pdf").write_bytes(b"%PDF-1.7\nnothing of the kind")
     await index([notes])
