@@ -9,6 +9,7 @@ import re
 import selectors
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +36,9 @@ class Readers:
         self.width = settings.parse_workers or max(1, (os.cpu_count() or 2) - 1)
         self._settings = settings
         self._idle: queue.SimpleQueue[_Reader] = queue.SimpleQueue()
-        self._all = [_Reader(settings, command or _COMMAND) for _ in range(self.width)]
+        # What a reading process that is killed leaves in its temporary folder goes with the run.
+        self._scratch = tempfile.TemporaryDirectory(prefix="ragweave-", ignore_cleanup_errors=True)
+        self._all = [_Reader(settings, command or _COMMAND, self._scratch.name) for _ in range(self.width)]
         for reader in self._all:
             self._idle.put(reader)
 
@@ -56,11 +59,13 @@ class Readers:
         """End every process."""
         for reader in self._all:
             reader.close()
+        self._scratch.cleanup()
 
 
 class _Reader:
-    def __init__(self, settings: CorporaSettings, command: Sequence[str]) -> None:
+    def __init__(self, settings: CorporaSettings, command: Sequence[str], scratch: str) -> None:
         self._settings = settings
+        self._scratch = scratch
         self._command = [*command, str(settings.parse_memory_mb)]
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
@@ -118,7 +123,7 @@ class _Reader:
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
                 cwd=Path.home().anchor or None,
-                env=_environment(),
+                env=_environment(self._scratch),
                 # Ctrl-C is for the run, which ends its readers: one that ended first would look like a bad file.
                 start_new_session=True,
             )
@@ -141,9 +146,9 @@ class _Reader:
                     pipe.close()
 
 
-def _environment() -> dict[str, str]:
+def _environment(scratch: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
-    return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    return {**kept, "TMPDIR": scratch, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
 
 def _exactly(descriptor: int, selector: selectors.BaseSelector, count: int, deadline: float) -> bytes:

@@ -1,4 +1,4 @@
-"""E-mail (.eml): who wrote what to whom, and the text; attachments are named, not opened."""
+"""E-mail (.eml): who wrote what to whom, the text, and the text of what is attached, each under its own heading."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import cast
 
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.formats import html, text
+from ragweave.corpora.formats.attached import opened
 from ragweave.corpora.formats.decode import decode, read_bytes
 from ragweave.models.errors import SourceError
 
@@ -26,6 +27,7 @@ def parse(path: Path) -> Parsed:
         attached = [p for p in parts if p.get_content_disposition() == "attachment" or p.get_filename()]
         bodies = [p for p in parts if p not in attached and p.get_content_maintype() == "text"]
         attachments = [_attachment(p) for p in attached]
+        files = [(str(facts["name"]), _data(p)) for facts, p in zip(attachments, attached, strict=True)]
     except (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError) as exc:
         raise SourceError(
             f"{path.name} is not a readable e-mail ({exc})", "save it again from the mail program"
@@ -33,13 +35,16 @@ def parse(path: Path) -> Parsed:
     blocks = [Block("\n".join(f"{n}: {v}" for n, v in headers.items() if v), "list", line=1)]
     plain = [p for p in bodies if p.get_content_type() == "text/plain"]
     for part in plain or [p for p in bodies if p.get_content_type() == "text/html"]:
-        data = cast(bytes, part.get_payload(decode=True) or b"")
+        data = _data(part)
         blocks += _body(data, part.get_content_charset() or "", part.get_content_type(), path)
+    inside, warnings = opened(files)
+    blocks += inside
     try:
         date = parsedate_to_datetime(headers["Date"]) if headers["Date"] else None
     except ValueError:
         date = None
-    return Parsed(headers["Subject"], tuple(blocks), date, headers["From"], meta={"attachments": attachments})
+    meta: dict[str, object] = {"attachments": attachments}
+    return Parsed(headers["Subject"], tuple(blocks), date, headers["From"], warnings=warnings, meta=meta)
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -52,8 +57,11 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _attachment(part: EmailMessage) -> dict[str, object]:
-    data = cast(bytes, part.get_payload(decode=True) or b"")
-    return {"name": part.get_filename() or "", "type": part.get_content_type(), "size": len(data)}
+    return {"name": part.get_filename() or "", "type": part.get_content_type(), "size": len(_data(part))}
+
+
+def _data(part: EmailMessage) -> bytes:
+    return cast(bytes, part.get_payload(decode=True) or b"")
 
 
 def _body(data: bytes, charset: str, kind: str, path: Path) -> list[Block]:

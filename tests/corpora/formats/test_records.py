@@ -126,6 +126,33 @@ def test_a_mail_gives_its_headers_its_text_and_names_its_attachments(write: Writ
     assert parsed.meta["attachments"] == [{"name": "plan.pdf", "type": "application/pdf", "size": 13}]
 
 
+def test_what_is_attached_to_a_mail_is_read_under_its_name(write: Write) -> None:
+    made = mail()
+    for name, data in {
+        "plan.md": b"# Harbour plan\n\nThe quay is closed.",
+        "../../etc/table.csv": b"ship,berth\nAlba,4\n",
+        "noise.bin": b"\0\1\2\3" * 50,
+        "again.eml": bytes(mail()),
+    }.items():
+        made.add_attachment(data, maintype="application", subtype="octet-stream", filename=name)
+    path = write("a.eml", bytes(made))
+    parsed = parse(path, "eml")
+    found = [(i.heading, i.text) for i in paragraphs("s", str(path), parsed)]
+    assert (("plan.md", "Harbour plan"), "The quay is closed.") in found
+    assert any(heading == ("../../etc/table.csv",) and "Alba | 4" in text for heading, text in found)
+    assert len(parsed.warnings) == 2
+    assert "noise.bin" in parsed.warnings[0] and "a mail of its own" in parsed.warnings[1]
+
+
+def test_of_very_many_attachments_some_are_read_and_the_others_counted(write: Write) -> None:
+    made = mail()
+    for n in range(30):
+        made.add_attachment(f"Note number {n}.", filename=f"{n}.txt")
+    parsed = parse(write("a.eml", bytes(made)), "eml")
+    assert sum(b.kind == "heading" for b in parsed.blocks) == 20
+    assert "10 attachments from 20.txt on" in parsed.warnings[0]
+
+
 def test_a_mail_with_html_alone_is_read_from_it(write: Write) -> None:
     made = mail()
     made.set_content("<html><body><script>no()</script><p>High at <b>noon</b>.</p></body></html>", subtype="html")
