@@ -22,6 +22,7 @@ from ragweave import (
     cli_sources,
     eval_cli,
     eval_data_cli,
+    synthesize_cli,
     train_cli,
 )
 from ragweave.models.errors import RagweaveError
@@ -70,6 +71,7 @@ app.add_typer(cli_sources.library, name="library")
 app.add_typer(cli_models.models, name="models")
 for _measure in (eval_data_cli.retrieval, eval_data_cli.evaluator, eval_data_cli.answers):
     eval_cli.eval_app.command()(_measure)
+app.command("synthesize")(synthesize_cli.synthesize)
 app.add_typer(eval_cli.eval_app, name="eval")
 app.add_typer(train_cli.train_app, name="train")
 

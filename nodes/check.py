@@ -64,8 +64,8 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
     citations = tuple(c for c in state.get("citations", []) if c.n in cited)
     question = state["question"]
     why = "" if draft else state.get("abstain", "") or phrase("unsupported", question)
-    if run.meter.exhausted:
-        run.note(f"A limit of this run was reached: {run.meter.exhausted}.")
+    if run.meter.refused:
+        run.note(f"A limit of this run was reached: {run.meter.refused}.")
     text = shown(draft) if draft else f"{phrase('abstain', question)} ({why})"
     writer = run.chat("writer")
     update = run.done(f"{len(draft)} sentences, {len(citations)} sources" if draft else f"abstained: {why}")

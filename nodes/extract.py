@@ -19,6 +19,8 @@ _HEADING = re.compile(r"(?=[A-Z])(?:[^\W\d]+[\s'’-]+){0,7}[^\W\d]+")
 """A few words without a full stop or a number, begun with a capital: a heading that stands in the text as a line."""
 HOP_WEIGHT = 0.25
 """Weight of covering the query of a later hop."""
+LAST_WEIGHT = 0.5
+"""Weight of having been found by the last hop."""
 NEW_WEIGHT = 0.5
 """Weight of covering words of the question that no chosen sentence covers yet."""
 NEXT_WEIGHT = 0.15
@@ -107,8 +109,10 @@ def rank(question: str, strips: Sequence[Strip], idf: Callable[[str], float]) ->
 
     A sentence is read with its title. Its score adds: coverage of the question by rarity, half the cosine, the strip's
     own relevance, a little for the kind of thing asked for and for a name that the question lacks. A strip of a later
-    hop also earns a little for covering the query that fetched it.
+    hop also earns a little for covering the query that fetched it; where there was more than one hop, what the last
+    one found counts more, because the answer lies at the end of the chain.
     """
+    last = max((s["hop"] for s in strips), default=1)
     spans = [(s, a, b) for s in strips for a, b in sentences(s["text"]) if _says(s["text"][a:b], s["title"])]
     if not spans:
         return []
@@ -125,6 +129,8 @@ def rank(question: str, strips: Sequence[Strip], idf: Callable[[str], float]) ->
         value += 0.35 * strip["score"] + 0.15 * fit + 0.05 * new_name
         if strip["query"] != question:
             value += HOP_WEIGHT * _share(content_terms(strip["query"]), have, idf)
+        if last > 1:
+            value += LAST_WEIGHT * (strip["hop"] == last)
         out.append(Extract(strip, a, b, value, have & set(wanted), fit))
     return sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start))
 

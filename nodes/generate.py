@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from langgraph.runtime import Runtime
 
@@ -48,8 +48,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         draft.abstain = await _nothing(run, state)
     else:
         await run.decide(model, lambda m: _write(m, draft, strips), lambda: _extract(draft, strips))
-    if run.meter.exhausted and not draft.sentences:
-        draft.abstain = phrase("budget", state["question"], limit=run.meter.exhausted)
+    if run.meter.refused and not draft.sentences:
+        draft.abstain = phrase("budget", state["question"], limit=run.meter.refused)
     summary = f"{len(draft.sentences)} sentences" if draft.sentences else f"nothing: {draft.abstain}"
     if draft.dropped:
         summary += f", {draft.dropped} dropped for want of support"
@@ -70,6 +70,7 @@ class Draft:
         self.run = run
         self.question = state["question"]
         self.best = state.get("best", -1.0)
+        self.standing = {e["id"]: e.get("standing", 0.0) for e in state.get("evidence", [])}
         self.message_id = message_id(state)
         self.sentences: list[Sentence] = []
         self.citations: list[Citation] = []
@@ -115,7 +116,8 @@ async def _reply(draft: Draft) -> bool:
 async def _converse(model: Chat, draft: Draft) -> bool | None:
     tokens = model.stream(load("converse", question=draft.question), node="generate", meter=draft.run.meter)
     async for sentence in complete_sentences(tokens):
-        draft.emit(plain(sentence), "model", [], 0.5)
+        if text := plain(sentence):
+            draft.emit(text, "model", [], 0.5)
     return True if draft.sentences else None
 
 
@@ -173,7 +175,7 @@ async def _idf(run: Run, question: str, strips: list[Strip]) -> Callable[[str], 
 
 async def _write(model: Chat, draft: Draft, strips: list[Strip]) -> bool | None:
     """Stream prose; a sentence is emitted once it is complete and what it cites supports it."""
-    rows = by_origin(grouped(strips)[:_SHOWN])
+    rows = by_origin(grouped(strips, draft.standing)[:_SHOWN])
     shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row))}")
     length = _LENGTHS.get(draft.run.context.sentences, f"at most {draft.run.context.sentences} sentences")
     messages = load("generate", question=draft.question, evidence=shown, length=length)
@@ -216,12 +218,16 @@ async def _pass(draft: Draft, text: str, cited: list[int], rows: list[list[Strip
     draft.dropped += 1
 
 
-def grouped(strips: list[Strip]) -> list[list[Strip]]:
-    """Group strips by evidence, the best evidence first; recalled passages stay last."""
+def grouped(strips: list[Strip], standing: Mapping[str, float]) -> list[list[Strip]]:
+    """Group strips by evidence, the best standing over all hops first; recalled passages stay last."""
     rows: dict[str, list[Strip]] = {}
     for s in strips:
         rows.setdefault(s["evidence"], []).append(s)
-    return sorted(rows.values(), key=lambda r: (r[0]["origin"] == "model", -max(s["score"] for s in r)))
+
+    def worth(row: list[Strip]) -> tuple[bool, float, float]:
+        return row[0]["origin"] == "model", -standing.get(row[0]["evidence"], 0.0), -max(s["score"] for s in row)
+
+    return sorted(rows.values(), key=worth)
 
 
 def _joined(row: list[Strip]) -> str:

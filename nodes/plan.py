@@ -39,8 +39,10 @@ async def plan(state: State, runtime: Runtime[Context]) -> Update:
 
 async def _corpora(state: State, run: Run) -> list[Corpus]:
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
-    if routed is not None:
+    if routed is not None and run.context.max_hops > 0:
         return [c for c in CORPORA if c in routed["corpora"]]
+    if run.context.max_hops == 0:
+        return []
     held = await (await run.library()).counts()
     wanted = run.context.corpora or WITHOUT_ROUTER
     return [c for c in CORPORA if c in wanted and held.get(c)]

@@ -283,7 +283,7 @@ async def test_random_conversations_all_end_within_their_budget_in_a_stated_way(
             reason=turn,
             generate=lambda m, dice=dice: dice.choice(WRITTEN),
             recall=lambda m, dice=dice: dice.choice(REMEMBERED),
-            converse=lambda m, dice=dice: dice.choice(WRITTEN[:-1]),
+            converse=lambda m, dice=dice: dice.choice(WRITTEN),
         )
         knobs = {
             "max_hops": dice.randint(0, 4),
