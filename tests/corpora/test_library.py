@@ -1,7 +1,6 @@
 import asyncio
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,28 +13,11 @@ from ragweave.corpora.library import (
     open_library,
     rename_library,
 )
-from ragweave.corpora.readers import Readers
-from ragweave.corpora.stages import prepare
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
-
-FILES = {
-    "alexandria.md": "# Alexandria\n\nThe lighthouse of Alexandria was built on Pharos.\n",
-    "rome.md": "# Rome\n\nThe aqueducts carried water to the fountains of Rome.\n",
-    "长安.md": "# 长安\n\n长安城的大雁塔建于唐朝,玄奘在那里翻译佛经。\n",
-}
-
-
-@pytest.fixture(autouse=True)
-def _read_here(monkeypatch):
-    monkeypatch.setattr(Readers, "read", lambda self, path, source, words: prepare(Path(path), source, words))
 
 
 @pytest.fixture
-async def library(tmp_path):
-    (tmp_path / "notes").mkdir()
-    for name, text in FILES.items():
-        (tmp_path / "notes" / name).write_text(text)
-    await index([tmp_path / "notes"])
+async def library(notes):
     return await open_library()
 
 
