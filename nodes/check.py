@@ -59,9 +59,10 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
     """Return the answer of this turn: the sentences that passed, their citations, confidence, or why there are none."""
     run = Run.of("check", state, runtime)
     run.by = "rule"
-    draft = state.get("draft", [])
+    draft = [Sentence.model_validate(s) for s in state.get("draft", [])]
     cited = {n for s in draft for n in s.citations}
-    citations = tuple(c for c in state.get("citations", []) if c.n in cited)
+    kept = [Citation.model_validate(c) for c in state.get("citations", [])]
+    citations = tuple(c for c in kept if c.n in cited)
     question = state["question"]
     why = "" if draft else state.get("abstain", "") or phrase("unsupported", question)
     if run.meter.refused:

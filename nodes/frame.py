@@ -56,7 +56,7 @@ async def frame(state: State, runtime: Runtime[Context]) -> Update:
         question = await run.decide(
             run.chat("judge"),
             lambda model: _rewrite(model, run, history, asked),
-            lambda: _resolve(asked, history, state.get("answer")),
+            lambda: _resolve(asked, history, _answered(state)),
         )
     update = run.done(question if question == asked else f"“{asked}” read as “{question}”", data={"question": question})
     return {
@@ -88,6 +88,12 @@ def _index_of_last_human(messages: Sequence[AnyMessage]) -> int:
         if isinstance(messages[i], HumanMessage):
             return i
     return 0
+
+
+def _answered(state: State) -> Answer | None:
+    """Return the previous answer; a server that keeps threads in its own way hands it back as a dict."""
+    last = state.get("answer")
+    return None if last is None else Answer.model_validate(last)
 
 
 def _last_question(messages: Sequence[AnyMessage]) -> str:

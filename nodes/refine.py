@@ -15,6 +15,7 @@ from ragweave.models.text import UNSPACED, content_terms, fold, sentences, terms
 from ragweave.nodes.context import Context
 from ragweave.nodes.evaluators import judge, strip_judge
 from ragweave.nodes.passages import best_window, heading_title, idf_of, pieces
+from ragweave.nodes.recency import faded
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Evidence, State, Strip, Update
 
@@ -49,7 +50,11 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
         if e["id"] in items
         for a, b in cut(items[e["id"]].text, run.context.strip_mode, query)
     ]
-    scored = await score_strips(run, query, made)
+    fresh = {e["id"]: e.get("fresh", 1.0) for e in kept}
+    scored = [
+        Strip(**{**s, "score": round(faded(s["score"], fresh[s["evidence"]]), 4)})
+        for s in await score_strips(run, query, made)
+    ]
     chosen = select(scored, run.context)
     removed = 1 - sum(len(s["text"]) for s in chosen) / (sum(len(i.text) for i in items.values()) or 1)
     summary = f"{len(chosen)} of {len(made)} strips kept from {len(kept)} items, {removed:.0%} of the text removed"

@@ -52,8 +52,9 @@ def turn_of(name: str, context: Context, usage: Sequence[NodeUsage] = ()) -> Tur
         limits = Limits(context.max_model_calls, context.max_tokens, context.max_seconds, context.max_cost)
         turn = Turn(Meter(limits, model_settings().rate_table()))
         for row in usage:
-            turn.meter.record(Spend(**row.model_dump()))
-            turn.meter.take(row.node)
+            spent = NodeUsage.model_validate(row)
+            turn.meter.record(Spend(**spent.model_dump()))
+            turn.meter.take(spent.node)
         _TURNS[name] = turn
         while len(_TURNS) > _TURNS_KEPT:
             _TURNS.popitem(last=False)
