@@ -86,6 +86,8 @@ class _Reader:
                 "Reading it ended the reading process (out of memory, or the file is damaged)",
                 "check the file, or raise RAGWEAVE_PARSE_MEMORY_MB",
             ) from None
+        if reply.get("ends"):  # it is about to end, and must not be given the next file
+            self.stop()
         if "version" in reply:
             raise LibraryError(
                 "Ragweave was upgraded while it was at work", "run the same command again; what is stored stays"

@@ -26,7 +26,7 @@ def answer(request: dict[str, Any], memory_mb: int) -> tuple[bytes, bool]:
     healthy = True
     if request["version"] != VERSION:
         # An upgrade exchanged the files between the start of the run and that of this process.
-        return json.dumps({"version": VERSION}).encode(), False
+        return json.dumps({"version": VERSION, "ends": True}).encode(), False
     try:
         made = prepare(Path(request["path"]), request["source"], request["max_words"])
         return b'{"ok":' + made.to_json() + b"}", healthy
@@ -41,7 +41,7 @@ def answer(request: dict[str, Any], memory_mb: int) -> tuple[bytes, bool]:
         what, remedy = f"It cannot be read ({error.strerror or error})", "check the file and its permissions"
     except Exception as error:  # a reader met a file that it was not made for; the next file is still to be read
         what, remedy = f"It cannot be read ({type(error).__name__}: {error})"[:500], "check that the file is sound"
-    return json.dumps({"what": what, "remedy": remedy}).encode(), healthy
+    return json.dumps({"what": what, "remedy": remedy, "ends": not healthy}).encode(), healthy
 
 
 def limit(memory_mb: int) -> None:
