@@ -73,6 +73,6 @@ def _body(data: bytes, charset: str, kind: str, path: Path) -> list[Block]:
     else:
         try:
             found = text.blocks(data.decode(charset).replace("\r\n", "\n"))
-        except (LookupError, UnicodeDecodeError):
+        except (LookupError, ValueError):
             found = text.blocks(decode(data, path))
     return [Block(b.text, b.kind, b.level) for b in found]

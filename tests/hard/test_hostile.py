@@ -581,6 +581,7 @@ async def test_hostile_files_are_read_or_refused_and_nothing_else_happens(
         print(f"  ended its reading process: {path}")
     assert count["files"] >= 200 and len(made) >= 20
     assert not silent, silent
+    assert not ended, ended
     assert after == before
     assert not escapes
     assert all(t <= LIMIT + 5 for t in took.values())
