@@ -22,11 +22,11 @@ JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Wri
 @eval_app.command()
 def router(
     data: Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")],
-    router: Annotated[str, typer.Option("--router", help="small, llm or ensemble.")] = "small",
+    router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint:PATH.")] = "small",
     head: Annotated[Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")] = None,
     folds: Annotated[int, typer.Option("--folds", min=0, help="Train the small head anew per fold of the data.")] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
-    threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.75,
+    threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.8,
     curve: Annotated[
         bool, typer.Option("--curve", help="Print the threshold curves and the choice they give.")
     ] = False,
@@ -40,6 +40,7 @@ def router(
     from ragweave.evals.data import read_routed
     from ragweave.evals.report import confusion_table, table, write_json
     from ragweave.evals.router import (
+        by_classifier,
         by_head,
         by_model,
         chat_classifier,
@@ -55,15 +56,20 @@ def router(
     from ragweave.models.router import HEAD
     from ragweave.models.router import head as load_head
 
-    if router not in ("small", "llm", "ensemble"):
-        raise InputError(f"there is no router {router!r}", "use small, llm or ensemble")
+    kind, _, checkpoint = router.partition(":")
+    if kind not in ("small", "llm", "ensemble", "checkpoint") or (kind == "checkpoint") != bool(checkpoint):
+        raise InputError(f"there is no router {router!r}", "use small, llm, ensemble or checkpoint:PATH")
     rows = read_routed(data, LABELS)
     path = head or HEAD
     questions = [r.query for r in rows]
     small = _cross_validated(rows, folds, seed, path) if folds else by_head(questions, path)
     large: list[Decision] = []
     decided = small
-    if router != "small":
+    if kind == "checkpoint":
+        from ragweave.models.checkpoint import router as load_checkpoint
+
+        decided = by_classifier(questions, load_checkpoint(checkpoint, LABELS))
+    elif kind != "small":
         # The ensemble asks only where the head is unsure; its curve needs the model's word on every question.
         unsure = [i for i, d in enumerate(small) if router == "llm" or curve or d.confidence < threshold]
         said = asyncio.run(by_model([questions[i] for i in unsure], chat_classifier(LABELS), LABELS, path))

@@ -50,11 +50,16 @@ def best(probabilities: dict[str, float]) -> str:
 
 def by_head(questions: Sequence[str], path: Path = router.HEAD) -> list[Decision]:
     """Route with the small head, one question at a time."""
-    router.predict("warm up", path)
+    return by_classifier(questions, lambda question: router.predict(question, path))
+
+
+def by_classifier(questions: Sequence[str], predict: Callable[[str], dict[str, float]]) -> list[Decision]:
+    """Route with any classifier that gives probabilities, one question at a time; the first call loads it, untimed."""
+    predict("warm up")
     out = []
     for question in questions:
         started = time.perf_counter()
-        p = router.predict(question, path)
+        p = predict(question)
         ms = (time.perf_counter() - started) * 1000
         label = best(p)
         out.append(Decision(p, label, p[label], ms))
