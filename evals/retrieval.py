@@ -124,7 +124,7 @@ async def ranking(library: Library, query: str, method: Method, pool: int = 50) 
             "scores": [h.score for h in hits],
         }
         found.append(row)
-    context = Context(fusion="rrf" if method == "rrf" else "scores", top_k=50)
+    context = Context(fusion="rrf" if method == "rrf" else "scores", top_k=20)
     joined = fused(found, query, context)
     if method in {"hybrid", "rrf"}:
         return [i for i, _ in joined]
