@@ -24,8 +24,8 @@ from ragweave.corpora.stores import Stores
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError
 
-AT_ONCE = 20_000
-"""Most vectors that are written anew on the way; about half a minute's work. More are left to `doctor --repair`."""
+AT_ONCE = 10_000
+"""Most vectors that are written anew on the way; some ten seconds of work. More are left to `doctor --repair`."""
 
 _VACUUM = """
 import sqlite3, sys
