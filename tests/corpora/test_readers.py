@@ -34,10 +34,10 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def readers(tmp_path):
-    """One process that hangs, dies or floods where a file's name tells it to."""
-    script = tmp_path / "worker.py"
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory):
+    """One process that hangs, dies or floods where a file's name tells it to, and is started again where it has to."""
+    script = tmp_path_factory.mktemp("worker") / "worker.py"
     script.write_text(WORKER)
     found = Readers(CorporaSettings(parse_seconds=6, parse_workers=1), [sys.executable, str(script)])
     yield found
