@@ -69,7 +69,12 @@ app.command("reembed")(cli_care.reembed)
 app.add_typer(cli_sources.sources, name="sources")
 app.add_typer(cli_sources.library, name="library")
 app.add_typer(cli_models.models, name="models")
-for _measure in (eval_data_cli.retrieval, eval_data_cli.evaluator, eval_data_cli.answers):
+for _measure in (
+    eval_data_cli.retrieval,
+    eval_data_cli.evaluator,
+    eval_data_cli.answers,
+    eval_data_cli.thresholds,
+):
     eval_cli.eval_app.command()(_measure)
 app.command("synthesize")(synthesize_cli.synthesize)
 app.add_typer(eval_cli.eval_app, name="eval")

@@ -119,3 +119,27 @@ def answers(
     if kinds:
         typer.echo(table(kinds) + "\n")
     _report(figures(outcomes), json_out)
+
+
+def thresholds(
+    pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with question, passage and label.")],
+    evaluator: Annotated[str, typer.Option("--evaluator", help="small, llm or checkpoint.")] = "small",
+    precision: Annotated[float, typer.Option("--precision", min=0, max=1, help="Wanted of the upper one.")] = 0.9,
+    kept: Annotated[
+        float, typer.Option("--kept", min=0, max=1, help="Answerable questions the lower one keeps.")
+    ] = 0.98,
+    draw: Annotated[Path | None, typer.Option("--draw", metavar="OUT", help="Draw the curve, .svg or .png.")] = None,
+    json_out: JsonOut = None,
+) -> None:
+    """Calibrate an evaluator's two thresholds on labelled pairs."""
+    from ragweave.evals import thresholds as calibration
+    from ragweave.models.errors import InputError
+
+    if evaluator not in ("small", "llm", "checkpoint"):
+        raise InputError(f"there is no evaluator “{evaluator}”", "use small, llm or checkpoint")
+    asked = calibration.read_pairs(pairs)
+    scored = calibration.best_scores(asked, calibration.judge_of(evaluator, asked))
+    found = calibration.calibrate(*scored, precision, kept)
+    if draw:
+        calibration.draw(found, draw, f"{evaluator} evaluator, {found.questions} questions")
+    _report({"questions": found.questions, "upper": round(found.upper, 4), "lower": round(found.lower, 4)}, json_out)
