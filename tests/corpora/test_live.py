@@ -53,7 +53,7 @@ async def test_a_reader_that_was_open_before_sees_every_change_at_its_next_quest
     reader = spawn(READER, home)
     try:
         there = {"Note 0"}
-        for step in range(6):
+        for step in range(4):
             reader.stdin.write("aqueduct granary\n")
             reader.stdin.flush()
             dense, words = json.loads(reader.stdout.readline())
@@ -77,21 +77,21 @@ async def test_a_reader_in_another_process_never_sees_what_was_deleted_while_a_w
     notes = tmp_path / "notes"
     notes.mkdir()
     rng = random.Random(5)
-    for n in range(30):
+    for n in range(12):
         write_note(notes, n, rng)
     await index([notes])
     library = await open_library()
     reader = spawn(READER, home)
     gone: set[str] = set()
     try:
-        for source in (await library.sources())[:6]:
+        for source in (await library.sources())[:3]:
             await library.remove(source.id)
             gone.add(source.title)
             reader.stdin.write("forum kiln\n")
             reader.stdin.flush()
             dense, words = json.loads(reader.stdout.readline())
             assert not gone & {*dense, *words}
-            assert len(set(dense)) == len(set(words)) == 30 - len(gone)
+            assert len(set(dense)) == len(set(words)) == 12 - len(gone)
     finally:
         reader.stdin.close()
         reader.wait()

@@ -65,7 +65,7 @@ def test_the_own_key_goes_before_the_found_one() -> None:
 
 @pytest.mark.parametrize("name", ["folder", "searx", "tavily"])
 def test_a_named_provider_without_its_setting_says_which_one_is_missing(name: str) -> None:
-    with pytest.raises(WebError, match=rf"The {name} provider has no \w+\. set RAGWEAVE_"):
+    with pytest.raises(WebError, match=rf"The {name} provider has no \w+\. Set RAGWEAVE_"):
         make(WebSettings(), name)
 
 
@@ -79,7 +79,7 @@ def test_no_provider_and_offline_are_sentences() -> None:
 
 
 def test_an_unknown_provider_names_the_known_ones() -> None:
-    with pytest.raises(InputError, match="choose one of folder, searx, tavily"):
+    with pytest.raises(InputError, match="Choose one of folder, searx, tavily"):
         chosen(WebSettings(), "altavista")
 
 

@@ -41,7 +41,7 @@ async def test_no_more_than_asked_for(site: Any) -> None:
     ("status", "why"),
     [
         ("401 Unauthorized", r"refused the request \(401\)"),
-        ("403 Forbidden", r"allow the json format"),
+        ("403 Forbidden", r"Allow the json format"),
         ("404 Not Found", r"status 404"),
         ("429 Too Many Requests", r"no requests left \(429\)"),
         ("500 Internal Server Error", r"is down \(500\)"),
