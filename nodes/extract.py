@@ -19,7 +19,7 @@ _HEADING = re.compile(r"(?=[A-Z])(?:[^\W\d]+[\s'’-]+){0,7}[^\W\d]+")
 """A few words without a full stop or a number, begun with a capital: a heading that stands in the text as a line."""
 HOP_WEIGHT = 0.25
 """Weight of covering the query of a later hop."""
-LAST_WEIGHT = 0.5
+LAST_WEIGHT = 0.8
 """Weight of having been found by the last hop."""
 NEW_WEIGHT = 0.5
 """Weight of covering words of the question that no chosen sentence covers yet."""
@@ -72,6 +72,7 @@ class Extract:
         score: order among the sentences.
         covers: content terms of the question that the sentence with its title holds.
         fits: it holds something of the kind that is asked for.
+        own: the score without what it earns for having been found last; decides whether it is close enough to the best.
     """
 
     strip: Strip
@@ -80,6 +81,7 @@ class Extract:
     score: float
     covers: frozenset[str]
     fits: bool
+    own: float
 
     @property
     def text(self) -> str:
@@ -129,9 +131,8 @@ def rank(question: str, strips: Sequence[Strip], idf: Callable[[str], float]) ->
         value += 0.35 * strip["score"] + 0.15 * fit + 0.05 * new_name
         if strip["query"] != question:
             value += HOP_WEIGHT * _share(content_terms(strip["query"]), have, idf)
-        if last > 1:
-            value += LAST_WEIGHT * (strip["hop"] == last)
-        out.append(Extract(strip, a, b, value, have & set(wanted), fit))
+        lead = LAST_WEIGHT if 1 < last == strip["hop"] else 0.0
+        out.append(Extract(strip, a, b, value + lead, have & set(wanted), fit, value))
     return sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start))
 
 
@@ -183,6 +184,7 @@ def choose(
     wanted = content_terms(question)
     total = sum(idf(t) for t in wanted) or 1.0
     flow = 0.0 if answer_type(question) else NEXT_WEIGHT
+    nearest = max(e.own for e in ranked) - within
     kept = {fold(ranked[0].text): ranked[0]}
     covered = set(ranked[0].covers)
     while len(kept) < limit:
@@ -192,8 +194,9 @@ def choose(
             id(e): e.score + NEW_WEIGHT * sum(idf(t) for t in e.covers - covered) / total + flow * _follows(e, after)
             for e in fresh
         }
-        best = max(fresh, key=lambda e: worth[id(e)], default=None)
-        if best is None or worth[id(best)] < ranked[0].score - within:
+        near = [e for e in fresh if worth[id(e)] - e.score + e.own >= nearest]
+        best = max(near, key=lambda e: worth[id(e)], default=None)
+        if best is None:
             break
         kept[fold(best.text)] = best
         covered |= best.covers

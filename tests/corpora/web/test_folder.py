@@ -97,7 +97,7 @@ async def test_a_query_without_content_words_or_matches_finds_nothing(pages: Pat
 
 
 async def test_a_missing_folder_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(WebError, match=r"is not there\. set RAGWEAVE_WEB_FOLDER"):
+    with pytest.raises(WebError, match=r"is not there\. Set RAGWEAVE_WEB_FOLDER"):
         await Folder(tmp_path / "none").search("x", 1)
 
 
