@@ -23,7 +23,9 @@ TEXTS = {
 }
 QUESTIONS = ("When was the Helder tower built?", "Who founded the Ostrander Works?", "How tall is the Helder tower?")
 DECIDING = ("route", "expand", "grade", "reason", "generate")
-CONTEXT = Context(mind="llm", top_k=3, max_hops=2, expand_when="always", phrasings=2)
+ROUTED = Context(mind="llm", top_k=3, max_hops=2, expand_when="always", phrasings=2)
+TOLD = ROUTED.model_copy(update={"corpora": ("paragraph",)})
+"""So small a model may route every question to `none`; the nodes behind retrieval are driven where it is not asked."""
 
 
 @pytest.mark.usefixtures("llm_server")
@@ -33,9 +35,9 @@ async def test_every_deciding_node_is_served_by_the_model(tmp_path: Path, capsys
     shown: list[str] = []
     answers: list[Any] = []
 
-    async def ask(question: str) -> None:
+    async def ask(question: str, context: Context) -> None:
         sent: Any = {"messages": [("human", question)]}
-        stream = graph.astream(sent, context=CONTEXT, stream_mode=["custom", "messages", "values"], version="v2")
+        stream = graph.astream(sent, context=context, stream_mode=["custom", "messages", "values"], version="v2")
         state: Any = {}
         pushed = ""
         async for part in stream:
@@ -50,7 +52,11 @@ async def test_every_deciding_node_is_served_by_the_model(tmp_path: Path, capsys
         answers.append(answer)
         assert pushed == ("" if answer.abstained else answer.text)
 
-    await asyncio.gather(*(ask(q) for q in QUESTIONS))
+    # A model of this size misses a form now and then; a second round tells that from a node it never reaches.
+    for _ in range(2):
+        await asyncio.gather(ask(QUESTIONS[0], ROUTED), *(ask(q, TOLD) for q in QUESTIONS))
+        if all(by[node]["llm"] for node in DECIDING):
+            break
     with capsys.disabled():
         for node in DECIDING:
             asked = sum(by[node].values())
