@@ -89,6 +89,7 @@ def _export(name: str, path: Path, overwrite: bool, wait: float | None) -> Bundl
     with locks.writer(settings.home, found.id, name, patience, lambda holder: None):
         Committer(held.catalog, held.vectors, held.catalog.row(found.id), "").recover()
         row = held.catalog.row(found.id)
+        held.catalog.check_vectors(row.id)
         try:
             with open(unfinished, "xb") as file:
                 with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:

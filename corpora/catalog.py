@@ -20,7 +20,8 @@ from sqlalchemy.exc import IntegrityError
 
 from ragweave.corpora import lexical
 from ragweave.corpora.rows import Source, unpack
-from ragweave.corpora.schema import SCHEMA_VERSION, connect, items, libraries, paths, sources, write
+from ragweave.corpora.schema import SCHEMA_VERSION, connect, items, libraries, paths, sources, stages, write
+from ragweave.corpora.torn import MEND, TORN
 from ragweave.corpora.types import CORPORA, Corpus, Item
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
@@ -162,6 +163,17 @@ class Catalog:
         """
         with self.engine.begin() as connection:
             return generation(connection, library)
+
+    def check_vectors(self, library: str) -> None:
+        """Refuse a library whose vectors were lost: finding nothing would look like an answer.
+
+        Raises:
+            LibraryError: they were, and are not made again yet.
+        """
+        query = select(stages.c.status).where(stages.c.library == library, stages.c.stage == "vectors")
+        with self.engine.begin() as connection:
+            if connection.execute(query).first() is not None:
+                raise LibraryError(TORN, MEND)
 
     def counts(self, library: str) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""

@@ -18,6 +18,7 @@ from ragweave.corpora.catalog import check_name
 from ragweave.corpora.commit import Committer
 from ragweave.corpora.events import Event, Finished, Removed, Report, Skipped, Started, Waiting
 from ragweave.corpora.pipeline import Pipeline
+from ragweave.corpora.rebuild import recover
 from ragweave.corpora.scan import known_paths, vanished
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.stages import params_hash
@@ -72,10 +73,9 @@ def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Eve
     patience = settings.lock_wait if wait is None else wait
     with locks.writer(settings.home, library.id, name, patience, lambda holder: tell(Waiting(holder))):
         # Read again: another writer may have changed, or deleted, the library while this one waited.
-        library = held.catalog.row(library.id)
-        check_encoder(library, mind.name)
-        committer = Committer(held.catalog, held.vectors, library, params)
-        committer.recover()
+        check_encoder(held.catalog.row(library.id), mind.name)
+        recover(held, held.catalog.row(library.id), mind)
+        committer = Committer(held.catalog, held.vectors, held.catalog.row(library.id), params)
         found = walk(roots)
         files = [str(path) for path in found.files]
         report = Report(library=name, files=len(files), skipped=[(str(p), reason) for p, reason in found.skipped])

@@ -2,7 +2,9 @@
 
 Three rows tell the story of a source. `read`: `done` or `failed`, with the error. `commit`: `running` from before its
 first vector is written until the transaction that makes it known. `drop`: `pending` from the transaction that
-forgets a source until its vectors are gone. A run begins by finishing what the rows of the last one say.
+forgets a source until its vectors are gone. One row tells of the library:
+`vectors`, `lost` from before collections that a kill left half-written are removed until their vectors are made again.
+A run begins by finishing what the rows of the last one say.
 """
 
 from __future__ import annotations
@@ -51,6 +53,17 @@ def forget(connection: Connection, library: str, sources: Sequence[str]) -> None
     """Remove every row of these sources."""
     for source in sources:
         connection.execute(delete(stages).where(stages.c.library == library, stages.c.source == source))
+
+
+def mark_lost(connection: Connection, library: str) -> None:
+    """Note that vectors of a library were lost."""
+    mark(connection, library, [""], "vectors", "lost", "")
+
+
+def lost(connection: Connection, library: str) -> bool:
+    """Whether vectors of a library were lost and are not made again yet."""
+    query = select(stages.c.status).where(stages.c.library == library, stages.c.stage == "vectors")
+    return connection.execute(query).first() is not None
 
 
 def unfinished(connection: Connection, library: str) -> list[str]:

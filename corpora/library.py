@@ -92,6 +92,8 @@ class Library:
             after, held = await asyncio.to_thread(self._held.catalog.known, self.id, sorted(ids))
             if after == row.generation:
                 break
+        if not any(dense):
+            await asyncio.to_thread(self._held.catalog.check_vectors, self.id)
         return [
             Lists(
                 dense=tuple(Hit(id_, score) for id_, score in d if id_ in held),

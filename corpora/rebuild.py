@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 
-from ragweave.corpora import locks
+from ragweave.corpora import ledger, locks
 from ragweave.corpora.background import on_this_loop, stoppable
 from ragweave.corpora.catalog import LibraryRow, bump, check_name
 from ragweave.corpora.commit import Committer
@@ -127,7 +128,7 @@ def _reembed(
         row = held.catalog.row(found.id)
         if row.encoder == mind.name:
             raise InputError(f"The library {name!r} has the encoder {mind.name!r} already", "name another one")
-        Committer(held.catalog, held.vectors, row, "").recover()
+        recover(held, row, None)
         row = held.catalog.row(found.id)
         new = replace(row, encoder=mind.name, dim=mind.dim, epoch=row.epoch + 1)
         made = _embedded(held, new, mind, tell, stop)
@@ -167,6 +168,52 @@ def _embedded(
             done += len(page)
             tell(Progress(done, total))
     return made
+
+
+def recover(held: Stores, row: LibraryRow, mind: Encoder | None) -> None:
+    """Finish what a killed run left; the caller holds the writer lock.
+
+    Args:
+        held: the stores.
+        row: the library.
+        mind: its encoder, or None where another one is set; lost vectors are then left to the next run that has it.
+    """
+    held.vectors.mend(partial(note_lost, held))
+    with held.catalog.engine.begin() as connection:
+        lost = ledger.lost(connection, row.id)
+    if lost and mind is not None:
+        for corpus in CORPORA:
+            for ids, sources, texts in missing(held, row, corpus, mind):
+                put(held, row, corpus, ids, sources, mind.texts(texts))
+        with held.vectors.changing(row.id, row.generation):
+            with write(held.catalog.engine) as connection:
+                ledger.forget(connection, row.id, [""])
+                generation = bump(connection, row.id)
+            held.vectors.reached(row.id, generation)
+    Committer(held.catalog, held.vectors, held.catalog.row(row.id), "").recover()
+
+
+def note_lost(held: Stores, library: str) -> None:
+    """Note that vectors of a library, where it still exists, are about to be removed."""
+    with write(held.catalog.engine) as connection:
+        if connection.execute(select(libraries.c.id).where(libraries.c.id == library)).first():
+            ledger.mark_lost(connection, library)
+            bump(connection, library)
+
+
+def missing(
+    held: Stores, row: LibraryRow, corpus: Corpus, mind: Encoder
+) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """Yield the chunks that have no vector although the encoder gives them one: ids, sources, texts."""
+    stored = set(held.vectors.ids(row.id, corpus, row.space, row.generation))
+    for page in held.catalog.pages(row.id, corpus):
+        cut = chunked(page, mind.max_words)
+        lost = [n for n, id_ in enumerate(cut.ids) if id_ not in stored]
+        if lost:
+            # A text without words has no vector, and none is missing.
+            made = mind.texts([cut.texts[n] for n in lost])
+            lost = [n for n, vector in zip(lost, made, strict=True) if vector.any()]
+            yield [cut.ids[n] for n in lost], [cut.sources[n] for n in lost], [cut.texts[n] for n in lost]
 
 
 def put(
@@ -211,6 +258,8 @@ def _swap(held: Stores, row: LibraryRow, new: LibraryRow, made: _Made) -> int:
         with write(held.catalog.engine) as connection:
             values = {"encoder": new.encoder, "dim": new.dim, "epoch": new.epoch}
             connection.execute(update(libraries).where(libraries.c.id == new.id).values(values))
+            if new.encoder != row.encoder:  # every vector was made anew, lost ones as well
+                ledger.forget(connection, new.id, [""])
             generation = bump(connection, new.id)
         held.vectors.keep_only({new.id: new.space})
         held.vectors.reached(new.id, generation)

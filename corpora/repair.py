@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlalchemy import Connection, select, update
 
@@ -18,7 +18,7 @@ from ragweave.corpora import ledger, lexical, locks
 from ragweave.corpora.catalog import LibraryRow, bump, check_name
 from ragweave.corpora.commit import Committer
 from ragweave.corpora.compact import compact
-from ragweave.corpora.rebuild import chunked, put
+from ragweave.corpora.rebuild import missing, note_lost, put, recover
 from ragweave.corpora.schema import items, libraries, sources, write
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.stages import terms_of
@@ -102,13 +102,14 @@ def _repair(name: str, wait: float | None) -> Repaired:
     with locks.writer(settings.home, found.id, name, patience, lambda holder: None):
         row = held.catalog.row(found.id)
         usable = mind if mind.name == row.encoder else None
+        held.vectors.mend(partial(note_lost, held))
         before = _examine(held, row, usable)
         if before.damage:
             raise LibraryError(
                 f"The catalog is damaged ({before.damage[0]})",
                 "bring back catalog.sqlite from a backup, or move it away and index the files again",
             )
-        Committer(held.catalog, held.vectors, row, "").recover()
+        recover(held, held.catalog.row(row.id), usable)
         _mend_catalog(held, row)
         _mend_vectors(held, held.catalog.row(row.id), usable)
         _drop_strays(held)
@@ -125,15 +126,17 @@ def _examine(held: Stores, row: LibraryRow, mind: Encoder | None) -> Health:
         damage += [f"a row of {r[0]} has lost its {r[2]}" for r in lost]
         empty = len(_empty(connection, row.id))
         unfinished = len(ledger.unfinished(connection, row.id))
-    extra, missing = 0, 0
+    extra = without = 0
     wrong = _wrong(held, row, mind)
     for corpus in CORPORA:
         extra += len(_orphans(held, row, corpus))
-        missing += len(dict.fromkeys(item_of(i) for ids, _, _ in _missing(held, row, corpus, mind) for i in ids))
+        if mind is not None:
+            lost_ids = (i for ids, _, _ in missing(held, row, corpus, mind) for i in ids)
+            without += len({item_of(i) for i in lost_ids})
     why = "" if mind else f"its encoder is {row.encoder!r}, and another one is set"
     return Health(
         vectors_without_item=extra,
-        items_without_vectors=missing,
+        items_without_vectors=without,
         words_without_item=sum(len(w[0]) for w in words.values()),
         items_without_words=sum(len(w[1]) for w in words.values()),
         sources_without_items=empty,
@@ -182,23 +185,6 @@ def _orphans(held: Stores, row: LibraryRow, corpus: Corpus) -> list[str]:
     return [i for i in stored if item_of(i) not in known]
 
 
-def _missing(
-    held: Stores, row: LibraryRow, corpus: Corpus, mind: Encoder | None
-) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """Yield the chunks that have no vector although the encoder gives them one: ids, sources, texts."""
-    if mind is None:
-        return
-    stored = set(held.vectors.ids(row.id, corpus, row.space, row.generation))
-    for page in held.catalog.pages(row.id, corpus):
-        cut = chunked(page, mind.max_words)
-        lost = [n for n, id_ in enumerate(cut.ids) if id_ not in stored]
-        if lost:
-            # A text without words has no vector, and none is missing.
-            made = mind.texts([cut.texts[n] for n in lost])
-            lost = [n for n, vector in zip(lost, made, strict=True) if vector.any()]
-            yield [cut.ids[n] for n in lost], [cut.sources[n] for n in lost], [cut.texts[n] for n in lost]
-
-
 def _mend_catalog(held: Stores, row: LibraryRow) -> None:
     committer = Committer(held.catalog, held.vectors, row, "")
     with held.catalog.engine.begin() as connection:
@@ -234,7 +220,7 @@ def _mend_vectors(held: Stores, row: LibraryRow, mind: Encoder | None) -> None:
         if orphans:
             with held.vectors.changing(row.id, row.generation):
                 held.vectors.discard(row.id, corpus, row.space, orphans)
-        for ids, belongs, texts in _missing(held, row, corpus, mind):
+        for ids, belongs, texts in missing(held, row, corpus, mind) if mind else ():
             assert mind is not None
             put(held, row, corpus, ids, belongs, mind.texts(texts))
     with held.vectors.changing(row.id, row.generation):

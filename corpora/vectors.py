@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.corpora import locks
+from ragweave.corpora.chroma import as_library_error, forget_system
 from ragweave.corpora.memory import cleared
+from ragweave.corpora.torn import MEND, TORN, clear, collections_of, torn
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.errors import LibraryError
 
@@ -75,7 +77,7 @@ class Vectors:
             collection = _collection(client, library, corpus, space)
             if collection is None:
                 return found
-            with _as_library_error("read"):
+            with as_library_error("read"):
                 reply = collection.query(
                     query_embeddings=vectors[asked],
                     n_results=rows,
@@ -121,7 +123,7 @@ class Vectors:
             LibraryError: the store cannot be written.
         """
         kept = np.flatnonzero(_usable(vectors))
-        with self._use() as client, _as_library_error("written"):
+        with self._use() as client, as_library_error("written"):
             collection = _collection(client, library, corpus, space, create=True)
             for start in range(0, len(kept), BATCH):
                 part = kept[start : start + BATCH]
@@ -134,7 +136,7 @@ class Vectors:
 
     def delete(self, library: str, space: str, sources: Sequence[str]) -> None:
         """Remove every vector of these sources, known to the catalog or not. Call inside `changing`."""
-        with self._use() as client, _as_library_error("written"):
+        with self._use() as client, as_library_error("written"):
             for corpus in CORPORA:
                 collection = _collection(client, library, corpus, space)
                 if collection is not None and sources:
@@ -146,7 +148,7 @@ class Vectors:
             collection = _collection(client, library, corpus, space)
             if collection is None:
                 return []
-            with _as_library_error("read"):
+            with as_library_error("read"):
                 return sorted(collection.get(include=[])["ids"])
 
     def fetch(
@@ -159,7 +161,7 @@ class Vectors:
         with self._fresh(library, generation) as client:
             collection = _collection(client, library, corpus, space)
             for start in range(0, len(ids) if collection is not None else 0, BATCH):
-                with _as_library_error("read"):
+                with as_library_error("read"):
                     got = collection.get(ids=list(ids[start : start + BATCH]), include=["embeddings", "metadatas"])
                 if got["ids"]:
                     found += got["ids"]
@@ -169,7 +171,7 @@ class Vectors:
 
     def discard(self, library: str, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
         """Remove chunks by id. Call inside `changing`."""
-        with self._use() as client, _as_library_error("written"):
+        with self._use() as client, as_library_error("written"):
             collection = _collection(client, library, corpus, space)
             for start in range(0, len(ids) if collection is not None else 0, BATCH):
                 collection.delete(ids=list(ids[start : start + BATCH]))
@@ -185,7 +187,7 @@ class Vectors:
         Call inside `changing`, or with the gate held. Returns the names of what was removed.
         """
         kept = {name_of(i, c, space) for i, space in spaces.items() if space is not None for c in CORPORA}
-        with self._use() as client, _as_library_error("written"):
+        with self._use() as client, as_library_error("written"):
             gone = [n for n in _names(client) if n not in kept and n.partition("-")[0] in spaces]
             for name in gone:
                 client.delete_collection(name)
@@ -193,8 +195,29 @@ class Vectors:
 
     def names(self) -> list[str]:
         """Return the names of all collections as `<library id>-<corpus>-<digest of the space>`."""
-        with self._gate(), self._use() as client, _as_library_error("read"):
+        with self._gate(), self._use() as client, as_library_error("read"):
             return _names(client)
+
+    def mend(self, announce: Callable[[str], None]) -> None:
+        """Remove collections whose index a kill left half-written.
+
+        Args:
+            announce: told the id of each library that loses vectors, before it does.
+        """
+        if self._url:
+            return
+        with self._gate():
+            broken = torn(self._folder)
+            if not broken:
+                return
+            self.close()
+            gone = collections_of(self._folder, broken)
+            for name in gone:
+                announce(name.partition("-")[0])
+            clear(broken)
+            with self._use() as client, as_library_error("written"):
+                for name in gone:
+                    client.delete_collection(name)
 
     def close(self) -> None:
         """Let go of the client, at once or when its last query has ended; the next call opens another."""
@@ -203,7 +226,7 @@ class Vectors:
             self._seen.clear()
             if opened is not None:
                 opened.retired = True
-                opened.system = _forget_system(str(self._folder)) if not self._url else None
+                opened.system = forget_system(str(self._folder)) if not self._url else None
                 opened.stop_if_unused()
 
     @property
@@ -254,9 +277,11 @@ class Vectors:
         from chromadb.config import Settings
 
         settings = Settings(anonymized_telemetry=False)
-        with _as_library_error("opened"):
+        with as_library_error("opened"):
             if not self._url:
                 self._folder.mkdir(parents=True, exist_ok=True)
+                if torn(self._folder):
+                    raise LibraryError(TORN, MEND)
                 return chromadb.PersistentClient(str(self._folder), settings=settings)
             parts = urlsplit(self._url)
             secure = parts.scheme == "https"
@@ -303,7 +328,7 @@ def _collection(client: Any, library: str, corpus: Corpus, space: str, create: b
     from chromadb.errors import NotFoundError
 
     name = name_of(library, corpus, space)
-    with _as_library_error("opened"):
+    with as_library_error("opened"):
         if create:
             return client.get_or_create_collection(
                 name, configuration={"hnsw": HNSW}, metadata={"space": space}, embedding_function=None
@@ -317,25 +342,3 @@ def _collection(client: Any, library: str, corpus: Corpus, space: str, create: b
 def _usable(vectors: Matrix) -> NDArray[np.bool_]:
     norms = np.linalg.norm(vectors, axis=1)
     return np.asarray(np.isfinite(norms) & (norms > 1e-6))
-
-
-def _forget_system(folder: str) -> Any:
-    """Take our system out of those that Chroma shares within a process; a program's own clients keep theirs."""
-    from chromadb.api.shared_system_client import SharedSystemClient
-
-    SharedSystemClient._identifier_to_refcount.pop(folder, None)
-    return SharedSystemClient._identifier_to_system.pop(folder, None)
-
-
-@contextmanager
-def _as_library_error(verb: str) -> Iterator[None]:
-    try:
-        yield
-    except LibraryError:
-        raise
-    except Exception as error:  # Chroma raises ValueError, its own errors and those of its Rust core alike
-        logger.debug("chroma", exc_info=True)
-        raise LibraryError(
-            f"The vector store cannot be {verb} ({error})",
-            "check RAGWEAVE_CHROMA_URL or the free space and permissions of RAGWEAVE_HOME",
-        ) from error

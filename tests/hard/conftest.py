@@ -21,13 +21,14 @@ from ragweave.corpora.types import CORPORA
 from ragweave.corpora.vectors import Vectors, item_of
 
 KILLS = int(os.environ.get("TEST_KILLS", "10"))
+LIMIT = "import resource; resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, resource.RLIM_INFINITY))\n"
 CHANGES = int(os.environ.get("TEST_CHANGES", "200"))
 
 
 def spawn(code: str, home: Path, *given: object) -> subprocess.Popen[str]:
-    """Start Python code in a process with this home."""
+    """Start Python code in a process with this home, and with a limit: a torn index once took all memory there was."""
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, given)],
+        [sys.executable, "-c", LIMIT + code, *map(str, given)],
         env={**os.environ, "RAGWEAVE_HOME": str(home), "RAGWEAVE_PARSE_WORKERS": "1"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -1,0 +1,35 @@
+"""What Chroma needs around it: its own errors in words, and its shared clients let go."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ragweave.models.errors import LibraryError
+
+logger = logging.getLogger(__name__)
+
+
+def forget_system(folder: str) -> Any:
+    """Take our system out of those that Chroma shares within a process; a program's own clients keep theirs."""
+    from chromadb.api.shared_system_client import SharedSystemClient
+
+    SharedSystemClient._identifier_to_refcount.pop(folder, None)
+    return SharedSystemClient._identifier_to_system.pop(folder, None)
+
+
+@contextmanager
+def as_library_error(verb: str) -> Iterator[None]:
+    """Turn what Chroma raises into a sentence; `verb` is what could not be done to the vector store."""
+    try:
+        yield
+    except LibraryError:
+        raise
+    except Exception as error:  # Chroma raises ValueError, its own errors and those of its Rust core alike
+        logger.debug("chroma", exc_info=True)
+        raise LibraryError(
+            f"The vector store cannot be {verb} ({error})",
+            "check RAGWEAVE_CHROMA_URL or the free space and permissions of RAGWEAVE_HOME",
+        ) from error
