@@ -21,7 +21,11 @@ from ragweave.corpora.types import CORPORA
 from ragweave.corpora.vectors import Vectors, item_of
 
 KILLS = int(os.environ.get("TEST_KILLS", "10"))
-LIMIT = "import resource; resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, resource.RLIM_INFINITY))\n"
+LIMIT = """
+import resource
+_, _hard = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, _hard))
+"""
 CHANGES = int(os.environ.get("TEST_CHANGES", "200"))
 
 
