@@ -13,7 +13,6 @@ from typing import Any
 
 from ragweave.corpora.ingest import index
 from ragweave.corpora.library import Library, open_library
-from ragweave.evals.data import read_jsonl as read_jsonl
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from ragweave.evals.answers import Outcome, Question, figures, question_of
-from ragweave.evals.corpus import Prepared, prepare, read_jsonl, use_home
+from ragweave.evals.corpus import Prepared, prepare, use_home
+from ragweave.evals.data import read_jsonl
 from ragweave.evals.report import table
 from ragweave.graphs.base import new_graph
 from ragweave.nodes.check import check

@@ -27,7 +27,8 @@ import numpy as np
 
 from ragweave.corpora.library import Library
 from ragweave.evals.bootstrap import Interval, interval, paired
-from ragweave.evals.corpus import Prepared, prepare, read_jsonl, use_home
+from ragweave.evals.corpus import Prepared, prepare, use_home
+from ragweave.evals.data import read_jsonl
 from ragweave.evals.evaluator import FOLDS
 from ragweave.evals.evaluator_data import hotpot, idf_of
 from ragweave.evals.metrics import all_gold_at, auc, ndcg_at, recall_at

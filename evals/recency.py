@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.ingest import index
-from ragweave.evals.corpus import read_jsonl, use_home
+from ragweave.evals.corpus import use_home
+from ragweave.evals.data import read_jsonl
 from ragweave.evals.report import Value, table
 from ragweave.models.text import fold
 from ragweave.nodes.answer import Answer

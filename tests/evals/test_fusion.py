@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.evals.corpus import Prepared, prepare, read_jsonl
+from ragweave.evals.corpus import Prepared, prepare
+from ragweave.evals.data import read_jsonl
 from ragweave.evals.fusion import (
     CONTROL,
     Asked,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.evals.corpus import read_jsonl
+from ragweave.evals.data import read_jsonl
 from ragweave.evals.recency import measure
 from ragweave.testing.library import build_library
 
