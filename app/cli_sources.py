@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 sources = typer.Typer(help="List, show or remove sources.", invoke_without_command=True, rich_markup_mode=None)
 library = typer.Typer(
-    help="List, create, rename or delete libraries.", invoke_without_command=True, rich_markup_mode=None
+    help="List, create, rename, set up or delete libraries.", invoke_without_command=True, rich_markup_mode=None
 )
 
 SourceArgument = Annotated[str, typer.Argument(metavar="SOURCE", help="Path, id, or the first letters of an id.")]
@@ -166,6 +166,27 @@ def rename(old: str, new: str) -> None:
 
     run(rename_library(old, new))
     typer.echo(f"Library {old} is now called {new}.")
+
+
+@library.command("set")
+def set_library(
+    name: str,
+    recency: Annotated[
+        str | None,
+        typer.Option(metavar="auto|on|off", help="Prefer newer documents where a question asks for it, always, never."),
+    ] = None,
+    half_life: Annotated[
+        float | None,
+        typer.Option(metavar="DAYS", help="Days after which a document counts half as new; 0 forgets them."),
+    ] = None,
+) -> None:
+    """Say how the documents of a library age; without an option, show it."""
+    from ragweave.corpora.library import set_ageing
+
+    row = run(set_ageing(name, recency, half_life))
+    when = {"auto": "where a question asks for them", "on": "always", "off": "never"}[row.recency]
+    days = f"half-life {row.half_life:g} days" if row.half_life else "no half-life of its own"
+    typer.echo(f"Library {row.name}: newer documents are preferred {when}; {days}.")
 
 
 @library.command("delete")

@@ -145,6 +145,11 @@ class _Writer:
             "dim": row.dim,
             "parts": self._parts,
         }
+        # Left out where nothing was set, so that equal libraries give equal bundles, also of earlier versions.
+        if row.recency != "auto":
+            manifest["recency"] = row.recency
+        if row.half_life is not None:
+            manifest["half_life"] = row.half_life
         self._archive.writestr(_entry(MANIFEST), manifest_bytes(manifest))
         return manifest
 

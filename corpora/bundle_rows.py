@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from ragweave.corpora.types import Corpus, Locator
+from ragweave.corpora.types import MAX_HALF_LIFE, Corpus, Locator, Recency
 
 _Id = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -58,6 +58,8 @@ class Manifest(_Row):
     encoder: str = Field(min_length=1, max_length=500)
     dim: int = Field(ge=1, le=65_536)
     parts: dict[str, Part]
+    recency: Recency = "auto"
+    half_life: float | None = Field(None, gt=0, le=MAX_HALF_LIFE)
 
 
 class SourceRow(_Row):

@@ -10,10 +10,10 @@ import secrets
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -22,7 +22,7 @@ from ragweave.corpora import lexical
 from ragweave.corpora.rows import Source, unpack
 from ragweave.corpora.schema import SCHEMA_VERSION, connect, items, libraries, paths, sources, stages, write
 from ragweave.corpora.torn import MEND, TORN
-from ragweave.corpora.types import CORPORA, Corpus, Item
+from ragweave.corpora.types import CORPORA, MAX_HALF_LIFE, Corpus, Item, Recency
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
 _MANY = 5_000
@@ -31,7 +31,10 @@ _MANY = 5_000
 
 @dataclass(frozen=True, slots=True)
 class LibraryRow:
-    """One library as the catalog knows it."""
+    """One library as the catalog knows it.
+
+    `recency` and `half_life` say how its documents age, where a question does not say otherwise.
+    """
 
     id: str
     name: str
@@ -39,11 +42,16 @@ class LibraryRow:
     dim: int
     generation: int
     epoch: int = 0
+    recency: Recency = "auto"
+    half_life: float | None = None
 
     @property
     def space(self) -> str:
         """What names the collections of its vectors: the encoder, and the epoch after the first."""
         return f"{self.encoder} {self.epoch}" if self.epoch else self.encoder
+
+
+_FIELDS = tuple(f.name for f in fields(LibraryRow))
 
 
 def now() -> str:
@@ -127,6 +135,8 @@ class Catalog:
             "generation": 0,
             "created": now(),
             "epoch": 0,
+            "recency": "auto",
+            "half_life": None,
         }
         try:
             with write(self.engine) as connection:
@@ -148,6 +158,31 @@ class Catalog:
                 connection.execute(update(libraries).where(libraries.c.id == found.id).values(name=to))
         except IntegrityError as error:
             raise LibraryError(f"A library named {to!r} exists", "choose another name") from error
+
+    def set_ageing(self, name: str, recency: str | None, half_life: float | None) -> LibraryRow:
+        """Say how the documents of a library age; None leaves a value as it is, a half-life of 0 forgets it.
+
+        Raises:
+            InputError: no such way, or a half-life that is negative, above MAX_HALF_LIFE, or no number.
+            LibraryNotFound: there is none of that name.
+        """
+        found = self.library(name)
+        values: dict[str, object] = {}
+        if recency is not None:
+            if recency not in get_args(Recency):
+                raise InputError(f"A library cannot prefer newer documents {recency!r}", "give auto, on or off")
+            values["recency"] = recency
+        if half_life is not None:
+            if not 0 <= half_life <= MAX_HALF_LIFE:
+                raise InputError(
+                    f"A half-life of {half_life:g} days cannot be used",
+                    f"give days above 0 and up to {MAX_HALF_LIFE:,}, or 0 to forget the one that is set",
+                )
+            values["half_life"] = half_life or None
+        if values:
+            with write(self.engine) as connection:
+                connection.execute(update(libraries).where(libraries.c.id == found.id).values(values))
+        return self.row(found.id)
 
     def delete(self, library: str) -> None:
         """Remove a library by id, with everything it holds."""
@@ -278,7 +313,7 @@ def _parts(values: Sequence[str]) -> list[Sequence[str]]:
 
 
 def _library(row: Any) -> LibraryRow:
-    return LibraryRow(row["id"], row["name"], row["encoder"], row["dim"], row["generation"], row["epoch"])
+    return LibraryRow(**{field: row[field] for field in _FIELDS})
 
 
 def _source(row: Any, where: tuple[str, ...], count: int) -> Source:

@@ -29,6 +29,7 @@ __all__ = [
     "list_libraries",
     "open_library",
     "rename_library",
+    "set_ageing",
 ]
 
 _TRIES = 3
@@ -53,6 +54,10 @@ class Library:
         self._held = held
         self._encoder = encoder
         self._frequencies = {corpus: lexical.Frequencies(id, corpus) for corpus in CORPORA}
+
+    async def about(self) -> LibraryRow:
+        """Return what the catalog knows of this library as a whole."""
+        return await asyncio.to_thread(self._held.catalog.row, self.id)
 
     async def counts(self) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""
@@ -228,6 +233,21 @@ async def rename_library(name: str, to: str) -> None:
     await asyncio.to_thread(lambda: stores().catalog.rename(name, to))
     with _lock:
         _libraries.pop(check_name(name), None)
+
+
+async def set_ageing(name: str, recency: str | None = None, half_life: float | None = None) -> LibraryRow:
+    """Say how the documents of a library age, for questions that do not say it themselves.
+
+    Args:
+        name: name of the library.
+        recency: `auto` prefers newer documents where a question asks for it, `on` always, `off` never.
+        half_life: days after which a document counts half as new; 0 forgets the one that is set.
+
+    Raises:
+        InputError: a value that cannot be used.
+        LibraryNotFound: there is none of that name.
+    """
+    return await asyncio.to_thread(lambda: stores().catalog.set_ageing(name, recency, half_life))
 
 
 async def delete_library(name: str) -> None:

@@ -28,7 +28,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ragweave.models.errors import LibraryError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Version of the tables below; a catalog of a newer one is refused, never guessed at."""
 
 REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
@@ -46,9 +46,12 @@ libraries = Table(
     Column("generation", Integer, nullable=False),
     Column("created", String, nullable=False),
     Column("epoch", Integer, nullable=False, server_default="0"),
+    Column("recency", String, nullable=False, server_default="auto"),
+    Column("half_life", Float),
 )
 """`generation` grows with every change of what the library holds; readers compare it at each query. `epoch` grows when
-all its vectors were written anew; it names the collections that count."""
+all its vectors were written anew; it names the collections that count. `recency` and `half_life` (days) are how its
+documents age, where a question does not say otherwise."""
 
 sources = Table(
     "sources",
@@ -163,8 +166,12 @@ def connect(path: Path) -> Engine:
 
 def _migrate(connection: Connection) -> None:
     """Bring the tables of an older catalog up to date; several processes may come here, one after the other."""
-    if connection.exec_driver_sql("PRAGMA user_version").scalar_one() == 1:
+    found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+    if found == 1:
         connection.exec_driver_sql("ALTER TABLE libraries ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0")
+    if found in (1, 2):
+        connection.exec_driver_sql("ALTER TABLE libraries ADD COLUMN recency VARCHAR NOT NULL DEFAULT 'auto'")
+        connection.exec_driver_sql("ALTER TABLE libraries ADD COLUMN half_life FLOAT")
 
 
 def write(engine: Engine) -> Any:

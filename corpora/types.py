@@ -18,6 +18,12 @@ Label = Literal["none", "paragraph", "document", "image", "clip", "video"]
 
 LABELS: tuple[Label, ...] = get_args(Label)
 
+Recency = Literal["auto", "on", "off"]
+"""When newer documents are preferred: where a question asks for it, always, or never."""
+
+MAX_HALF_LIFE = 36_500
+"""Days; a century."""
+
 
 class Locator(TypedDict, total=False):
     """Where evidence lies, precise enough to open it. Only the keys that apply are present."""

@@ -233,7 +233,8 @@ def _store_catalog(reader: _Reader, held: Stores, row: LibraryRow, root: Path) -
         with write(held.catalog.engine) as connection:
             values = {"id": row.id, "name": row.name, "encoder": row.encoder, "dim": row.dim, "epoch": row.epoch}
             facts = {"schema_version": SCHEMA_VERSION, "generation": row.generation, "created": now()}
-            connection.execute(libraries.insert(), {**values, **facts})
+            ageing = {"recency": reader.manifest.recency, "half_life": reader.manifest.half_life}
+            connection.execute(libraries.insert(), {**values, **facts, **ageing})
             for source in reader.sources():
                 kept = source.model_dump(exclude={"paths"})
                 connection.execute(sources.insert(), {**kept, "library": row.id, "reason": ""})

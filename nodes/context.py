@@ -6,6 +6,8 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from ragweave.corpora.types import MAX_HALF_LIFE, Recency
+
 Mind = Literal["auto", "small", "llm"]
 AutoRagPreset = Literal["none", "nq", "triviaqa", "popqa", "hotpotqa", "2wiki"]
 
@@ -62,10 +64,15 @@ class Context(BaseModel):
         "auto", description="Ask a cross-encoder always, or where the relevance model finds nothing strong."
     )
     rerank_pool: int = Field(50, ge=1, le=200, description="Items of the fused pool that are reranked.")
-    recency: Literal["auto", "on", "off"] = Field(
-        "auto", description="Prefer newer documents: where the question asks for it, always, or never."
+    recency: Recency = Field(
+        "auto", description="Prefer newer documents always, never, or (auto) as the library and the question ask."
     )
-    half_life: float = Field(7.0, gt=0, le=36_500, description="Days after which a document counts half as new.")
+    half_life: float | None = Field(
+        None,
+        gt=0,
+        le=MAX_HALF_LIFE,
+        description="Days after which a document is half as new; empty: as the library says, or 7.",
+    )
     recency_floor: float = Field(0.3, ge=0, le=1, description="Share of its relevance that any old document keeps.")
     max_hops: int = Field(3, ge=0, le=10, description="Rounds of retrieval (Auto-RAG T).")
     max_recalls: int = Field(0, ge=0, le=10, description="Passages the chat model may write from memory (Auto-RAG E).")

@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from ragweave.corpora.library import Library
-from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.types import Item, Locator, Recency
 from ragweave.models import relevance
 from ragweave.models.errors import RagweaveError
 from ragweave.models.relevance import Passage
@@ -21,7 +21,7 @@ from ragweave.models.text import fold
 from ragweave.nodes.context import Context
 from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, standardise
 from ragweave.nodes.passages import evidence_of, idf_of, passage_of
-from ragweave.nodes.recency import faded, wants_recency, weights
+from ragweave.nodes.recency import HALF_LIFE, faded, wants_recency, weights
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Evidence, RankedList, State, Update
 
@@ -50,14 +50,17 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     query = state["query"]
     pool = fused(state.get("found", []), query, run.context)
     notes: list[str] = []
-    rows = await score_items(await run.library(), query, pool, run.context, run.hop, notes)
+    library = await run.library()
+    rows = await score_items(library, query, pool, run.context, run.hop, notes)
     for note in notes:
         run.note(note)
     now = datetime.now(UTC)
     told = ""
-    if asks_recency(run.context, state.get("question", query), now):
-        rows = await asyncio.to_thread(by_age, rows, run.context, now)
-        told = f", newer first (half-life {run.context.half_life:g} days)"
+    own = await library.about()
+    if asks_recency(run.context.recency if run.context.recency != "auto" else own.recency, state["question"], now):
+        half_life = run.context.half_life or own.half_life or HALF_LIFE
+        rows = await asyncio.to_thread(by_age, rows, half_life, run.context.recency_floor, now)
+        told = f", newer first (half-life {half_life:g} days)"
     rows = rows[: run.context.top_k]
     summary = f"{len(rows)} of {len(pool)} items kept{told}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
@@ -162,21 +165,21 @@ def _unused(error: RagweaveError, notes: list[str] | None) -> None:
         notes.append(f"The reranker was not used: {error}")
 
 
-def asks_recency(context: Context, question: str, now: datetime) -> bool:
+def asks_recency(when: Recency, question: str, now: datetime) -> bool:
     """Tell whether newer items shall be preferred."""
-    return context.recency == "on" or (context.recency == "auto" and wants_recency(question, now))
+    return when == "on" or (when == "auto" and wants_recency(question, now))
 
 
-def by_age(rows: list[Evidence], context: Context, now: datetime) -> list[Evidence]:
+def by_age(rows: list[Evidence], half_life: float, floor: float, now: datetime) -> list[Evidence]:
     """Weaken older items and order by what is left of their relevance; what was equal keeps its order.
 
-    The document's own date counts, else the date of its file as it lies on disk.
+    The document's own date counts, else the date of its file as it lies on disk. `decay` says what the numbers mean.
     """
     made = weights(
         [date_of(r) for r in rows],
         [r["relevance"] for r in rows],
-        half_life=context.half_life,
-        floor=context.recency_floor,
+        half_life=half_life,
+        floor=floor,
         now=now,
     )
     aged: list[Evidence] = [

@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 
 from ragweave.models.text import names
 
+HALF_LIFE = 7.0
+"""Days, where neither the run nor its library says otherwise (the article's lambda of .1 a day)."""
 SLACK = timedelta(days=2)
 """How far ahead of the clock a date may lie: time zones and clocks that are set a little wrong."""
 BEARS = 0.5

@@ -150,5 +150,8 @@ def test_libraries_are_made_renamed_and_deleted(main: Any) -> None:
     assert main("library", "rename", "garden", "park")[1] == "Library garden is now called park.\n"
     assert main("library", "list")[1] == "park\n"
     assert json.loads(main("library", "--json")[1]) == ["park"]
+    assert main("library", "set", "park", "--recency", "on", "--half-life", "30")[0] == 0
+    told = "Library park: newer documents are preferred always; half-life 30 days.\n"
+    assert main("library", "set", "park")[1] == told
     assert main("library", "delete", "park", "--yes")[0] == 0
     assert main("library")[1].startswith("There is no library yet")

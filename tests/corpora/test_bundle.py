@@ -13,7 +13,7 @@ import pytest
 from ragweave.corpora import unbundle
 from ragweave.corpora.bundle import MANIFEST, export_library, manifest_bytes
 from ragweave.corpora.ingest import index
-from ragweave.corpora.library import close_all, list_libraries, open_library
+from ragweave.corpora.library import close_all, list_libraries, open_library, set_ageing
 from ragweave.corpora.readers import Readers
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.stages import prepare
@@ -105,6 +105,16 @@ async def test_what_was_imported_is_exported_as_it_was(bundle, tmp_path):
         elif name != MANIFEST:
             assert one[name] == other[name]
     assert (await export_library("default", tmp_path / "third.ragweave")).sha256 == again.sha256
+
+
+async def test_how_its_documents_age_travels_with_a_library(bundle, tmp_path):
+    assert "half_life" not in json.loads(parts(bundle.path)[MANIFEST])
+    await import_library(bundle.path)
+    await set_ageing("default", "on", 30)
+    again = await export_library("default", tmp_path / "again.ragweave")
+    await import_library(again.path, "second")
+    about = await (await open_library("second")).about()
+    assert (about.recency, about.half_life) == ("on", 30)
 
 
 async def test_files_that_are_not_here_are_indexed_later_without_reading(bundle, tmp_path):

@@ -90,3 +90,48 @@ def test_a_home_that_is_a_file_gets_a_sentence(tmp_path):
     (tmp_path / "home").write_text("x")
     with pytest.raises(LibraryError, match="RAGWEAVE_HOME"):
         Catalog(tmp_path / "home" / "catalog.sqlite")
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_catalog_of_an_older_version_is_brought_up_to_date_with_what_it_holds(tmp_path, version):
+    path = tmp_path / "catalog.sqlite"
+    made = Catalog(path)
+    row = made.create("old", "enc", 3)
+    made.close()
+    with sqlite3.connect(path) as raw:
+        for column in ("half_life", "recency") if version == 2 else ("half_life", "recency", "epoch"):
+            raw.execute(f"ALTER TABLE libraries DROP COLUMN {column}")
+        raw.execute(f"PRAGMA user_version = {version}")
+    raw.close()
+    again = Catalog(path)
+    assert again.library("old") == row
+    assert again.set_ageing("old", "on", 30).half_life == 30
+    again.close()
+
+
+def test_a_library_says_how_its_documents_age_and_forgets_it_again(catalog):
+    catalog.create("news", "enc", 3)
+    assert (catalog.library("news").recency, catalog.library("news").half_life) == ("auto", None)
+    catalog.set_ageing("news", "on", 30)
+    catalog.set_ageing("news", None, None)
+    assert (catalog.library("news").recency, catalog.library("news").half_life) == ("on", 30)
+    catalog.set_ageing("news", "auto", 0)
+    assert (catalog.library("news").recency, catalog.library("news").half_life) == ("auto", None)
+
+
+@pytest.mark.parametrize(
+    ("recency", "half_life", "words"),
+    [
+        ("sometimes", None, "auto, on or off"),
+        ("", None, "auto, on or off"),
+        (None, -1.0, "half-life of -1"),
+        (None, 36_501.0, "half-life of 36501"),
+        (None, float("nan"), "half-life of nan"),
+        (None, float("inf"), "half-life of inf"),
+    ],
+)
+def test_an_ageing_that_means_nothing_is_refused_and_changes_nothing(catalog, recency, half_life, words):
+    before = catalog.create("news", "enc", 3)
+    with pytest.raises(InputError, match=words):
+        catalog.set_ageing("news", recency, half_life)
+    assert catalog.library("news") == before

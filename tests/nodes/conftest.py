@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ragweave.corpora.catalog import LibraryRow
 from ragweave.corpora.types import Item
 from ragweave.nodes.context import Context
 
@@ -20,6 +21,10 @@ class Shelf:
 
     def __init__(self, items: Iterable[Item] = ()) -> None:
         self.held = {i.id: i for i in items}
+        self.row = LibraryRow("1", "shelf", "enc", 3, 0)
+
+    async def about(self) -> LibraryRow:
+        return self.row
 
     async def items(self, ids: Iterable[str]) -> dict[str, Item]:
         return {i: self.held[i] for i in ids if i in self.held}

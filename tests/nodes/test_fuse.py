@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ragweave.corpora.library import Library, close_all, open_library
+from ragweave.corpora.library import Library, close_all, open_library, set_ageing
 from ragweave.corpora.types import Item
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
@@ -206,14 +207,14 @@ def row(id: str, date: str, relevance: float, file: str = "") -> Evidence:
 
 
 def test_newer_of_two_equals_comes_first_and_says_so() -> None:
-    rows = by_age([row("old", "2023-01-01", 0.9), row("new", "2026-03-01", 0.85)], Context(), NOW)
+    rows = by_age([row("old", "2023-01-01", 0.9), row("new", "2026-03-01", 0.85)], 7.0, 0.3, NOW)
     assert [r["id"] for r in rows] == ["new", "old"]
     assert rows[0]["fresh"] > rows[1]["fresh"]
     assert rows[0]["relevance"] == pytest.approx(0.9, abs=1e-3)
 
 
 def test_equals_of_one_day_keep_their_order() -> None:
-    rows = by_age([row(i, "2026-03-01", 0.5) for i in "cab"], Context(), NOW)
+    rows = by_age([row(i, "2026-03-01", 0.5) for i in "cab"], 7.0, 0.3, NOW)
     assert [r["id"] for r in rows] == ["c", "a", "b"]
 
 
@@ -226,7 +227,7 @@ def test_own_date_counts_before_the_date_of_the_file(tmp_path: Path) -> None:
         row("undated", "", 0.9, str(tmp_path / "undated.md")),
         row("gone", "", 0.9, str(tmp_path / "gone.md")),
     ]
-    assert [r["id"] for r in by_age(rows, Context(half_life=365), NOW)] == ["undated", "gone", "dated"]
+    assert [r["id"] for r in by_age(rows, 365.0, 0.3, NOW)] == ["undated", "gone", "dated"]
 
 
 @pytest.mark.parametrize(
@@ -239,4 +240,36 @@ def test_own_date_counts_before_the_date_of_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_recency_counts_where_question_or_caller_asks(recency: Any, question: str, asked: bool) -> None:
-    assert asks_recency(Context(recency=recency), question, NOW) is asked
+    assert asks_recency(recency, question, NOW) is asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "knobs", "told"),
+    [
+        (QUESTION, {}, "half-life 30 days"),
+        (QUESTION, {"half_life": 2.0}, "half-life 2 days"),
+        (QUESTION, {"recency": "off"}, ""),
+        ("What is the latest height of the tower?", {"recency": "off"}, ""),
+    ],
+)
+async def test_a_library_says_how_its_documents_age_and_a_run_has_the_last_word(
+    library: Library, asked: str, knobs: dict[str, Any], told: str
+) -> None:
+    await set_ageing("default", "on", 30)
+    events: list[Any] = []
+    runtime = SimpleNamespace(context=Context(**knobs), stream_writer=events.append)
+    state: Any = {"question": asked, "query": asked, "hop": 1, "found": await found(library, asked)}
+    update = await node.fuse(state, runtime)
+    assert ("newer first" in events[0]["summary"]) is bool(told)
+    assert told in events[0]["summary"]
+    assert all(("fresh" in row) is bool(told) for row in update["evidence"])
+
+
+async def test_without_a_word_of_the_library_a_question_decides(library: Library) -> None:
+    for asked, told in (("What is the latest height of the tower?", "half-life 7 days"), (QUESTION, "")):
+        events: list[Any] = []
+        runtime = SimpleNamespace(context=Context(), stream_writer=events.append)
+        state: Any = {"question": asked, "query": asked, "hop": 1, "found": await found(library, asked)}
+        await node.fuse(state, runtime)
+        assert ("newer first" in events[0]["summary"]) is bool(told)
+        assert told in events[0]["summary"]
