@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from ragweave.corpora.types import Span
+from ragweave.corpora.types import Corpus, Locator, Span
 
 BlockKind = Literal["heading", "text", "list", "table", "code"]
 """What a block is; decides where it may be cut (sentence, list line, table row, code line)."""
@@ -42,6 +42,31 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """An item that a file states itself, instead of text that is cut into items.
+
+    Attributes:
+        corpus: corpus it belongs to.
+        title: its title.
+        text: everything written about it.
+        locator: opens it.
+        heading: heading path, outermost first.
+        date: its own date, or None.
+        language: ISO 639-1 code, or "".
+        meta: anything else, JSON-serialisable.
+    """
+
+    corpus: Corpus
+    title: str
+    text: str
+    locator: Locator
+    heading: tuple[str, ...] = ()
+    date: datetime | None = None
+    language: str = ""
+    meta: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """A file that was read.
 
@@ -53,6 +78,7 @@ class Parsed:
         language: ISO 639-1 code, declared or guessed, or "".
         warnings: what could not be read, one sentence each.
         meta: anything else the format states, JSON-serialisable.
+        records: items that the file states itself; such a file has no blocks.
     """
 
     title: str = ""
@@ -62,3 +88,4 @@ class Parsed:
     language: str = ""
     warnings: tuple[str, ...] = ()
     meta: dict[str, object] = field(default_factory=dict)
+    records: tuple[Record, ...] = ()

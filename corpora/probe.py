@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ragweave.corpora.formats import KINDS
 from ragweave.corpora.formats.decode import encoding_of
+from ragweave.corpora.formats.items import states_items
 from ragweave.models.errors import SourceError
 
 HEAD_BYTES = 64 * 1024
@@ -79,7 +80,7 @@ def probe(path: Path) -> str:
             raise SourceError(f"{path.name} is empty", "leave it out, or add text to it")
         raise SourceError(f"{path.name} holds only zeros or white space at its start", "leave it out, or restore it")
     kind = _binary_kind(path, data) or _text_kind(path, data)
-    limit = MAX_TEXT_BYTES if kind in _EXTENSIONS or kind == "text" else MAX_BYTES
+    limit = MAX_TEXT_BYTES if kind in _EXTENSIONS or kind in ("text", "items") else MAX_BYTES
     if length > limit:
         raise SourceError(
             f"{path.name} is {length / 1024**2:.0f} MB; files of this kind are read up to {limit / 1024**2:.0f} MB",
@@ -164,6 +165,12 @@ def _text_kind(path: Path, data: bytes) -> str:
         return "html"
     if named == "html":
         return "html" if _TAGS.search(text) else "text"
+    if (
+        named == "json"
+        and path.suffix.lower() in (".jsonl", ".ndjson")
+        and states_items(text.lstrip().split("\n", 1)[0])
+    ):
+        return "items"
     if named in ("json", "notebook"):
         return named if text.lstrip()[:1] in ("{", "[", '"') else "text"
     if named == "eml":

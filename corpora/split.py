@@ -8,6 +8,7 @@ table rows, code lines), so that no tiny tail is left and cuts fall between bloc
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -57,6 +58,31 @@ def documents(source_id: str, file: str, parsed: Parsed, paragraphs: Sequence[It
         heading = _shared([p.section for p in group])
         meta: dict[str, object] = {"paragraphs": [p.id for p in group]}
         out.append(_item("document", source_id, file, parsed, len(out), heading, text, spans, meta))
+    return out
+
+
+def stated(source_id: str, parsed: Parsed) -> list[Item]:
+    """Return the items that a file states itself, in its order."""
+    out: list[Item] = []
+    counts: Counter[Corpus] = Counter()
+    for r in parsed.records:
+        ordinal = counts[r.corpus]
+        counts[r.corpus] += 1
+        out.append(
+            Item(
+                id=_id(source_id, r.corpus, ordinal, r.text),
+                corpus=r.corpus,
+                source=source_id,
+                title=r.title,
+                text=r.text,
+                locator=r.locator,
+                heading=r.heading,
+                ordinal=ordinal,
+                date=r.date,
+                language=r.language,
+                meta=r.meta,
+            )
+        )
     return out
 
 
@@ -148,9 +174,8 @@ def _item(
     spans: tuple[Span, ...],
     meta: dict[str, object],
 ) -> Item:
-    key = "\0".join((source_id, corpus, str(ordinal), text))
     return Item(
-        id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24],
+        id=_id(source_id, corpus, ordinal, text),
         corpus=corpus,
         source=source_id,
         title=parsed.title or Path(file).stem,
@@ -163,6 +188,11 @@ def _item(
         language=parsed.language,
         meta=meta,
     )
+
+
+def _id(source_id: str, corpus: Corpus, ordinal: int, text: str) -> str:
+    key = "\0".join((source_id, corpus, str(ordinal), text))
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def _locator(file: str, heading: tuple[str, ...], spans: tuple[Span, ...]) -> Locator:

@@ -18,7 +18,7 @@ from ragweave.corpora.rows import pack, unpack
 from ragweave.corpora.types import Item
 from ragweave.models.errors import SourceError
 
-VERSION = 2
+VERSION = 3
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
 
 
@@ -105,12 +105,13 @@ def prepare(path: Path, source: str, max_words: int) -> Prepared:
     """
     from ragweave.corpora.formats import parse
     from ragweave.corpora.probe import probe
-    from ragweave.corpora.split import chunks, documents, paragraphs
+    from ragweave.corpora.split import chunks, documents, paragraphs, stated
 
     kind = probe(path)
     parsed = parse(path, kind)
     small = paragraphs(source, str(path), parsed)
-    items = tuple(_storable(item) for item in (*small, *documents(source, str(path), parsed, small)))
+    made = (*small, *documents(source, str(path), parsed, small), *stated(source, parsed))
+    items = tuple(_storable(item) for item in made)
     if not items:
         raise SourceError("There is no text in it", "leave it out, or give it text")
     return Prepared(

@@ -30,6 +30,7 @@ KINDS: dict[str, str] = {
     "epub": "EPUB",
     "eml": "e-mail",
     "json": "JSON",
+    "items": "item list",
     "notebook": "Jupyter notebook",
     "code": "source code",
 }
@@ -57,6 +58,8 @@ def parse(path: Path, kind: str) -> Parsed:
         raise SourceError(f"{path.name} is nested too deeply to be read", "flatten it, or leave it out") from None
     except OSError as exc:
         raise SourceError(f"{path.name} cannot be read ({exc.strerror or exc})", "check that it still exists") from None
+    if parsed.records:
+        return parsed
     if not any(b.text.strip() for b in parsed.blocks):
         why = parsed.warnings[0] if parsed.warnings else "it holds no text"
         raise SourceError(f"nothing to index in {path.name}: {why}", "leave it out, or add text to it")

@@ -1,0 +1,139 @@
+"""Item lists: items of any corpus by their text alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.corpora.formats import parse
+from ragweave.corpora.formats.items import MAX_META, states_items
+from ragweave.corpora.ingest import index
+from ragweave.corpora.library import open_library
+from ragweave.corpora.probe import probe
+from ragweave.models.errors import SourceError
+
+PARAGRAPH = {"kind": "paragraph", "text": "The pump is in the cellar."}
+CLIP = {"kind": "clip", "transcript": "Now we bleed the radiator.", "file": "rec/tour.mp4", "start": 61.5, "end": 118}
+
+
+def write(path: Path, *rows: dict[str, Any] | str) -> Path:
+    path.write_text("\n".join(r if isinstance(r, str) else json.dumps(r) for r in rows), encoding="utf-8")
+    return path
+
+
+def test_a_list_is_told_by_its_first_row(tmp_path: Path) -> None:
+    assert probe(write(tmp_path / "a.jsonl", PARAGRAPH)) == "items"
+    assert probe(write(tmp_path / "b.jsonl", {"kind": "video", "n": 1})) == "json", "no text, so it is some log"
+    assert probe(write(tmp_path / "c.jsonl", {"kind": "row", "text": "x"})) == "json"
+    assert probe(write(tmp_path / "d.json", json.dumps([PARAGRAPH]))) == "json"
+
+
+def test_every_kind_keeps_its_text_and_opens_in_its_own_way(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "list.jsonl",
+        {**PARAGRAPH, "title": "House", "heading": ["Heating"], "date": "2024-05-31", "language": "en-GB", "id": "p1"},
+        {"kind": "document", "text": "All about the house.", "file": "house.pdf", "page": 3},
+        {"kind": "image", "caption": "A red valve", "ocr": "CLOSE", "file": "valve.jpg", "meta": {"camera": "x"}},
+        CLIP,
+        {"kind": "video", "transcript": "The whole tour.", "file": "rec/tour.mp4"},
+    )
+    paragraph, document, image, clip, video = parse(path, "items").records
+    assert (paragraph.title, paragraph.language, paragraph.meta) == ("House", "en", {"key": "p1"})
+    assert paragraph.date is not None and paragraph.date.year == 2024
+    assert paragraph.locator == {"file": str(path), "line": 1, "kind": "heading", "heading": ["Heating"]}
+    assert document.locator == {"file": str(tmp_path / "house.pdf"), "kind": "page", "page": 3}
+    assert (image.text, image.title, image.meta) == ("A red valve\n\nCLOSE", "valve.jpg", {"camera": "x"})
+    assert image.locator == {"file": str(tmp_path / "valve.jpg"), "kind": "image"}
+    assert clip.locator == {"file": str(tmp_path / "rec/tour.mp4"), "kind": "time", "start": 61.5, "end": 118}
+    assert video.locator == {"file": str(tmp_path / "rec/tour.mp4"), "kind": "time", "start": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "valid dictionary"),
+        ({"text": "x"}, "kind"),
+        ({**PARAGRAPH, "kind": "table"}, "kind"),
+        ({"kind": "image", "file": "a.jpg"}, "no text"),
+        ({"kind": "image", "caption": "   "}, "no text"),
+        ({**PARAGRAPH, "text": 7}, "text"),
+        ({**PARAGRAPH, "caption_": "x"}, "caption_"),
+        ({**PARAGRAPH, "start": 1}, "belong to clips"),
+        ({"kind": "clip", "text": "x", "start": 1}, "needs start and end"),
+        ({**CLIP, "end": 61.5}, "after its start"),
+        ({**CLIP, "start": -1}, "start"),
+        ({**CLIP, "start": "1"}, "start"),
+        ('{"kind": "clip", "text": "x", "start": NaN, "end": 2}', "NaN"),
+        ({**PARAGRAPH, "date": "yesterday"}, "ISO date"),
+        ({**CLIP, "file": "/etc/passwd"}, "in the folder of the list"),
+        ({**CLIP, "file": "../../secret.mp4"}, "in the folder of the list"),
+        ({**CLIP, "file": "c:\\x.mp4"}, "in the folder of the list"),
+        ({**CLIP, "file": "http://x/y.mp4"}, "in the folder of the list"),
+        ({**PARAGRAPH, "page": 0}, "page"),
+        ({**PARAGRAPH, "id": "first"}, "earlier line"),
+        ({**PARAGRAPH, "meta": {"a": "x" * MAX_META}}, "bytes"),
+        ('{"kind": "paragraph", "text": "x", "meta": {"a": "\\ud800"}}', "surrogates"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named_and_the_others_count(tmp_path: Path, row: Any, why: str) -> None:
+    parsed = parse(write(tmp_path / "l.jsonl", {**PARAGRAPH, "id": "first"}, row, CLIP), "items")
+    assert [r.corpus for r in parsed.records] == ["paragraph", "clip"]
+    assert (
+        len(parsed.warnings) == 1 and parsed.warnings[0].startswith("line 2 was left out") and why in parsed.warnings[0]
+    )
+
+
+def test_a_list_without_one_usable_row_is_refused_with_the_first_reason(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"line 1 .*clip needs start and end"):
+        parse(write(tmp_path / "l.jsonl", {"kind": "clip", "text": "x"}), "items")
+
+
+def test_many_bad_rows_are_counted_after_the_first_ten(tmp_path: Path) -> None:
+    parsed = parse(write(tmp_path / "l.jsonl", PARAGRAPH, *["{"] * 30), "items")
+    assert len(parsed.warnings) == 11 and parsed.warnings[-1] == "20 more lines were left out"
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+)
+_field = st.sampled_from("kind text caption file start end date heading id meta page language title".split())
+
+
+@given(st.lists(st.dictionaries(_field, _json), max_size=4))
+def test_no_row_however_strange_breaks_the_reader(tmp_path_factory: pytest.TempPathFactory, rows: Any) -> None:
+    path = write(tmp_path_factory.mktemp("x") / "l.jsonl", PARAGRAPH, *rows)
+    found = parse(path, "items")
+    assert len(found.records) + sum(w.startswith("line") for w in found.warnings) == len(rows) + 1
+
+
+@pytest.mark.parametrize("line", ['{"kind":"clip","text":"x"}', '{"ocr": "x", "kind": "image"}'])
+def test_the_order_of_fields_does_not_matter(line: str) -> None:
+    assert states_items(line)
+
+
+async def test_an_indexed_list_fills_every_corpus_and_is_searched_by_its_text(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    write(
+        tmp_path / "docs" / "list.jsonl",
+        PARAGRAPH,
+        {"kind": "image", "caption": "A red valve above the boiler"},
+        CLIP,
+        "broken",
+    )
+    report = await index([tmp_path / "docs"], "mixed")
+    assert not report.failed
+    library = await open_library("mixed")
+    assert await library.counts() == {"paragraph": 1, "image": 1, "clip": 1}
+    (lists,) = await library.search("image", ["Where is the valve?"])
+    (hit,) = lists.lexical
+    item = (await library.items([hit.id]))[hit.id]
+    assert item.text == "A red valve above the boiler" and item.locator["kind"] == "image"
+    (source,) = await library.sources()
+    assert source.kind == "items" and any("line 4" in w for w in source.warnings)
