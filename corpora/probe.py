@@ -10,6 +10,7 @@ from pathlib import Path
 from ragweave.corpora.formats import KINDS
 from ragweave.corpora.formats.decode import encoding_of
 from ragweave.corpora.formats.items import states_items
+from ragweave.corpora.video.cues import is_transcript
 from ragweave.models.errors import SourceError
 
 HEAD_BYTES = 64 * 1024
@@ -18,6 +19,8 @@ MAX_TEXT_BYTES = 64 * 1024 * 1024
 """Largest file of a plain-text kind."""
 MAX_BYTES = 512 * 1024 * 1024
 """Largest file of any other kind."""
+TRANSCRIPT = "transcript"
+"""Kind of a text with times: it becomes clips, not paragraphs."""
 
 _EXTENSIONS = {
     "markdown": ".md .markdown .mdown .mkd .mdx .qmd .rmd",
@@ -80,13 +83,13 @@ def probe(path: Path) -> str:
             raise SourceError(f"{path.name} is empty", "leave it out, or add text to it")
         raise SourceError(f"{path.name} holds only zeros or white space at its start", "leave it out, or restore it")
     kind = _binary_kind(path, data) or _text_kind(path, data)
-    limit = MAX_TEXT_BYTES if kind in _EXTENSIONS or kind in ("text", "items") else MAX_BYTES
+    limit = MAX_TEXT_BYTES if kind in _EXTENSIONS or kind in ("text", "items", TRANSCRIPT) else MAX_BYTES
     if length > limit:
         raise SourceError(
             f"{path.name} is {length / 1024**2:.0f} MB; files of this kind are read up to {limit / 1024**2:.0f} MB",
             "split it into smaller files",
         )
-    if kind not in KINDS:
+    if kind not in KINDS and kind != TRANSCRIPT:
         raise SourceError(f"{path.name} is of a kind that is not read ({kind})", "convert it to text, HTML or PDF")
     return kind
 
@@ -160,6 +163,8 @@ def _text_kind(path: Path, data: bytes) -> str:
     if not encoding:
         raise SourceError(f"{path.name} is binary and of no kind that is known", "leave it out, or convert it to text")
     text = data.decode(encoding, errors="replace").lstrip("\ufeff")
+    if is_transcript(text, path.suffix):
+        return TRANSCRIPT
     named = _TEXT_KINDS.get(path.suffix.lower(), "text")
     if named in ("text", "markdown", "html") and _HTML.match(text):
         return "html"

@@ -56,7 +56,7 @@ def pack(item: Item) -> dict[str, Any]:
         "text": item.text,
         "locator": dict(item.locator),
         "heading": list(item.heading),
-        "spans": [[s.start, s.end, s.line, s.page, list(s.bbox) if s.bbox else None] for s in item.spans],
+        "spans": [_pack_span(s) for s in item.spans],
         "ordinal": item.ordinal,
         "date": item.date.isoformat() if item.date else None,
         "language": item.language,
@@ -82,9 +82,19 @@ def unpack(row: Any, path: str | None = None) -> Item:
         text=row["text"],
         locator=locator,  # type: ignore[arg-type]
         heading=tuple(row["heading"]),
-        spans=tuple(Span(s[0], s[1], s[2], s[3], tuple(s[4]) if s[4] else None) for s in row["spans"]),
+        spans=tuple(_unpack_span(s) for s in row["spans"]),
         ordinal=row["ordinal"],
         date=datetime.fromisoformat(row["date"]) if row["date"] else None,
         language=row["language"],
         meta=dict(row["meta"]),
     )
+
+
+def _pack_span(span: Span) -> list[Any]:
+    row: list[Any] = [span.start, span.end, span.line, span.page, list(span.bbox) if span.bbox else None]
+    return [*row, list(span.time)] if span.time else row
+
+
+def _unpack_span(row: Any) -> Span:
+    time = row[5] if len(row) > 5 else None
+    return Span(row[0], row[1], row[2], row[3], tuple(row[4]) if row[4] else None, tuple(time) if time else None)

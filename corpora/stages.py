@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.lexical import indexed
+from ragweave.corpora.probe import TRANSCRIPT
 from ragweave.corpora.rows import pack, unpack
 from ragweave.corpora.types import Item
 from ragweave.models.errors import SourceError
@@ -105,25 +106,70 @@ def prepare(path: Path, source: str, max_words: int) -> Prepared:
     """
     from ragweave.corpora.formats import parse
     from ragweave.corpora.probe import probe
-    from ragweave.corpora.split import chunks, documents, paragraphs, stated
+    from ragweave.corpora.split import documents, paragraphs, stated
 
     kind = probe(path)
+    if kind == TRANSCRIPT:
+        try:
+            return _transcript(path, source, max_words)
+        except SourceError:
+            if not path.suffix.lower().startswith((".json", ".ndjson")):
+                raise
+            kind = "json"  # its beginning looked like a transcript, the rest did not
     parsed = parse(path, kind)
     small = paragraphs(source, str(path), parsed)
-    made = (*small, *documents(source, str(path), parsed, small), *stated(source, parsed))
-    items = tuple(_storable(item) for item in made)
+    items = [*small, *documents(source, str(path), parsed, small), *stated(source, parsed)]
     if not items:
         raise SourceError("There is no text in it", "leave it out, or give it text")
-    return Prepared(
-        kind=kind,
-        title=_text(parsed.title) or items[0].title,
-        author=_text(parsed.author),
+    return made_of(
+        kind,
+        parsed.title,
+        items,
+        max_words,
+        author=parsed.author,
         language=parsed.language,
         date=parsed.date.isoformat() if parsed.date else None,
-        warnings=tuple(_text(w) for w in parsed.warnings),
-        items=items,
-        chunks=tuple(tuple(chunks(item, max_words)) for item in items),
-        terms=terms_of(items),
+        warnings=parsed.warnings,
+    )
+
+
+def _transcript(path: Path, source: str, max_words: int) -> Prepared:
+    from ragweave.corpora.video.cues import read_transcript
+    from ragweave.corpora.video.items import items_of
+
+    items: list[Item] = []
+    recordings = read_transcript(path)
+    for recording in recordings:
+        items += items_of(source, str(path), recording, sum(i.corpus == "clip" for i in items))
+    title = recordings[0].title if len(recordings) == 1 else path.stem
+    return made_of(TRANSCRIPT, title, items, max_words, language=recordings[0].language)
+
+
+def made_of(
+    kind: str,
+    title: str,
+    items: Sequence[Item],
+    max_words: int,
+    *,
+    author: str = "",
+    language: str = "",
+    date: str | None = None,
+    warnings: Sequence[str] = (),
+) -> Prepared:
+    """Return items ready to be embedded: cut into chunks, their terms taken."""
+    from ragweave.corpora.split import chunks
+
+    stored = tuple(_storable(item) for item in items)
+    return Prepared(
+        kind=kind,
+        title=_text(title) or stored[0].title,
+        author=_text(author),
+        language=language,
+        date=date,
+        warnings=tuple(_text(w) for w in warnings),
+        items=stored,
+        chunks=tuple(tuple(chunks(item, max_words)) for item in stored),
+        terms=terms_of(stored),
     )
 
 

@@ -64,6 +64,7 @@ class Span:
         line: line in the source file, 1-based, or 0 when unknown.
         page: page, 1-based, or 0 when the format has no pages.
         bbox: [left, bottom, right, top] in points, or None.
+        time: [start, end) in seconds of a recording, or None.
     """
 
     start: int
@@ -71,6 +72,7 @@ class Span:
     line: int = 0
     page: int = 0
     bbox: tuple[float, float, float, float] | None = None
+    time: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,9 @@ class Item:
                 if boxes:
                     left, bottom, right, top = zip(*boxes, strict=True)
                     found["bbox"] = [min(left), min(bottom), max(right), max(top)]
+            times = [s.time for s in over if s.time]
+            if times:
+                found["start"], found["end"] = min(a for a, _ in times), max(b for _, b in times)
         return found
 
 

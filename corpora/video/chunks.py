@@ -1,0 +1,118 @@
+"""Chunks: consecutive clips of one recording packed to at most 1,200 tokens (VideoRAG, section 3.1.1).
+
+They are not stored: they follow from the clip items of a source, in order, and are the same whenever they are made.
+Unlike the clips they carry the title and absolute times in their text, so that a reader of the text alone can cite.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ragweave.corpora.types import Item
+from ragweave.corpora.video.summary import timestamp
+from ragweave.models.chat_reply import tokens_of
+from ragweave.models.text import sentences
+
+CHUNK_TOKENS = 1_200
+"""Most tokens of a chunk, as `ragweave.models.chat_reply.tokens_of` counts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stretch of a recording for reading as a whole.
+
+    Attributes:
+        id: stable id, derived from the clips and the text.
+        source: id of the source.
+        title: title of the recording.
+        clips: ids of its clips, in order.
+        start: seconds at which the first clip starts.
+        end: seconds at which the last clip ends.
+        text: each clip as `[12:31-13:01]` and its text.
+    """
+
+    id: str
+    source: str
+    title: str
+    clips: tuple[str, ...]
+    start: float
+    end: float
+    text: str
+
+
+def chunks_of(items: Iterable[Item], tokens: int = CHUNK_TOKENS, overlap: int = 0) -> list[Chunk]:
+    """Return the chunks of clip items; other items are passed over.
+
+    A clip of more than `tokens` is parted at its sentences, transcript first: nothing is lost.
+
+    Args:
+        items: items of any number of sources, in any order.
+        tokens: most tokens of a chunk.
+        overlap: clips that a chunk repeats from the one before it.
+    """
+    clips = sorted((i for i in items if i.corpus == "clip" and i.text), key=lambda i: (i.source, i.ordinal))
+    out: list[Chunk] = []
+    for _, group in groupby(clips, key=lambda i: (i.source, i.title)):
+        out += _packed(list(group), tokens, overlap)
+    return out
+
+
+def _packed(clips: Sequence[Item], tokens: int, overlap: int) -> list[Chunk]:
+    pieces = [(clip, text) for clip in clips for text in _pieces(clip, tokens)]
+    sizes = [tokens_of(text) + 1 for _, text in pieces]
+    out: list[Chunk] = []
+    at = 0
+    while at < len(pieces):
+        end, held = at, 0
+        while end < len(pieces) and (end == at or held + sizes[end] <= tokens):
+            held += sizes[end]
+            end += 1
+        out.append(_chunk(pieces[at:end]))
+        if end == len(pieces):
+            break
+        at = max(at + 1, end - overlap)
+    return out
+
+
+def _pieces(clip: Item, tokens: int) -> list[str]:
+    """Return the text of a clip under its time, in several pieces where it is too long for one."""
+    head = f"[{timestamp(clip.locator.get('start', 0.0))}-{timestamp(clip.locator.get('end', 0.0))}]\n"
+    whole = head + clip.text
+    if tokens_of(whole) < tokens:
+        return [whole]
+    out, held = [], head
+    for start, end in sentences(clip.text):
+        for part in _cut(clip.text[start:end], tokens - tokens_of(head) - 2):
+            if held != head and tokens_of(f"{held} {part}") >= tokens:
+                out.append(held)
+                held = head
+            held += part if held == head else f" {part}"
+    return [*out, held]
+
+
+def _cut(sentence: str, tokens: int) -> list[str]:
+    """Halve a sentence until each part fits."""
+    if tokens_of(sentence) <= max(1, tokens) or len(sentence) < 2:
+        return [sentence]
+    middle = sentence.rfind(" ", 1, len(sentence) // 2 + 1)
+    middle = middle if middle > 0 else len(sentence) // 2
+    return [*_cut(sentence[:middle].rstrip(), tokens), *_cut(sentence[middle:].lstrip(), tokens)]
+
+
+def _chunk(pieces: Sequence[tuple[Item, str]]) -> Chunk:
+    first, last = pieces[0][0], pieces[-1][0]
+    clips = tuple(dict.fromkeys(clip.id for clip, _ in pieces))
+    text = "\n\n".join(text for _, text in pieces)
+    key = "\0".join([*clips, text])
+    return Chunk(
+        id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24],
+        source=first.source,
+        title=first.title,
+        clips=clips,
+        start=first.locator.get("start", 0.0),
+        end=last.locator.get("end", 0.0),
+        text=text,
+    )

@@ -1,0 +1,231 @@
+"""Recordings to items: a clip for every half minute, and one item for the whole."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragweave.corpora.types import Corpus, Item, Locator, Span
+from ragweave.corpora.video.recording import Cue, Frame, Recording
+from ragweave.corpora.video.summary import chapters, summary
+from ragweave.corpora.video.timeline import cut, pauses
+from ragweave.models.text import sentences
+
+CLIP_SECONDS = 30.0
+"""Length of a clip (VideoRAG, section 4.1)."""
+LONGEST_UTTERANCE = 12.0
+"""Seconds; a longer one is parted at its sentences, then at its words, so that a citation says where to listen."""
+_PAUSE = 2.0
+"""Seconds of silence after which a new paragraph begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a clip's text and the places in it."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+def items_of(source: str, file: str, recording: Recording, first: int = 0, seconds: float = CLIP_SECONDS) -> list[Item]:
+    """Return the clips of a recording, then the item of the whole.
+
+    Args:
+        source: id of the source.
+        file: absolute path.
+        recording: what is known about it.
+        first: number of the first clip, where a source holds several recordings.
+        seconds: length of a clip.
+    """
+    said = utterances(recording.cues)
+    recording = replace(recording, cues=said)
+    duration = max([recording.duration, *(c.end for c in said)])
+    quiet = recording.quiet or pauses(said, duration)
+    spans = cut(duration, seconds, quiet)
+    found = chapters(recording, spans)
+    clips = [
+        _clip(source, file, recording, n, first + n, span, last=n == len(spans) - 1, heading=_chapter(found, span[0]))
+        for n, span in enumerate(spans)
+    ]
+    return [*clips, _whole(source, file, recording, duration, found, clips, first)]
+
+
+def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:
+    """Part long utterances at their sentences, each with its own time."""
+    out: list[Cue] = []
+    for cue in cues:
+        if cue.end - cue.start <= LONGEST_UTTERANCE:
+            out.append(cue)
+            continue
+        for start, end in _stretches(cue):
+            times = _when(cue, start, end)
+            words = tuple(w for w in cue.words if times[0] - 1e-6 <= w[0] and w[1] <= times[1] + 1e-6)
+            out.append(replace(cue, start=times[0], end=times[1], text=cue.text[start:end], words=words))
+    return tuple(sorted(out, key=lambda c: (c.start, c.end)))
+
+
+def _stretches(cue: Cue) -> list[tuple[int, int]]:
+    """Return the sentences of an utterance; one that takes too long is parted at its words."""
+    pace = len(cue.text) / max(cue.end - cue.start, 1e-6)
+    most = max(40, int(pace * LONGEST_UTTERANCE))
+    out = []
+    for start, end in sentences(cue.text):
+        while end - start > most:
+            at = cue.text.rfind(" ", start + most // 2, start + most)
+            at = at if at > 0 else start + most
+            out.append((start, at))
+            start = at + (cue.text[at : at + 1] == " ")
+        out.append((start, end))
+    return out
+
+
+def _when(cue: Cue, start: int, end: int) -> tuple[float, float]:
+    """Return the seconds of text[start:end]: those of its words, or in proportion to its place."""
+    if cue.words and len(cue.words) == len(cue.text.split()):
+        before = len(cue.text[:start].split())
+        count = len(cue.text[start:end].split())
+        inside = cue.words[before : before + count]
+        if inside:
+            return inside[0][0], inside[-1][1]
+    length = max(1, len(cue.text))
+    lasts = cue.end - cue.start
+    return cue.start + lasts * start / length, cue.start + lasts * end / length
+
+
+def _chapter(found: Sequence[tuple[float, float, str]], at: float) -> tuple[str, ...]:
+    return tuple(title for start, end, title in found if start <= at < end and title)[-1:]
+
+
+def _clip(
+    source: str,
+    file: str,
+    recording: Recording,
+    n: int,
+    ordinal: int,
+    span: tuple[float, float],
+    *,
+    last: bool,
+    heading: tuple[str, ...],
+) -> Item:
+    start, end = span
+    # An utterance belongs to the clip in which its middle lies: borders lie in pauses wherever there are any.
+    said = [c for c in recording.cues if start <= (c.start + c.end) / 2 < end or (last and c.start >= end)]
+    shown = [s for s in recording.shown if s.start < end and s.end >= start]
+    caption = recording.captions[n] if n < len(recording.captions) else ""
+    parts = {
+        "transcript": transcript(said),
+        "screen": _screen([(s.text, max(s.start, start), min(max(s.end, s.start), end)) for s in shown]),
+        "caption": Part(caption, (Span(0, len(caption), time=span),) if caption else ()),
+    }
+    text = ""
+    spans: list[Span] = []
+    offsets: dict[str, list[int]] = {}
+    for name, part in parts.items():
+        if part.text:
+            text += "\n\n" if text else ""
+            spans += [replace(s, start=s.start + len(text), end=s.end + len(text)) for s in part.spans]
+            offsets[name] = [len(text), len(text) + len(part.text)]
+            text += part.text
+    frames = [f for f in recording.frames if start <= f.time < end]
+    locator: Locator = {"kind": "time", "file": file, "start": round(start, 3), "end": round(end, 3)}
+    if frames:
+        locator["image"] = _representative(frames, span)
+    meta: dict[str, object] = {"parts": offsets}
+    if said:
+        meta["speech"] = recording.speech
+        meta["confidence"] = round(sum(c.confidence for c in said) / len(said), 3)
+    if frames:
+        meta["frames"] = [[round(f.time, 3), f.image] for f in frames]
+    if recording.estimated:
+        meta["times"] = "estimated"
+    return _item("clip", source, recording, ordinal, text, locator, tuple(spans), heading, meta)
+
+
+def transcript(said: Sequence[Cue]) -> Part:
+    """Join utterances: a new paragraph after a pause, for another speaker, and where nobody wrote full stops."""
+    text = ""
+    spans: list[Span] = []
+    before: Cue | None = None
+    for cue in said:
+        opens = before is None or cue.speaker != before.speaker
+        if before is not None:
+            text += "\n\n" if opens or _parted(before, cue) else " "
+        begin = len(text)
+        text += f"{cue.speaker}: {cue.text}" if opens and cue.speaker else cue.text
+        spans.append(Span(begin, len(text), time=(round(cue.start, 3), round(cue.end, 3))))
+        before = cue
+    return Part(text, tuple(spans))
+
+
+def _parted(before: Cue, cue: Cue) -> bool:
+    """Tell whether a new sentence begins, where the text before does not say so itself."""
+    gap = cue.start - before.end
+    if gap > _PAUSE or before.text.rstrip().endswith((".", "!", "?", "…", "。")):
+        return gap > _PAUSE
+    return cue.confidence < 1 or (gap > 0.1 and cue.text[:1].isupper() and not cue.text.startswith(("I ", "I'", "I’")))
+
+
+def _screen(texts: Sequence[tuple[str, float, float]]) -> Part:
+    text = ""
+    spans: list[Span] = []
+    for shown, start, end in texts:
+        text += "\n\n" if text else ""
+        spans.append(Span(len(text), len(text) + len(shown), time=(round(start, 3), round(end, 3))))
+        text += shown
+    return Part(text, tuple(spans))
+
+
+def _representative(frames: Sequence[Frame], span: tuple[float, float]) -> str:
+    middle = (span[0] + span[1]) / 2
+    return min(frames, key=lambda f: abs(f.time - middle)).image
+
+
+def _whole(
+    source: str,
+    file: str,
+    recording: Recording,
+    duration: float,
+    found: Sequence[tuple[float, float, str]],
+    clips: Sequence[Item],
+    first: int,
+) -> Item:
+    part = summary(recording, found)
+    locator: Locator = {"kind": "time", "file": file, "start": 0.0, "end": round(duration, 3)}
+    if recording.frames:
+        locator["image"] = _representative(recording.frames, (0.0, duration))
+    meta: dict[str, object] = {
+        "duration": round(duration, 3),
+        "chapters": [[round(a, 3), round(b, 3), title] for a, b, title in found],
+        "clips": len(clips),
+        "first_clip": first,
+        "speech": recording.speech if recording.cues else "",
+    }
+    return _item("video", source, recording, first, part[0], locator, part[1], (), meta)
+
+
+def _item(
+    corpus: Corpus,
+    source: str,
+    recording: Recording,
+    ordinal: int,
+    text: str,
+    locator: Locator,
+    spans: tuple[Span, ...],
+    heading: tuple[str, ...],
+    meta: dict[str, object],
+) -> Item:
+    key = "\0".join((source, corpus, str(ordinal), text))
+    return Item(
+        id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24],
+        corpus=corpus,
+        source=source,
+        title=recording.title,
+        text=text,
+        locator=locator,
+        heading=heading,
+        spans=spans,
+        ordinal=ordinal,
+        language=recording.language,
+        meta={**meta, **({"language": recording.language} if recording.language else {})},
+    )

@@ -1,0 +1,91 @@
+"""A recording as its parts: what was said and when, what stood on the screen, what was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Speech = Literal["", "subtitles", "transcript", "pocketsphinx", "whisper", "moonshine", "endpoint"]
+"""Where the words come from; "" where nothing is said, or nobody listened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One utterance.
+
+    Attributes:
+        start: seconds from the start of the recording.
+        end: seconds, never before `start`.
+        text: what is said, on one line.
+        speaker: who says it, or "".
+        confidence: how sure the recogniser is, 0 to 1; 1 for what people have written.
+        words: (start, end, word) where the times of words are known.
+    """
+
+    start: float
+    end: float
+    text: str
+    speaker: str = ""
+    confidence: float = 1.0
+    words: tuple[tuple[float, float, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Text that stood on the screen.
+
+    Attributes:
+        start: seconds at which it was first seen.
+        end: seconds at which it was last seen.
+        text: its lines.
+    """
+
+    start: float
+    end: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A stored picture.
+
+    Attributes:
+        time: seconds.
+        image: id of the stored file; pictures that look alike share one.
+    """
+
+    time: float
+    image: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Everything known about one recording before it is cut into items.
+
+    Attributes:
+        title: its title.
+        duration: seconds.
+        cues: utterances in order of time.
+        speech: where the cues come from.
+        shown: texts on the screen in order of time.
+        frames: stored pictures in order of time.
+        quiet: (start, end) stretches without speech, in order; only known where the sound was listened to.
+        chapters: (start, end, title) as the container names them, in order.
+        captions: what a vision model saw in each clip, by the clip's number.
+        language: ISO 639-1 code, or "".
+        about: what the container says about itself, such as artist or description.
+        estimated: whether times between the stated ones were estimated from the number of words.
+    """
+
+    title: str
+    duration: float
+    cues: tuple[Cue, ...] = ()
+    speech: Speech = ""
+    shown: tuple[Shown, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    quiet: tuple[tuple[float, float], ...] = ()
+    chapters: tuple[tuple[float, float, str], ...] = ()
+    captions: tuple[str, ...] = ()
+    language: str = ""
+    about: str = ""
+    estimated: bool = False

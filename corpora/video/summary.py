@@ -1,0 +1,195 @@
+"""What a whole recording is about, taken from its own words: chapters, key phrases, telling sentences."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from ragweave.corpora.types import Span
+from ragweave.corpora.video.recording import Cue, Recording
+from ragweave.models.text import STOP, STOP_CJK, content_terms, fold, names, sentences, stem, words
+
+CHAPTERS_FROM = 300.0
+"""Seconds; a shorter recording has no chapters but those its container names."""
+_SHORTEST_CHAPTER = 90.0
+_SIDE = 3
+"""Clips compared on either side of a possible chapter border."""
+_PHRASES = 12
+_SENTENCES = (3, 20)
+"""Fewest and most sentences of a summary."""
+_SECONDS_PER_SENTENCE = 150.0
+_RUN = re.compile(r"[^\W\d_][\w'’-]*(?:[ ][^\W\d_][\w'’-]*){0,5}")
+
+
+def timestamp(seconds: float) -> str:
+    """Return 12:31, or 1:02:03 from an hour on."""
+    whole = int(seconds)
+    hours, rest = divmod(whole, 3600)
+    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"
+
+
+def key_phrases(text: str, most: int = _PHRASES) -> list[str]:
+    """Return names and runs of content words that keep coming back, the weightiest first.
+
+    A phrase weighs its occurrences times the logarithm of its length in words; what only occurs inside a longer phrase
+    of the same count is left out (C-value without its nesting term).
+    """
+    counts: Counter[str] = Counter()
+    spelt: dict[str, str] = {}
+    for name in names(text):
+        # A capital at the start of a sentence says nothing: a name shows it inside one as well.
+        found = len(re.findall(rf"(?<=[\w,;] ){re.escape(name)}(?!\w)", text))
+        if found and len(name) > 2 and len(name.split()) <= 4 and "'" not in name and fold(name) not in STOP:
+            counts[fold(name)] += 2 * found
+            spelt[fold(name)] = name
+    for m in _RUN.finditer(text):
+        run: list[str] = []
+        for word in [*m.group().split(), ""]:
+            if word and fold(word) not in STOP and fold(word) not in STOP_CJK and len(word) > 2:
+                run.append(word)
+                continue
+            for size in (2, 3):
+                for at in range(len(run) - size + 1):
+                    key = fold(" ".join(run[at : at + size]))
+                    counts[key] += 1
+                    spelt.setdefault(key, " ".join(run[at : at + size]))
+            run = []
+    weights = {k: n * math.log2(1 + len(k.split())) for k, n in counts.items() if n > 1}
+    out: list[str] = []
+    for key in sorted(weights, key=lambda k: (-weights[k], k)):
+        if not any(key in fold(other) or fold(other) in key for other in out):
+            out.append(spelt[key])
+        if len(out) == most:
+            break
+    return out
+
+
+def chapters(recording: Recording, spans: Sequence[tuple[float, float]]) -> list[tuple[float, float, str]]:
+    """Return (start, end, title): those of the container, or where a long recording changes its subject.
+
+    Borders are the deepest valleys of the likeness between the words on either side (TextTiling, Hearst 1997).
+    """
+    if recording.chapters:
+        return list(recording.chapters)
+    if recording.duration < CHAPTERS_FROM or len(spans) < 2 * _SIDE:
+        return []
+    texts = [_words_in(recording, span) for span in spans]
+    bags = [Counter(stem(w) for w in words(t) if w not in STOP) for t in texts]
+    spread = Counter(term for bag in bags for term in bag)
+    likeness = [_likeness(bags[max(0, n - _SIDE) : n], bags[n : n + _SIDE], spread) for n in range(1, len(bags))]
+    depth = [_depth(likeness, n) for n in range(len(likeness))]
+    mean = sum(depth) / len(depth)
+    enough = mean + math.sqrt(sum((d - mean) ** 2 for d in depth) / len(depth)) / 2
+    borders = [0.0]
+    end = spans[-1][1]
+    for n in sorted((n for n, d in enumerate(depth) if d > enough), key=lambda n: -depth[n]):
+        at = spans[n + 1][0]
+        if all(abs(at - b) >= _SHORTEST_CHAPTER for b in [*borders, end]):
+            borders.append(at)
+    borders.sort()
+    out = []
+    for start, stop in zip(borders, [*borders[1:], end], strict=True):
+        told = " ".join(t for t, s in zip(texts, spans, strict=True) if start <= s[0] < stop)
+        out.append((start, stop, ", ".join(key_phrases(told, 2))))
+    return out
+
+
+def _words_in(recording: Recording, span: tuple[float, float]) -> str:
+    said = [c.text for c in recording.cues if span[0] <= c.start < span[1]]
+    shown = [s.text for s in recording.shown if s.start < span[1] and s.end >= span[0]]
+    return " ".join([*said, *shown])
+
+
+def _likeness(left: Sequence[Counter[str]], right: Sequence[Counter[str]], spread: Counter[str]) -> float:
+    a, b = sum(left, Counter()), sum(right, Counter())
+    weigh = {t: math.log(1 + 10 / spread[t]) ** 2 for t in a.keys() | b.keys()}
+    dot = sum(a[t] * b[t] * weigh[t] for t in a.keys() & b.keys())
+    size = math.sqrt(sum(n * n * weigh[t] for t, n in a.items()) * sum(n * n * weigh[t] for t, n in b.items()))
+    return dot / size if size else 1.0
+
+
+def _depth(values: Sequence[float], n: int) -> float:
+    """Return how far a value lies below the peaks on its two sides."""
+    left = right = values[n]
+    for value in reversed(values[:n]):
+        if value < left:
+            break
+        left = value
+    for value in values[n + 1 :]:
+        if value < right:
+            break
+        right = value
+    return left + right - 2 * values[n]
+
+
+def summary(recording: Recording, found: Sequence[tuple[float, float, str]]) -> tuple[str, tuple[Span, ...]]:
+    """Return title, chapters, key phrases and the telling sentences of a recording, with the places of the latter."""
+    everything = "\n\n".join([*(c.text for c in recording.cues), *(s.text for s in recording.shown)])
+    text = "\n\n".join(p for p in (recording.title, recording.about) if p)
+    spans: list[Span] = []
+    if found:
+        text += "\n\nChapters:"
+        for start, end, title in found:
+            line = f"{timestamp(start)} {title}".strip()
+            spans.append(Span(len(text) + 1, len(text) + 1 + len(line), time=(start, end)))
+            text += "\n" + line
+    phrases = key_phrases(everything)
+    if phrases:
+        text += f"\n\nKey phrases: {', '.join(phrases)}."
+    for start, end, sentence in telling(recording):
+        text += "\n\n"
+        spans.append(Span(len(text), len(text) + len(sentence), time=(start, end)))
+        text += sentence
+    return text, tuple(spans)
+
+
+def telling(recording: Recording) -> list[tuple[float, float, str]]:
+    """Return (start, end, sentence) of the sentences that say most, one of each stretch of time, in order.
+
+    A sentence weighs the frequency of its words in the whole recording per square root of its length, so that it is
+    about what the recording is about, and neither a fragment nor a page.
+    """
+    candidates = [(c.start, c.end, s) for c in _sentences(recording.cues) for s in [c.text]]
+    candidates += [(s.start, s.end, " ".join(s.text.split())) for s in recording.shown]
+    candidates = sorted(c for c in candidates if 5 <= len(c[2].split()) <= 60 or (len(c[2]) >= 12 and " " not in c[2]))
+    if not candidates:
+        return []
+    frequency = Counter(t for _, _, s in candidates for t in content_terms(s))
+    wanted = int(min(max(recording.duration / _SECONDS_PER_SENTENCE, _SENTENCES[0]), _SENTENCES[1]))
+    out = []
+    used: set[str] = set()
+    for n in range(wanted):
+        low, high = recording.duration * n / wanted, recording.duration * (n + 1) / wanted
+        mine = [c for c in candidates if low <= c[0] < high]
+        best = max(mine, key=lambda c: _weight(c[2], frequency, used), default=None)
+        if best is not None and _weight(best[2], frequency, used) > 0:
+            out.append(best)
+            used.update(content_terms(best[2]))
+    return out
+
+
+def _sentences(cues: Sequence[Cue]) -> list[Cue]:
+    """Join utterances that belong to one sentence."""
+    out: list[Cue] = []
+    for cue in cues:
+        before = out[-1] if out else None
+        if (
+            before is not None
+            and cue.confidence == 1
+            and cue.start - before.end < 1
+            and cue.speaker == before.speaker
+            and not before.text.rstrip().endswith((".", "!", "?", "…", "。"))
+            and len(before.text) < 300
+        ):
+            out[-1] = Cue(before.start, cue.end, f"{before.text} {cue.text}", cue.speaker)
+        else:
+            out.append(cue)
+    return [Cue(c.start, c.end, c.text[a:b], c.speaker, c.confidence) for c in out for a, b in sentences(c.text)]
+
+
+def _weight(sentence: str, frequency: Counter[str], used: set[str]) -> float:
+    found = content_terms(sentence)
+    fresh = sum(math.log(frequency[t]) for t in found if t not in used and frequency[t] > 1)
+    return fresh / math.sqrt(len(found)) if found else 0.0

@@ -1,0 +1,118 @@
+"""Transcripts in the forms that people have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.corpora.probe import probe
+from ragweave.corpora.video.cues import is_transcript, read_transcript, timed_cues
+from ragweave.models.errors import SourceError
+
+VTT = """WEBVTT - made by hand
+
+STYLE
+::cue { color: white }
+
+NOTE a remark
+
+intro
+00:12.720 --> 00:15.120 align:start
+<v Ada Lovelace>The <i>engine</i> weaves &amp; counts
+
+01:00:01.000 --> 01:00:02.500
+Later
+on two lines
+"""
+
+SRT = """1
+00:00:01,000 --> 00:00:02,000
+{\\an8}First line
+
+2
+00:00:03,500 --> 00:00:05,000
+<b>Second</b> line
+"""
+
+
+def test_webvtt_gives_times_speakers_and_plain_text() -> None:
+    first, second = timed_cues(VTT)
+    assert (first.start, first.end, first.text, first.speaker) == (
+        12.72,
+        15.12,
+        "The engine weaves & counts",
+        "Ada Lovelace",
+    )
+    assert (second.start, second.end, second.text) == (3601.0, 3602.5, "Later on two lines")
+
+
+def test_subrip_gives_times_and_text_without_marks() -> None:
+    assert [(c.start, c.end, c.text) for c in timed_cues(SRT)] == [(1.0, 2.0, "First line"), (3.5, 5.0, "Second line")]
+
+
+def test_captions_that_roll_say_every_line_once() -> None:
+    text = "WEBVTT\n\n00:00.0 --> 00:02.0\none\n\n00:02.0 --> 00:04.0\none\ntwo\n\n00:04.0 --> 00:06.0\ntwo\nthree\n"
+    assert [c.text for c in timed_cues(text)] == ["one", "two", "three"]
+
+
+def test_a_refrain_after_a_pause_is_kept() -> None:
+    text = "WEBVTT\n\n00:00.0 --> 00:02.0\nyes\n\n00:09.0 --> 00:10.0\nyes\n"
+    assert [c.text for c in timed_cues(text)] == ["yes", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("head", "suffix", "expected"),
+    [
+        (VTT, ".txt", True),
+        (SRT, ".doc", True),
+        ('{"text": "So welcome to this talk", "start": 0.0}\n', ".jsonl", True),
+        ('{"text": "some review of a film", "stars": 4}\n', ".jsonl", False),
+        ('{"text": "one two three", "t": null}\n', ".jsonl", False),
+        ('{"segments": [{"start": 0.0, "end": 2.0, "text": " Hello there"}]}', ".json", True),
+        ('{"name": "a package", "version": "1.0"}', ".json", False),
+        ("plain words --> more words", ".txt", False),
+    ],
+)
+def test_transcripts_are_told_by_their_content(head: str, suffix: str, expected: bool) -> None:
+    assert is_transcript(head, suffix) is expected
+
+
+def test_rows_without_times_are_spread_between_stated_ones_by_their_words(tmp_path: Path) -> None:
+    rows = [
+        {"episode": "one", "speaker": "Ada", "t": 0, "text": "a b c"},
+        {"episode": "one", "speaker": "Bob", "t": None, "text": "d"},
+        {"episode": "one", "speaker": "Ada", "t": 8, "text": "e f"},
+        {"episode": "two", "speaker": "Ada", "t": 3, "text": "g h"},
+    ]
+    path = tmp_path / "show.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    one, two = read_transcript(path)
+    assert probe(path) == "transcript"
+    assert [(c.start, c.end, c.speaker) for c in one.cues] == [(0, 6, "Ada"), (6, 8, "Bob"), (8, 12, "Ada")]
+    assert (one.title, one.estimated, two.title, two.cues[0].start) == ("one", True, "two", 3)
+
+
+def test_whisper_segments_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps({"text": "x", "segments": [{"start": 1.5, "end": 2.5, "text": " Hello  there"}]}))
+    [found] = read_transcript(path)
+    assert [(c.start, c.end, c.text) for c in found.cues] == [(1.5, 2.5, "Hello there")]
+    assert not found.estimated
+
+
+def test_a_transcript_without_utterances_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "empty.vtt"
+    path.write_text("WEBVTT\n\n")
+    with pytest.raises(SourceError, match="no utterance with a time"):
+        read_transcript(path)
+
+
+@given(st.text(max_size=300))
+def test_any_text_gives_ordered_cues_and_never_an_error(text: str) -> None:
+    found = timed_cues(f"WEBVTT\n\n{text}\n\n00:01.000 --> 00:02.000\nx\n\n{text}")
+    assert all(c.text and c.start <= c.end for c in found)
+    assert [c.start for c in found] == sorted(c.start for c in found)

@@ -1,0 +1,119 @@
+"""Clip and video items: what they hold and where it lies."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.corpora.rows import pack, unpack
+from ragweave.corpora.types import Item
+from ragweave.corpora.video.chunks import chunks_of
+from ragweave.corpora.video.items import items_of, utterances
+from ragweave.corpora.video.recording import Cue, Frame, Recording, Shown
+from ragweave.models.chat_reply import tokens_of
+
+CUES = (
+    Cue(1.0, 3.0, "The engine weaves algebraic patterns."),
+    Cue(3.2, 5.0, "It counts", speaker=""),
+    Cue(5.0, 6.0, "by punched cards."),
+    Cue(40.0, 43.0, "Bernoulli numbers come later."),
+)
+
+
+def made(**parts: object) -> list[Item]:
+    values: dict[str, object] = {"title": "Engines", "duration": 60.0, "cues": CUES, "speech": "subtitles", **parts}
+    return items_of("src", "/films/engines.mp4", Recording(**values))  # type: ignore[arg-type]
+
+
+def test_a_clip_holds_transcript_then_screen_then_caption_and_says_where_each_lies() -> None:
+    clip, _, video = made(shown=(Shown(2, 20, "Note G"),), captions=("A woman at a loom", ""))
+    parts = clip.meta["parts"]
+    assert isinstance(parts, dict)
+    found = {name: clip.text[a:b] for name, (a, b) in parts.items()}
+    assert list(found) == ["transcript", "screen", "caption"]
+    assert found["transcript"].startswith("The engine weaves") and found["transcript"].endswith("by punched cards.")
+    assert (found["screen"], found["caption"]) == ("Note G", "A woman at a loom")
+    assert clip.text == "\n\n".join(found.values())
+    assert (video.corpus, video.locator["end"], video.meta["duration"]) == ("video", 60.0, 60.0)
+
+
+def test_a_stretch_of_a_clip_is_located_by_the_seconds_of_its_sentences() -> None:
+    clip = made()[0]
+    at = clip.text.index("It counts")
+    found = clip.locate(at, len(clip.text))
+    assert (found["start"], found["end"]) == (3.2, 6.0)
+    second = made()[1]
+    assert (second.locate(0, 9)["start"], second.locate(0, 9)["end"]) == (40.0, 43.0)
+
+
+def test_spans_with_times_survive_the_catalog() -> None:
+    for item in made():
+        assert unpack(pack(item)) == item
+
+
+def test_frames_belong_to_the_clip_they_lie_in_and_the_middle_one_stands_for_it() -> None:
+    frames = tuple(Frame(float(t), f"f{t}") for t in range(0, 60, 6))
+    first, second, video = made(frames=frames)
+    assert first.locator["image"] == "f12"
+    assert first.meta["frames"] == [[0.0, "f0"], [6.0, "f6"], [12.0, "f12"], [18.0, "f18"], [24.0, "f24"]]
+    assert second.locator["image"] in ("f42", "f48")
+    assert video.locator["image"] == "f30"
+
+
+def test_a_recording_without_words_or_pictures_still_has_its_clips_and_its_title() -> None:
+    clip, second, video = items_of("src", "/films/quiet.mkv", Recording("quiet", 60.0))
+    assert (clip.text, second.text, video.text) == ("", "", "quiet")
+    assert "speech" not in clip.meta
+
+
+def test_a_turn_of_minutes_is_parted_at_its_sentences_with_times_in_proportion() -> None:
+    text = " ".join(f"This is sentence number {n} of a long turn." for n in range(12))
+    found = utterances([Cue(10.0, 70.0, text, speaker="Ada")])
+    assert len(found) == 12
+    assert (found[0].start, found[-1].end) == (10.0, 70.0)
+    assert all(abs((c.end - c.start) - 5.0) < 0.6 for c in found)
+
+
+def test_words_with_times_say_when_a_sentence_of_a_long_utterance_was_spoken() -> None:
+    words = tuple((n * 5.0, n * 5.0 + 1.0, w) for n, w in enumerate("One here. Two there.".split()))
+    found = utterances([Cue(0.0, 16.0, "One here. Two there.", words=words)])
+    assert [(c.start, c.end, c.text) for c in found] == [(0.0, 6.0, "One here."), (10.0, 16.0, "Two there.")]
+
+
+def test_a_long_recording_gets_chapters_where_its_words_change() -> None:
+    looms = [Cue(n * 10.0, n * 10.0 + 8, f"The loom weaves silk thread in pattern {n}.") for n in range(30)]
+    stars = [Cue(300 + n * 10.0, 308 + n * 10.0, f"A telescope shows the planet Jupiter at {n}.") for n in range(30)]
+    video = items_of("s", "/f", Recording("x", 600.0, (*looms, *stars), "subtitles"))[-1]
+    found = video.meta["chapters"]
+    assert isinstance(found, list)
+    assert any(abs(start - 300) <= 30 for start, _, _ in found)
+    assert (found[0][0], found[-1][1]) == (0.0, 600.0)
+
+
+def test_chunks_hold_consecutive_clips_with_absolute_times_and_links() -> None:
+    clips = made()
+    (whole,) = chunks_of(clips)
+    assert whole.clips == (clips[0].id, clips[1].id)
+    assert (whole.start, whole.end, whole.source) == (0.0, 60.0, "src")
+    assert "[0:00-" in whole.text and "Bernoulli" in whole.text
+    assert [c.clips for c in chunks_of(clips, tokens=28)] == [(clips[0].id,), (clips[1].id,)]
+
+
+def test_chunks_overlap_by_whole_clips_on_demand() -> None:
+    cues = tuple(Cue(n * 30.0, n * 30.0 + 20, f"Clip number {n} speaks of something. " * 4) for n in range(6))
+    clips = items_of("s", "/f", Recording("x", 180.0, cues, "subtitles"))
+    plain, lapped = chunks_of(clips, tokens=100), chunks_of(clips, tokens=100, overlap=1)
+    assert all(set(a.clips).isdisjoint(b.clips) for a, b in itertools.pairwise(plain))
+    assert all(a.clips[-1] == b.clips[0] for a, b in itertools.pairwise(lapped))
+
+
+@given(st.lists(st.text("ab .", min_size=1, max_size=400), min_size=1, max_size=6), st.integers(20, 80))
+def test_chunks_never_lose_a_word_and_never_pass_the_limit(texts: list[str], tokens: int) -> None:
+    cues = tuple(Cue(n * 30.0 + 1, n * 30.0 + 11, " ".join(t.split())) for n, t in enumerate(texts))
+    clips = items_of("s", "/f", Recording("x", 30.0 * len(texts), cues, "subtitles"))
+    found = chunks_of(clips, tokens)
+    assert all(tokens_of(c.text) <= tokens for c in found)
+    told = "".join("".join(c.text.split()) for c in found)
+    assert sum(told.count(x) for x in "ab") == sum("".join(i.text for i in clips[:-1]).count(x) for x in "ab")
