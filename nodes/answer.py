@@ -28,6 +28,8 @@ class Citation(BaseModel):
     """The text that supports the sentence, at most 500 characters."""
     origin: Literal["library", "web"] = "library"
     """Where the text came from."""
+    also: tuple[Locator, ...] = ()
+    """Other places where the same text stands."""
 
 
 class Sentence(BaseModel):

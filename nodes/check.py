@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from ragweave.corpora.types import Locator
 from ragweave.models.chat import Chat
 from ragweave.models.relevance import Passage
 from ragweave.models.support import Verdict, stands_in, support
@@ -105,13 +106,14 @@ def marked(sentence: Sentence) -> str:
     return f"{sentence.text} {signs}".strip()
 
 
-def citation_of(strip: Strip, n: int, quote: str) -> Citation:
-    """Build a numbered citation that opens the strip."""
+def citation_of(strip: Strip, n: int, quote: str, also: Sequence[Locator] = ()) -> Citation:
+    """Build a numbered citation that opens the strip; `also` are the other places of the same text."""
     return Citation(
         n=n,
         id=strip["evidence"],
         title=strip["title"],
         locator=strip["locator"],
         quote=quote[:500],
+        also=tuple(also),
         origin="web" if strip["origin"] == "web" else "library",
     )

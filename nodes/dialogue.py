@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, field_validator
 from ragweave.models.chat_json import read_json, without_thoughts
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import clip
+from ragweave.nodes.passages import headed
 from ragweave.nodes.state import State, Strip
 from ragweave.prompts import Messages, load, quote
 
@@ -147,6 +148,7 @@ def rounds(state: State, strips: Sequence[Strip], shown_per_turn: int) -> list[R
     texts: dict[str, list[Strip]] = {}
     for s in strips:
         texts.setdefault(s["evidence"], []).append(s)
+    rows = {e["id"]: e for e in state.get("evidence", [])}
     past = state.get("hops", [])
     asked = [*((h["query"], h["evidence"]) for h in past), (asked_now(state), fetched_now(state))]
     said = [("", ""), *((h["learnt"], h["missing"]) for h in past)]
@@ -155,7 +157,7 @@ def rounds(state: State, strips: Sequence[Strip], shown_per_turn: int) -> list[R
     for (query, ids), (learnt, missing) in zip(asked, said, strict=True):
         fresh = [i for i in ids if i in texts and i not in seen][:shown_per_turn]
         documents = tuple(
-            (len(seen) + n, texts[i][0]["title"], " […] ".join(s["text"] for s in texts[i]))
+            (len(seen) + n, headed(texts[i][0]["title"], rows.get(i)), " […] ".join(s["text"] for s in texts[i]))
             for n, i in enumerate(fresh, 1)
         )
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)

@@ -114,10 +114,8 @@ async def score_items(
     """
     judge = await _judge(notes) if context.rerank else None
     best = [i for i, _ in pool[: context.rerank_pool]]
-    items = await library.items(best)
-    kept = collapse([items[i] for i in best if i in items])
-    if context.rerank and judge is None:
-        kept = kept[: max(EMBEDDED_POOL, context.top_k)]
+    embedded = context.rerank and judge is None
+    kept = await _read(library, best, max(EMBEDDED_POOL, context.top_k) if embedded else len(best))
     if not kept:
         return []
     passages = [passage_of(item, query) for item, _ in kept]
@@ -135,6 +133,20 @@ async def score_items(
         row = evidence_of(item, query, hop, rank, floor)
         rows.append({**row, "also": also} if also else row)
     return rows
+
+
+async def _read(library: Library, ids: Sequence[str], enough: int) -> list[tuple[Item, list[Locator]]]:
+    """Read items in their order, as many at a time as are wanted, until there are enough with different texts."""
+    items: list[Item] = []
+    kept: list[tuple[Item, list[Locator]]] = []
+    for start in range(0, len(ids), max(enough, 1)):
+        part = ids[start : start + enough]
+        found = await library.items(part)
+        items += [found[i] for i in part if i in found]
+        kept = collapse(items)
+        if len(kept) >= enough:
+            break
+    return kept[:enough]
 
 
 def blended(order: Sequence[float], before: Sequence[float]) -> list[float]:

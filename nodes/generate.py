@@ -18,10 +18,10 @@ from ragweave.nodes.context import Context
 from ragweave.nodes.events import push_text, sentence_event
 from ragweave.nodes.extract import Extract, choose, rank, with_context
 from ragweave.nodes.origins import by_origin, conflict, labelled
-from ragweave.nodes.passages import known
+from ragweave.nodes.passages import headed, known
 from ragweave.nodes.phrases import phrase
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import State, Strip, Update
+from ragweave.nodes.state import Evidence, State, Strip, Update
 from ragweave.nodes.writing import complete_sentences, marks, plain
 from ragweave.prompts import load, quote
 
@@ -70,7 +70,7 @@ class Draft:
         self.run = run
         self.question = state["question"]
         self.best = state.get("best", -1.0)
-        self.standing = {e["id"]: e.get("standing", 0.0) for e in state.get("evidence", [])}
+        self.rows = {e["id"]: e for e in state.get("evidence", [])}
         self.message_id = message_id(state)
         self.sentences: list[Sentence] = []
         self.citations: list[Citation] = []
@@ -90,7 +90,8 @@ class Draft:
         for c in self.citations:
             if c.id == strip["evidence"] and c.locator == strip["locator"]:
                 return c
-        self.citations.append(citation_of(strip, len(self.citations) + 1, words))
+        also = self.rows[strip["evidence"]].get("also", ()) if strip["evidence"] in self.rows else ()
+        self.citations.append(citation_of(strip, len(self.citations) + 1, words, also))
         return self.citations[-1]
 
 
@@ -175,8 +176,8 @@ async def _idf(run: Run, question: str, strips: list[Strip]) -> Callable[[str], 
 
 async def _write(model: Chat, draft: Draft, strips: list[Strip]) -> bool | None:
     """Stream prose; a sentence is emitted once it is complete and what it cites supports it."""
-    rows = by_origin(grouped(strips, draft.standing)[:_SHOWN])
-    shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row))}")
+    rows = by_origin(grouped(strips, {i: e.get("standing", 0.0) for i, e in draft.rows.items()})[:_SHOWN])
+    shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row, draft.rows.get(row[0]['evidence'])))}")
     length = _LENGTHS.get(draft.run.context.sentences, f"at most {draft.run.context.sentences} sentences")
     messages = load("generate", question=draft.question, evidence=shown, length=length)
     written = 0
@@ -230,9 +231,8 @@ def grouped(strips: list[Strip], standing: Mapping[str, float]) -> list[list[Str
     return sorted(rows.values(), key=worth)
 
 
-def _joined(row: list[Strip]) -> str:
-    title = " ".join(row[0]["title"].split())
-    return f"{title}\n" + " […] ".join(s["text"] for s in row)
+def _joined(row: list[Strip], whole: Evidence | None) -> str:
+    return f"{headed(row[0]['title'], whole)}\n" + " […] ".join(s["text"] for s in row)
 
 
 async def _tell_conflict(draft: Draft, strips: list[Strip]) -> None:

@@ -7,6 +7,7 @@ from langgraph.runtime import Runtime
 from ragweave.models.relevance import Passage
 from ragweave.nodes.context import Context
 from ragweave.nodes.evaluators import judge, thresholds
+from ragweave.nodes.recency import refaded
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Action, Evidence, Grade, State, Update
 
@@ -16,7 +17,7 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
 
     Each item is scored against the query of the hop that fetched it, pictures and video by their text. The small
     evaluator's scores were computed by `fuse`; the other evaluators read all items at once. A model's verdict that
-    cannot be read is `ambiguous`.
+    cannot be read is `ambiguous`. Where newer items are preferred, age changes their order and never the verdict.
     """
     run = Run.of("grade", state, runtime)
     rows = {e["id"]: e for e in state.get("evidence", [])}
@@ -32,6 +33,9 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     upper, lower = thresholds(run.context, run.by)
     best = max(scores, default=-1.0)
     action = "ambiguous" if run.by == "small, llm unreadable" else verdict(best, upper, lower)
+    if run.by in ("llm", "checkpoint") and any("fresh" in e for e in items):
+        # What `fuse` computed includes age already; another evaluator's scores do not.
+        scores = refaded(scores, [e.get("fresh", 1.0) for e in items])
     graded = [Evidence(**{**e, "relevance": round(s, 4)}) for e, s in zip(items, scores, strict=True)]
     row: Grade = {"hop": run.hop, "action": action, "best": best, "upper": upper, "lower": lower, "by": run.by}
     return run.done(f"{action}, best {best:+.2f} of {len(graded)}", data={"grade": row}, grade=row, evidence=graded)

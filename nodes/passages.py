@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import PurePath
 
 from ragweave.corpora.library import Library
 from ragweave.corpora.types import Item
@@ -12,6 +13,8 @@ from ragweave.nodes.state import TEXT_LIMIT, Evidence, State, Strip
 
 _WINDOW = 1_200
 """Characters of a long item that one window shows."""
+_ALSO = 3
+"""Other places of a duplicate that are named."""
 
 
 def heading_title(item: Item) -> str:
@@ -85,6 +88,15 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
         "relevance": round(float(relevance), 4),
         "date": item.date.date().isoformat() if item.date else "",
     }
+
+
+def headed(title: str, row: Evidence | None) -> str:
+    """Return a title as a model reads it: with the date of the document, and the names of others that say the same."""
+    facts = [row["date"]] if row and row["date"] else []
+    others = dict.fromkeys(PurePath(place.get("file", "")).name for place in row.get("also", [])) if row else {}
+    if others:
+        facts.append("also in " + ", ".join(list(others)[:_ALSO]))
+    return " ".join((title + (f" ({'; '.join(facts)})" if facts else "")).split())
 
 
 def as_strip(e: Evidence) -> Strip:

@@ -119,6 +119,19 @@ def weights(
     return [w * scale for w in whole]
 
 
+def refaded(relevance: Sequence[float], made: Sequence[float]) -> list[float]:
+    """Return what another evaluator's relevance becomes under weights by age; the best item keeps what the best had.
+
+    Args:
+        relevance: calibrated relevance of items in [-1, 1].
+        made: weights of the same items.
+    """
+    chance = [(1 + r) / 2 for r in relevance]
+    best = max((p * w for p, w in zip(chance, made, strict=True)), default=0.0)
+    scale = max(chance) / best if best > 0 else 1.0
+    return [faded(r, w * scale) for r, w in zip(relevance, made, strict=True)]
+
+
 def faded(relevance: float, weight: float) -> float:
     """Return calibrated relevance in [-1, 1] after its probability (1 + relevance) / 2 was multiplied by a weight."""
     return min((1 + relevance) * weight, 2.0) - 1

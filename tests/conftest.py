@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,37 @@ def _forget() -> None:
     library = sys.modules.get("ragweave.corpora.library")
     if library is not None:
         library.close_all()
+
+
+Stock = Callable[[Mapping[str, str]], Path]
+
+
+@pytest.fixture(scope="session")
+def _indexed_once(tmp_path_factory: pytest.TempPathFactory) -> Stock:
+    """Index texts by file name, each set once a session; return the home that holds them."""
+    homes: dict[tuple[tuple[str, str], ...], Path] = {}
+
+    def indexed(texts: Mapping[str, str]) -> Path:
+        from ragweave.testing.library import build_library
+
+        key = tuple(sorted(texts.items()))
+        if key not in homes:
+            folder = tmp_path_factory.mktemp("indexed")
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
+                _forget()
+                asyncio.run(build_library(folder / "texts", texts))
+                _forget()
+            homes[key] = folder / "home"
+        return homes[key]
+
+    return indexed
+
+
+@pytest.fixture
+def stock(_indexed_once: Stock, home: Path) -> Stock:
+    """Put a library of these texts into the test's own home."""
+    return lambda texts: Path(shutil.copytree(_indexed_once(texts), home))
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import asyncio
 import json
-import shutil
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -11,14 +9,13 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from ragweave.corpora.library import close_all, open_library
+from ragweave.corpora.library import open_library
 from ragweave.evals.synthesis_job import Job, read_journal, read_tasks, synthesize
 from ragweave.evals.synthesize import NEED, Settings, Task, bears, read_task, same
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.meter import Limits
 from ragweave.testing import ScriptedChat
-from ragweave.testing.library import build_library
 
 TEXTS = {
     "mill.md": "# Tarn Mill\n\nThe Tarn Mill made paper. It was set up by Ilse Marwen in 1871.\n",
@@ -60,20 +57,9 @@ def teacher(**parts: Any) -> ScriptedChat:
     return ScriptedChat(react=react)
 
 
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Index TEXTS once; return the home that holds them."""
-    folder = tmp_path_factory.mktemp("indexed")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
-        asyncio.run(build_library(folder / "texts", TEXTS))
-        close_all()
-    return folder / "home"
-
-
 @pytest.fixture
-def library(indexed: Path, home: Path) -> None:
-    shutil.copytree(indexed, home)
+def library(stock: Any) -> None:
+    stock(TEXTS)
 
 
 def job(folder: Path, rows: list[dict[str, Any]], **options: Any) -> Job:

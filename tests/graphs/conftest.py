@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +10,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from ragweave.corpora.library import close_all
 from ragweave.testing import ScriptedChat
-from ragweave.testing.library import build_library
 
 TEXTS = {
     "observatory.md": """# Corvane Observatory
@@ -80,22 +76,10 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="session")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Index TEXTS once; return the home that holds them."""
-    folder = tmp_path_factory.mktemp("indexed")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
-        asyncio.run(build_library(folder / "texts", TEXTS))
-        close_all()
-    return folder / "home"
-
-
 @pytest.fixture
-def library(indexed: Path, home: Path) -> Path:
-    """Copy the indexed library into the test's own home."""
-    shutil.copytree(indexed, home)
-    return home
+def library(stock: Callable[[Mapping[str, str]], Path]) -> Path:
+    """The indexed library in the test's own home."""
+    return stock(TEXTS)
 
 
 class Play:

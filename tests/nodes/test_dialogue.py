@@ -125,7 +125,7 @@ def test_round_without_anything_new_is_stated() -> None:
 
 
 def test_recalled_passage_is_flagged_in_the_conversation() -> None:
-    remembered = {"id": "model-x-1", "origin": "model", "hop": 2}
+    remembered = {"id": "model-x-1", "origin": "model", "hop": 2, "date": ""}
     past = state(hops=[hop(1, "first", ["a"])], candidates=["a"], recalls=1, evidence=[remembered])
     made = rounds(past, [strip("a", "A"), strip("model-x-1", "I remember", "model")], 5)
     assert made[-1].recalled

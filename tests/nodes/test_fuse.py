@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import asyncio
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragweave.corpora.library import Library, close_all, open_library, set_ageing
+from ragweave.corpora.library import Library, open_library, set_ageing
 from ragweave.corpora.types import Item
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
@@ -22,7 +20,6 @@ from ragweave.nodes.context import Context
 from ragweave.nodes.fuse import asks_recency, by_age, collapse, fused, score_items
 from ragweave.nodes.fusion import Ranking
 from ragweave.nodes.state import Evidence, RankedList
-from ragweave.testing.library import build_library
 
 NOW = datetime(2026, 3, 10, tzinfo=UTC)
 TEXTS = {
@@ -34,20 +31,13 @@ TEXTS = {
 QUESTION = "How tall is the lighthouse tower of Pell?"
 
 
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Index TEXTS once; return the home that holds them."""
-    folder = tmp_path_factory.mktemp("indexed")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
-        asyncio.run(build_library(folder / "texts", TEXTS))
-        close_all()
-    return folder / "home"
+@pytest.fixture
+def stocked(stock: Any) -> None:
+    stock(TEXTS)
 
 
 @pytest.fixture
-async def library(indexed: Path, home: Path) -> Library:
-    shutil.copytree(indexed, home)
+async def library(stocked: None) -> Library:
     return await open_library()
 
 

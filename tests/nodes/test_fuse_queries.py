@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragweave.corpora.library import close_all, open_library
+from ragweave.corpora.library import open_library
 from ragweave.graphs.rag_fusion import graph
 from ragweave.models.errors import InputError
 from ragweave.nodes.context import Context
-from ragweave.testing.library import build_library
 
 TEXTS = {
     "note.md": '# Note\n\nThe NEAR keyword and the quote " belong to the query syntax of FTS5.\n',
@@ -21,20 +17,9 @@ TEXTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Index TEXTS once; return the home that holds them."""
-    folder = tmp_path_factory.mktemp("indexed")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
-        asyncio.run(build_library(folder / "texts", TEXTS))
-        close_all()
-    return folder / "home"
-
-
 @pytest.fixture
-def library(indexed: Path, home: Path) -> None:
-    shutil.copytree(indexed, home)
+def library(stock: Any) -> None:
+    stock(TEXTS)
 
 
 @pytest.mark.usefixtures("library")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.recency import decay, faded, readable, wants_recency, weights
+from ragweave.nodes.recency import decay, faded, readable, refaded, wants_recency, weights
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -139,3 +139,25 @@ def test_of_two_equally_relevant_items_the_newer_never_ranks_below(relevance: fl
     newer, older = sorted((one, other))
     made = weigh([days_ago(older), days_ago(newer)], [relevance, relevance])
     assert made[1] >= made[0]
+
+
+@given(dated, st.lists(st.floats(-1, 1), min_size=12, max_size=12))
+def test_another_evaluators_best_keeps_what_it_had(
+    rows: list[tuple[datetime | None, float]], other: list[float]
+) -> None:
+    made = weigh([d for d, _ in rows], [r for _, r in rows])
+    judged = other[: len(rows)]
+    after = refaded(judged, made)
+    assert max(after) == pytest.approx(max(judged), abs=1e-6)
+    assert all(-1 - 1e-9 <= a <= 1 for a in after)
+
+
+def test_equals_of_another_evaluator_come_newest_first() -> None:
+    made = weigh([days_ago(400), days_ago(1), days_ago(40)], [0.9, 0.5, 0.6])
+    after = refaded([0.9, 0.9, 0.9], made)
+    assert after[1] == pytest.approx(0.9)
+    assert after[1] > after[2] > after[0]
+
+
+def test_nothing_to_judge_is_no_error() -> None:
+    assert refaded([], []) == []

@@ -1,0 +1,70 @@
+"""The same fact at three dates, and one report that lies in two folders, before a scripted chat model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.graphs.agent import graph
+from ragweave.models.chat import override
+from ragweave.nodes.context import Context
+
+REPORT = "---\ndate: {date}\n---\n\n# Fare of the Pell ferry\n\nThe fare of the Pell ferry is {fare} crowns.\n"
+TEXTS = {
+    "a.md": REPORT.format(date="2025-04-01", fare="3.10"),
+    "b.md": REPORT.format(date="2025-04-20", fare="4.20"),
+    "c.md": REPORT.format(date="2025-05-01", fare="5.30"),
+    "copy of c.md": REPORT.format(date="2025-05-01", fare="5.30") + "\n<!-- forwarded -->\n",
+}
+LATEST = "What is the latest fare of the Pell ferry?"
+
+
+@pytest.fixture
+def _news(stock: Any) -> None:
+    stock(TEXTS)
+
+
+async def ask(play: Any, question: str, **parts: Any) -> tuple[dict[str, Any], list[Any]]:
+    model = play(**{"generate": "The fare is 5.30 crowns [1].", **parts})
+    with override(writer=model):
+        state = await graph.ainvoke({"messages": [("human", question)]}, context=Context(expand_when="never"))
+    return state, model.calls
+
+
+def by_relevance(state: dict[str, Any]) -> list[str]:
+    rows = sorted(state["evidence"], key=lambda e: -e["relevance"])
+    return [Path(e["locator"]["file"]).name for e in rows]
+
+
+@pytest.mark.usefixtures("_news")
+@pytest.mark.parametrize("verdict", ["relevant", "partly"])
+async def test_a_model_that_grades_does_not_undo_the_age_of_what_was_found(play: Any, verdict: str) -> None:
+    state, _ = await ask(play, LATEST, grade=play.grades(verdict))
+    assert by_relevance(state)[1:] == ["b.md", "a.md"]
+    assert state["grade"]["best"] == {"relevant": 0.9, "partly": 0.0}[verdict]
+    assert max(e["relevance"] for e in state["evidence"]) == pytest.approx(state["grade"]["best"])
+
+
+@pytest.mark.usefixtures("_news")
+async def test_without_the_wish_for_news_a_model_grades_all_dates_alike(play: Any) -> None:
+    state, _ = await ask(play, "What is the fare of the Pell ferry?")
+    assert {e["relevance"] for e in state["evidence"]} == {0.9}
+
+
+@pytest.mark.usefixtures("_news")
+async def test_writer_and_reasoner_see_dates_and_the_other_places_of_a_duplicate(play: Any) -> None:
+    _, calls = await ask(play, LATEST)
+    for words in ("numbered evidence", "find out, step by step"):
+        prompt = next(c.prompt for c in calls if words in c.prompt)
+        assert "2025-04-01" in prompt and "2025-04-20" in prompt
+        assert "(2025-05-01; also in copy of c.md)" in prompt or "(2025-05-01; also in c.md)" in prompt
+
+
+@pytest.mark.usefixtures("_news")
+async def test_a_citation_names_the_other_places_of_its_text(play: Any) -> None:
+    state, _ = await ask(play, LATEST)
+    (citation,) = state["answer"].citations
+    files = {Path(place["file"]).name for place in (citation.locator, *citation.also)}
+    assert files == {"c.md", "copy of c.md"}
