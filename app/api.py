@@ -8,7 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ragweave.models.errors import InputError
 
@@ -65,9 +65,10 @@ async def astream(
     *,
     context: Context | None = None,
     thread: str | None = None,
-    graph: str = "agent",
+    graph: str | CompiledStateGraph[Any, Any, Any, Any] = "agent",
     checkpointer: Any = None,
     resume: Any = None,
+    durability: Literal["sync", "async", "exit"] | None = None,
 ) -> AsyncIterator[dict[str, Any]]:
     """Yield the run's typed events, then one `{"type": "state", "state": State}`.
 
@@ -78,16 +79,17 @@ async def astream(
         question: the question, or the conversation that ends with it.
         context: the run's knobs.
         thread: id of a thread kept by the checkpointer.
-        graph: name of one of `GRAPHS`.
+        graph: name of one of `GRAPHS`, or a graph that has been compiled with its saver.
         checkpointer: a LangGraph saver.
         resume: answer to the interrupt that ended the previous call.
+        durability: when the saver writes: at each step, or with `exit` once at the end.
     """
     from langchain_core.messages import HumanMessage
     from langgraph.types import Command
 
     from ragweave.nodes.context import Context
 
-    compiled = build_agent(graph, checkpointer=checkpointer)
+    compiled = build_agent(graph, checkpointer=checkpointer) if isinstance(graph, str) else graph
     messages = [HumanMessage(question)] if isinstance(question, str) else question
     sent: Any = {"messages": messages} if resume is None else Command(resume=resume)
     context = context or Context()
@@ -95,7 +97,9 @@ async def astream(
     limit = 20 + 10 * (context.max_hops + context.max_recalls)
     config: Any = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "recursion_limit": limit}
     state: Any = {}
-    async for part in compiled.astream(sent, config, context=context, stream_mode=["custom", "values"], version="v2"):
+    async for part in compiled.astream(
+        sent, config, context=context, stream_mode=["custom", "values"], version="v2", durability=durability
+    ):
         if part["type"] == "custom":
             yield part["data"]
         elif part["type"] == "values":

@@ -19,6 +19,7 @@ from ragweave import (
     cli_graph,
     cli_index,
     cli_models,
+    cli_serve,
     cli_sources,
     eval_cli,
     eval_data_cli,
@@ -61,6 +62,7 @@ app.command("ask")(cli_ask.ask)
 app.command("search")(cli_ask.search)
 app.command("chat")(cli_chat.chat)
 app.command("show")(cli_sources.show)
+app.command("serve")(cli_serve.serve)
 app.command("doctor")(cli_doctor.doctor)
 app.command("graph")(cli_graph.graph)
 app.command("export")(cli_care.export_library)

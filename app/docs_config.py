@@ -31,6 +31,7 @@ def page() -> str:
     from ragweave.corpora.web.settings import WebSettings
     from ragweave.models.settings import ModelSettings
     from ragweave.nodes.context import Context
+    from ragweave.serve.settings import ServeSettings
     from ragweave.settings import AppSettings
 
     parts = [_INTRO]
@@ -38,6 +39,7 @@ def page() -> str:
         ("Command line", "What the commands use where an option is not given.", AppSettings),
         ("Models", "Which models think and perceive. Without `RAGWEAVE_CHAT` the small mind answers.", ModelSettings),
         ("Libraries and files", "Where libraries lie, and the limits under which files are read.", CorporaSettings),
+        ("Server", "Where `ragweave serve` listens and what it lets through.", ServeSettings),
         ("Web search", "Used only where a run allows the web (`web` below is not `off`).", WebSettings),
     )
     for title, intro, model in rooms:

@@ -46,12 +46,13 @@ def new_thread() -> str:
 
 
 @asynccontextmanager
-async def saver() -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the database of conversations."""
+async def saver(file: Path | None = None) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open a database of conversations; by default that of `ragweave chat`."""
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    threads_file().parent.mkdir(parents=True, exist_ok=True)
-    async with AsyncSqliteSaver.from_conn_string(str(threads_file())) as opened:
+    file = file or threads_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    async with AsyncSqliteSaver.from_conn_string(str(file)) as opened:
         await opened.setup()
         yield opened
 

@@ -58,6 +58,7 @@ def _forget() -> None:
         "ragweave.models.settings": ("model_settings",),
         "ragweave.corpora.settings": ("corpora_settings",),
         "ragweave.settings": ("app_settings",),
+        "ragweave.serve.settings": ("serve_settings",),
     }.items():
         for name in names:
             found = getattr(sys.modules.get(module), name, None)

@@ -1,0 +1,46 @@
+"""The FastAPI app: the page, its API, and the doors for chat apps, LangServe and MCP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from ragweave import __version__
+from ragweave.corpora.settings import corpora_settings
+from ragweave.serve import media, problems, routes_ask, routes_library, routes_page
+from ragweave.serve.desk import opened
+from ragweave.serve.guard import Guard
+from ragweave.serve.keys import Keys
+from ragweave.serve.settings import ServeSettings, serve_settings
+from ragweave.serve.store import Store
+
+
+def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) -> FastAPI:
+    """Return the server as an ASGI app.
+
+    Args:
+        settings: limits; default: those of the environment.
+        exposed: whether other machines can reach it; then every request needs an API key.
+    """
+    settings = settings or serve_settings()
+    store = Store(corpora_settings().home / "serve.sqlite")
+    keys = Keys(store)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with opened(settings, store) as desk:
+            app.state.desk = desk
+            yield
+
+    app = FastAPI(title="Ragweave", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.state.keys = keys
+    problems.install(app)
+    app.include_router(routes_library.router)
+    app.include_router(routes_ask.router)
+    app.include_router(routes_ask.plain)
+    app.include_router(media.router)
+    routes_page.mount(app)
+    app.add_middleware(Guard, settings=settings, keys=keys, exposed=exposed)
+    return app

@@ -1,0 +1,60 @@
+"""What the routes share: the store, the runs, the jobs. One per app, opened and closed with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from ragweave import threads
+from ragweave.corpora.settings import corpora_settings
+from ragweave.serve.runs import Runs
+from ragweave.serve.settings import ServeSettings
+from ragweave.serve.store import Store
+from ragweave.serve.uploads import Jobs
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The parts of a running server.
+
+    Attributes:
+        settings: its settings.
+        store: conversations and keys.
+        runs: answers under way.
+        jobs: uploads being indexed.
+        saver: keeps the state of conversations.
+    """
+
+    settings: ServeSettings
+    store: Store
+    runs: Runs
+    jobs: Jobs
+    saver: AsyncSqliteSaver
+
+
+@asynccontextmanager
+async def opened(settings: ServeSettings, store: Store) -> AsyncIterator[Desk]:
+    """Open the parts; at the end stop what is under way."""
+    await asyncio.to_thread(store.end_orphans)
+    async with threads.saver(corpora_settings().home / "conversations.sqlite") as saver:
+        desk = Desk(settings, store, Runs(store, saver, settings), Jobs(), saver)
+        try:
+            yield desk
+        finally:
+            await desk.runs.close()
+            await desk.jobs.close()
+
+
+def current_desk(request: Request) -> Desk:
+    """Return the desk of the app that a request came to."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+DeskNow = Annotated[Desk, Depends(current_desk)]

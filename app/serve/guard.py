@@ -1,0 +1,246 @@
+"""The door: every request passes here before anything reads its body or does work for it."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ragweave.models.errors import RagweaveError
+from ragweave.serve.access import Caller
+from ragweave.serve.keys import Keys
+from ragweave.serve.problems import Forbidden, TooLarge, TooMany, Unauthorised, response
+from ragweave.serve.settings import ServeSettings
+
+logger = logging.getLogger(__name__)
+
+COOKIE = "ragweave_key"
+_PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/api/login", "/api/logout")
+_PUBLIC_UNDER = ("/static/", "/open/")
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_UPLOAD = "/api/upload"
+_STALL = 30.0
+"""Seconds between two pieces of a body."""
+_CALLERS = 10_000
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "SAMEORIGIN",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+"""Sent with every answer that does not set its own."""
+
+
+class Guard:
+    """Checks host, origin, key, rate and size, in this order, and writes one line of log for each request.
+
+    Args:
+        app: what lies behind the door.
+        settings: limits.
+        keys: who may come in.
+        exposed: whether the server can be reached from other machines; then a key is always needed.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings, keys: Keys, exposed: bool) -> None:
+        self._app, self._settings, self._keys, self._exposed = app, settings, keys, exposed
+        self._names = {"localhost"} | {n.strip().lower() for n in settings.names.split(",") if n.strip()}
+        self._rates = Rates(settings.per_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it with the reason why not."""
+        if scope["type"] != "http":
+            # There are no web sockets here; the lifespan passes.
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        request = secrets.token_hex(6)
+        scope.setdefault("state", {})["request_id"] = request
+        began, status = time.monotonic(), 500
+
+        async def answered(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                headers["X-Request-Id"] = request
+            await send(message)
+
+        try:
+            try:
+                caller = await self._admit(scope)
+                scope["state"]["caller"] = caller
+                guarded = self._limited(scope, receive)
+            except RagweaveError as error:
+                await response(error, request)(scope, receive, answered)
+                return
+            await self._app(scope, guarded, answered)
+        finally:
+            logger.info(
+                "%s %s %s",
+                scope["method"],
+                scope["path"],
+                status,
+                extra={
+                    "request": request,
+                    "status": status,
+                    "caller": getattr(scope["state"].get("caller"), "id", ""),
+                    "seconds": round(time.monotonic() - began, 4),
+                },
+            )
+
+    async def _admit(self, scope: Scope) -> Caller:
+        headers = Headers(scope=scope)
+        self._check_host(headers)
+        unsafe = scope["method"] not in _SAFE
+        check_origin(headers, unsafe)
+        path = scope["path"]
+        if unsafe:
+            _check_content_type(headers, path)
+        caller = await self._caller(headers, path)
+        if unsafe:
+            peer = scope["client"][0] if scope.get("client") else ""
+            self._rates.take(f"{caller.id} {peer}")
+        return caller
+
+    def _check_host(self, headers: Headers) -> None:
+        """Refuse a host name that is not ours: a foreign page whose name leads here would be this origin."""
+        host = hostname(headers.get("host", ""))
+        if host in self._names:
+            return
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            error = Forbidden(
+                f"this server is not called {host[:100]!r}", "call it by its address, or set RAGWEAVE_SERVE_NAMES"
+            )
+            error.status = 421
+            raise error from None
+
+    async def _caller(self, headers: Headers, path: str) -> Caller:
+        secret = key_of(headers)
+        if secret:
+            caller = await asyncio.to_thread(self._keys.caller, secret)
+            if caller is not None:
+                return caller
+        if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
+            return Caller("nobody", frozenset())
+        if self._exposed or await asyncio.to_thread(self._keys.locked):
+            what = "this key is wrong or was revoked" if secret else "this server asks for an API key"
+            raise Unauthorised(what, "send one that `ragweave keys create` made, as: Authorization: Bearer rw_...")
+        return Caller()
+
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        megabytes = self._settings.upload_mb if scope["path"] == _UPLOAD else self._settings.body_mb
+        limit, length = megabytes << 20, Headers(scope=scope).get("content-length", "")
+        if length.isdigit() and int(length) > limit:
+            raise TooLarge(f"the request is larger than {megabytes} MiB", "send less, or raise the limit of the server")
+        taken, whole = 0, False
+
+        async def limited() -> Message:
+            nonlocal taken, whole
+            if whole:
+                return await receive()
+            try:
+                async with asyncio.timeout(_STALL):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, "the body of the request did not arrive") from None
+            taken += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
+            if taken > limit:
+                raise HTTPException(413)
+            return message
+
+        return limited
+
+
+class Rates:
+    """A bucket of requests per caller, which fills again at a steady rate.
+
+    Args:
+        per_minute: size of the bucket, and what flows in within a minute.
+    """
+
+    def __init__(self, per_minute: int) -> None:
+        self._size = float(per_minute)
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, who: str) -> None:
+        """Take one request out of a caller's bucket.
+
+        Raises:
+            TooMany: it is empty.
+        """
+        now = time.monotonic()
+        left, at = self._left.pop(who, (self._size, now))
+        left = min(self._size, left + (now - at) * self._size / 60)
+        enough = left >= 1
+        self._left[who] = (left - enough, now)
+        while len(self._left) > _CALLERS:
+            self._left.popitem(last=False)
+        if not enough:
+            wait = max(1, round((1 - left) * 60 / self._size))
+            raise TooMany(f"more than {self._size:.0f} requests in a minute", f"wait {wait} s", after=wait)
+
+
+def hostname(host: str) -> str:
+    """Return the name in a Host header, without its port and brackets."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def check_origin(headers: Mapping[str, str], unsafe: bool) -> None:
+    """Refuse what a page of another origin sends; CORS stays closed.
+
+    Opening a link that stands elsewhere is no such request; a program outside a browser sends no origin.
+
+    Raises:
+        Forbidden: the request comes from another origin.
+    """
+    site, origin = headers.get("sec-fetch-site", ""), headers.get("origin", "")
+    navigates = headers.get("sec-fetch-mode", "") == "navigate" and not unsafe
+    foreign = site in ("cross-site", "same-site") and not navigates
+    if origin and unsafe:
+        foreign |= origin == "null" or urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
+    if foreign:
+        raise Forbidden("pages of other origins may not use this server", "use its own page, or a program with a key")
+
+
+def _check_content_type(headers: Headers, path: str) -> None:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    wanted = "multipart/form-data" if path == _UPLOAD else "application/json"
+    # A request without a body has no type; a form of another page always has one.
+    if kind != wanted and (kind or headers.get("content-length", "0") != "0" or "transfer-encoding" in headers):
+        error = Forbidden(f"this address takes {wanted}", f"send the header Content-Type: {wanted}")
+        error.status, error.code = 415, "media_type"
+        raise error
+
+
+def key_of(headers: Headers) -> str:
+    """Return the key that a request brings: as a bearer token, or in the cookie of the page."""
+    kind, _, value = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer" and value.strip():
+        return value.strip()
+    try:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return ""
+    return cookie.value if cookie else ""

@@ -1,0 +1,25 @@
+"""Asking over HTTP: runs, events, conversations."""
+
+from __future__ import annotations
+
+import httpx
+
+from ragweave.testing.serving import ask_over_http
+
+QUESTION = "When was the lamp of the lighthouse first lit?"
+
+
+async def test_a_question_is_answered_with_steps_sentences_and_a_citation_that_opens(client: httpx.AsyncClient) -> None:
+    told = await ask_over_http(client, QUESTION)
+    kinds = [e["type"] for e in told]
+    assert kinds[0] == "start" and kinds[-2:] == ["answer", "end"]
+    assert [e["id"] for e in told] == list(range(1, len(told) + 1))
+    assert {e["node"] for e in told if e["type"] == "step"} >= {"frame", "route", "retrieve", "generate", "check"}
+    (sentence,) = [e for e in told if e["type"] == "sentence"]
+    assert "1874" in sentence["text"]
+    (citation,) = told[-2]["answer"]["citations"]
+    assert citation["open"]["view"] == "text" and citation["locator"]["file"] == "lighthouse.md"
+    item = (await client.get(citation["open"]["item"])).json()
+    start, end = citation["open"]["chars"]
+    assert "1874" in item["text"][start:end]
+    assert "1874" in (await client.get(citation["open"]["media"])).text
