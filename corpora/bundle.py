@@ -1,4 +1,4 @@
-"""A library as one file that another machine opens: sources, items and vectors, each part with its digest.
+"""A library as one file that another machine opens: sources, items, vectors and media, each part with its digest.
 
 A bundle is a zip file of JSON lines and of plain little-endian 32-bit floats: nothing in it could run. Paths are
 relative to the folder that all files have in common, so a bundle does not tell where they lay.
@@ -22,6 +22,7 @@ from sqlalchemy import select
 from ragweave.corpora import locks
 from ragweave.corpora.catalog import LibraryRow, check_name
 from ragweave.corpora.commit import Committer
+from ragweave.corpora.media import Media
 from ragweave.corpora.rows import pack
 from ragweave.corpora.schema import paths, sources
 from ragweave.corpora.settings import corpora_settings
@@ -29,8 +30,8 @@ from ragweave.corpora.stores import Stores, stores
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.errors import InputError, LibraryError
 
-FORMAT = 1
-"""Version of what a bundle holds; a newer one is refused."""
+FORMAT = 2
+"""Version of what a bundle holds; a newer one is refused. The first one had no media."""
 MANIFEST = "manifest.json"
 SOURCES = "sources.jsonl"
 ITEMS = "items.jsonl"
@@ -138,6 +139,10 @@ class _Writer:
                 named, raw = vector_parts(corpus)
                 self._lines(named, ids)
                 self._part(raw, self._vectors(held, row, corpus, ids), len(ids))
+        media = Media.of(row.id)
+        for source in found:
+            for media_id in media.files(str(source["id"])):
+                self._part(media_part(media_id), _pieces(media.path(media_id)), 0)
         manifest = {
             "format": FORMAT,
             "library": row.name,
@@ -189,6 +194,17 @@ class _Writer:
                 seen.update(piece)
                 size += len(piece)
         self._parts[name] = {"sha256": seen.hexdigest(), "bytes": size, "rows": rows}
+
+
+def media_part(media_id: str) -> str:
+    """Return the name of the part that holds a file of a source."""
+    return f"media/{media_id}"
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(2**20):
+            yield piece
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

@@ -53,7 +53,7 @@ class Part(_Row):
 class Manifest(_Row):
     """What a bundle says about itself."""
 
-    format: Literal[1]
+    format: Literal[1, 2]
     library: str = Field(min_length=1, max_length=100)
     encoder: str = Field(min_length=1, max_length=500)
     dim: int = Field(ge=1, le=65_536)

@@ -1,4 +1,4 @@
-"""The one writer of a library: vectors first, then the catalog in one transaction, then the vectors nobody needs."""
+"""The one writer of a library: vectors and media first, then the catalog in one transaction, then what nobody needs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from ragweave.corpora import ledger, lexical
 from ragweave.corpora.catalog import Catalog, LibraryRow, bump, now
+from ragweave.corpora.media import Media
 from ragweave.corpora.rows import pack
 from ragweave.corpora.scan import File
 from ragweave.corpora.schema import items, paths, sources, write
@@ -57,9 +58,11 @@ class Committer:
         self._space = library.space
         self._params = params_hash
         self._generation = library.generation
+        self._media = Media.of(library.id)
 
     def recover(self) -> int:
-        """Finish what an interrupted run left: drop the vectors of sources that the catalog does not hold."""
+        """Finish what an interrupted run left: drop vectors and media of sources that the catalog does not hold."""
+        self._media.recover()
         with self._catalog.engine.begin() as connection:
             left = ledger.unfinished(connection, self._library)
         if left:
@@ -87,6 +90,8 @@ class Committer:
         with self._vectors.changing(self._library, self._generation):
             for corpus in CORPORA:
                 self._upsert(corpus, good)
+            for file, _, _ in good:
+                self._media.publish(file.source)
             with write(self._catalog.engine) as connection:
                 moved: list[str | None] = []
                 for file, prepared, _ in good:
@@ -110,6 +115,8 @@ class Committer:
                 generation = bump(connection, self._library)
             self._generation = generation
             self._drop(orphans)
+        # What could not be read has no media, and what it had before belongs to items that are gone.
+        self._media.drop(o.file.source for o in outcomes if o.prepared is None and not o.passing)
         return missing, unread
 
     def refresh(self, files: Sequence[File]) -> None:
@@ -144,9 +151,10 @@ class Committer:
         return bool(orphans)
 
     def _drop(self, orphans: Sequence[str]) -> None:
-        """Remove the vectors of forgotten sources and close their rows in the ledger."""
+        """Remove the vectors and media of forgotten sources and close their rows in the ledger."""
         if orphans:
             self._vectors.delete(self._library, self._space, orphans)
+            self._media.drop(orphans)
             with write(self._catalog.engine) as connection:
                 ledger.forget(connection, self._library, orphans)
                 self._generation = bump(connection, self._library)

@@ -23,6 +23,8 @@ class Report:
         skipped: (path, reason) of files that were left out on purpose.
         items: items written.
         chunks: vectors written.
+        seen: pictures that the image-text encoder saw.
+        notes: what could not be done beside the files, in words.
         seconds: wall time.
         busy: seconds each stage worked, summed over its workers.
         stopped: whether the run was cancelled before its end.
@@ -38,6 +40,8 @@ class Report:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     items: int = 0
     chunks: int = 0
+    seen: int = 0
+    notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     busy: dict[Stage, float] = field(default_factory=lambda: {"read": 0.0, "embed": 0.0, "commit": 0.0})
     stopped: bool = False

@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ragweave.corpora import locks
+from ragweave.corpora import locks, seeing
 from ragweave.corpora.background import on_this_loop, stoppable
 from ragweave.corpora.catalog import check_name
 from ragweave.corpora.commit import Committer
 from ragweave.corpora.events import Event, Finished, Removed, Report, Skipped, Started, Waiting
+from ragweave.corpora.media import Media
 from ragweave.corpora.pipeline import Pipeline
 from ragweave.corpora.rebuild import recover
 from ragweave.corpora.scan import known_paths, vanished
@@ -82,7 +83,8 @@ def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Eve
         tell(Started(len(files)))
         for path, reason in report.skipped:
             tell(Skipped(path, reason))
-        pipeline = Pipeline(settings, mind, committer, params, report, tell, stop)
+        media = Media.of(library.id)
+        pipeline = Pipeline(settings, mind, committer, params, media, roots, report, tell, stop)
         todo = files
         while todo:
             todo = pipeline.run(todo, known_paths(held.catalog, library.id))
@@ -95,6 +97,8 @@ def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Eve
                 report.removed = len(gone)
                 for path in gone:
                     tell(Removed(path))
+            report.seen, why = seeing.catch_up(held, held.catalog.row(library.id), media, stop)
+            report.notes += [f"Pictures were not seen: {why}"] if why else []
         report.stopped = stop.is_set()
     report.seconds = time.monotonic() - began
     tell(Finished(report))

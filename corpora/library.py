@@ -7,11 +7,12 @@ import math
 import threading
 from collections.abc import Iterable, Sequence
 
-from ragweave.corpora import lexical, locks
+from ragweave.corpora import lexical, locks, seeing
 from ragweave.corpora.catalog import LibraryRow, check_name
 from ragweave.corpora.catalog import generation as generation_of
 from ragweave.corpora.commit import Committer
 from ragweave.corpora.compact import compact
+from ragweave.corpora.media import Media
 from ragweave.corpora.rows import Source
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.stores import Stores, check_encoder, close_stores, stores
@@ -66,7 +67,7 @@ class Library:
     async def search(
         self, corpus: Corpus, queries: Sequence[str], k: int = 50, sources: Sequence[str] = ()
     ) -> list[Lists]:
-        """Return the dense and the lexical list of each query, both as of one generation of the library.
+        """Return the dense, lexical and visual lists of each query, all as of one generation of the library.
 
         Args:
             corpus: where to search.
@@ -93,7 +94,12 @@ class Library:
                 if left and await asyncio.to_thread(self._held.catalog.generation, self.id) != row.generation:
                     continue
                 raise
-            ids = {id_ for hits in (*dense, *words) for id_, _ in hits}
+            seen, note = await asyncio.to_thread(
+                seeing.look, self._held, row, corpus, queries, k, sources, dense, words
+            )
+            if any(seen):
+                dense = await asyncio.to_thread(seeing.complete, self._held, row, corpus, vectors, dense, seen)
+            ids = {id_ for hits in (*dense, *words, *seen) for id_, _ in hits}
             after, held = await asyncio.to_thread(self._held.catalog.known, self.id, sorted(ids))
             if after == row.generation:
                 break
@@ -103,8 +109,10 @@ class Library:
             Lists(
                 dense=tuple(Hit(id_, score) for id_, score in d if id_ in held),
                 lexical=tuple(Hit(id_, score) for id_, score in w if id_ in held),
+                visual=tuple(Hit(id_, score) for id_, score in v if id_ in held),
+                note=note,
             )
-            for d, w in zip(dense, words, strict=True)
+            for d, w, v in zip(dense, words, seen, strict=True)
         ]
 
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
@@ -267,6 +275,7 @@ def _delete(name: str) -> None:
         # The catalog first: from here on nothing asks for the vectors.
         held.catalog.delete(row.id)
         held.vectors.drop(row.id)
+        Media.of(row.id).drop_all()
     compact(settings, held)
     with _lock:
         _libraries.pop(name, None)

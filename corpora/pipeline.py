@@ -11,11 +11,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from ragweave.corpora.commit import Committer, Outcome
 from ragweave.corpora.events import Done, Event, Failed, Linked, Report, Stage, Staged, Unchanged
+from ragweave.corpora.media import Media
 from ragweave.corpora.readers import Readers
 from ragweave.corpora.scan import File, Known, Stat, check_unchanged, identify
 from ragweave.corpora.settings import CorporaSettings
@@ -44,6 +46,8 @@ class Pipeline:
         encoder: text encoder of the library.
         committer: the one writer.
         params_hash: parameters of this run.
+        media: takes the pictures that are kept of the files.
+        roots: the files and folders that are being indexed.
         report: filled in on the way.
         tell: told about progress, from several threads.
         stop: when set, the run ends after the batch in hand.
@@ -55,6 +59,8 @@ class Pipeline:
         encoder: Encoder,
         committer: Committer,
         params_hash: str,
+        media: Media,
+        roots: Sequence[Path],
         report: Report,
         tell: Callable[[Event], None],
         stop: threading.Event,
@@ -63,6 +69,8 @@ class Pipeline:
         self._encoder = encoder
         self._committer = committer
         self._params = params_hash
+        self._media = media
+        self._roots = [str(root if root.is_dir() else root.parent) for root in roots]
         self._report = report
         self._tell = tell
         self._stop = stop
@@ -155,7 +163,8 @@ class Pipeline:
         began = time.monotonic()
         self._tell(Staged(file.path, "read"))
         try:
-            prepared = self._readers.read(file.path, file.source, self._encoder.max_words)
+            staging = self._media.staging(file.source)
+            prepared = self._readers.read(file.path, file.source, self._encoder.max_words, staging, self._roots)
             error, passing = "", False
         except SourceError as failure:
             prepared, error, passing = None, str(failure), False
@@ -163,6 +172,8 @@ class Pipeline:
             check_unchanged(file.path, file.stat)
         except SourceError as failure:
             prepared, error, passing = None, str(failure), True
+        if prepared is None:
+            self._media.discard(file.source)
         self._spent("read", began)
         self._to_embed.put(Outcome(file, prepared, _EMPTY, error, passing, began))
 

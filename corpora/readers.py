@@ -42,8 +42,17 @@ class Readers:
         for reader in self._all:
             self._idle.put(reader)
 
-    def read(self, path: str, source: str, max_words: int) -> Prepared:
+    def read(
+        self, path: str, source: str, max_words: int, media: Path | None = None, roots: Sequence[str] = ()
+    ) -> Prepared:
         """Read one file in a free process; waits for one. Call from as many threads as `width`.
+
+        Args:
+            path: absolute path.
+            source: id of the source.
+            max_words: most words the encoder reads at once.
+            media: folder for the pictures that are kept of it.
+            roots: folders being indexed.
 
         Raises:
             SourceError: the file cannot be read, or went past a limit.
@@ -51,7 +60,8 @@ class Readers:
         """
         reader = self._idle.get()
         try:
-            return reader.read(path, source, max_words)
+            request = {"path": path, "source": source, "max_words": max_words, "roots": list(roots)}
+            return reader.read({**request, "media": str(media) if media else ""})
         finally:
             self._idle.put(reader)
 
@@ -70,9 +80,9 @@ class _Reader:
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
 
-    def read(self, path: str, source: str, max_words: int) -> Prepared:
+    def read(self, wanted: dict[str, object]) -> Prepared:
         seconds = self._settings.parse_seconds
-        request = {"path": path, "source": source, "max_words": max_words, "seconds": seconds, "version": VERSION}
+        request = {**wanted, "seconds": seconds, "version": VERSION}
         try:
             reply = self._ask(json.dumps(request).encode() + b"\n", time.monotonic() + seconds)
         except TimeoutError:

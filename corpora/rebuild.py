@@ -25,7 +25,7 @@ from ragweave.corpora.split import chunks
 from ragweave.corpora.stages import chunk_id, chunk_texts
 from ragweave.corpora.stores import Stores, stores
 from ragweave.corpora.types import CORPORA, Corpus, Item
-from ragweave.corpora.vectors import Matrix, item_of
+from ragweave.corpora.vectors import Matrix, item_of, visual_space
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError, LibraryError
 
@@ -134,6 +134,7 @@ def _reembed(
         made = _embedded(held, new, mind, tell, stop)
         if stop.is_set():
             raise LibraryError("Re-embedding was stopped", "the same command goes on where this one ended")
+        _copy_seen(held, row, new)
         count = _swap(held, row, new, made)
     return Reembedded(name, row.encoder, mind.name, mind.dim, count, made.embedded, time.monotonic() - began)
 
@@ -230,19 +231,33 @@ def renew(held: Stores, row: LibraryRow) -> LibraryRow:
     The caller holds the writer lock. Returns the library as it is then.
     """
     new = replace(row, epoch=row.epoch + 1)
-    made = _Made({corpus: set() for corpus in CORPORA})
-    for corpus in CORPORA:
-        stored = held.vectors.ids(row.id, corpus, row.space, row.generation)
-        known = held.catalog.known(row.id, sorted({item_of(i) for i in stored}))[1]
-        current = {i for i in stored if item_of(i) in known}
-        made.ids[corpus] = current & set(held.vectors.ids(new.id, corpus, new.space, new.generation))
-        missing = sorted(current - made.ids[corpus])
-        for start in range(0, len(missing), _COPIED):
-            part = missing[start : start + _COPIED]
-            got = held.vectors.fetch(row.id, corpus, row.space, row.generation, part)
-            made.ids[corpus].update(put(held, new, corpus, *got))
+    made = _Made({corpus: _copy(held, row, corpus, row.space, new.space) for corpus in CORPORA})
+    _copy_seen(held, row, new)
     _swap(held, row, new, made)
     return held.catalog.row(row.id)
+
+
+def _copy(held: Stores, row: LibraryRow, corpus: Corpus, space: str, to: str) -> set[str]:
+    """Copy the vectors of items that the catalog holds from one space to another; return their ids."""
+    stored = held.vectors.ids(row.id, corpus, space, row.generation)
+    known = held.catalog.known(row.id, sorted({item_of(i) for i in stored}))[1]
+    current = {i for i in stored if item_of(i) in known}
+    copied = current & set(held.vectors.ids(row.id, corpus, to, row.generation))
+    missing = sorted(current - copied)
+    for start in range(0, len(missing), _COPIED):
+        ids, sources, vectors = held.vectors.fetch(
+            row.id, corpus, space, row.generation, missing[start : start + _COPIED]
+        )
+        with held.vectors.changing(row.id, row.generation):
+            copied.update(held.vectors.upsert(row.id, corpus, to, ids, sources, vectors))
+    return copied
+
+
+def _copy_seen(held: Stores, row: LibraryRow, new: LibraryRow) -> None:
+    """Copy what image encoders saw: it depends on no text encoder, but stands beside its vectors."""
+    for encoder in held.vectors.image_encoders(row.id, row.space, row.generation):
+        for corpus in CORPORA:
+            _copy(held, row, corpus, visual_space(encoder, row.space), visual_space(encoder, new.space))
 
 
 def _swap(held: Stores, row: LibraryRow, new: LibraryRow, made: _Made) -> int:

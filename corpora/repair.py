@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 import time
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,13 +19,15 @@ from ragweave.corpora import ledger, lexical, locks
 from ragweave.corpora.catalog import LibraryRow, bump, check_name
 from ragweave.corpora.commit import Committer
 from ragweave.corpora.compact import compact
+from ragweave.corpora.media import Media
 from ragweave.corpora.rebuild import missing, note_lost, put, recover
 from ragweave.corpora.schema import items, libraries, sources, write
+from ragweave.corpora.seeing import SEEN, catch_up, pictures_of
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.stages import terms_of
 from ragweave.corpora.stores import Stores, stores
 from ragweave.corpora.types import CORPORA, Corpus
-from ragweave.corpora.vectors import item_of, name_of
+from ragweave.corpora.vectors import item_of, name_of, visual_space
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import LibraryError
 
@@ -41,6 +44,8 @@ class Health:
         sources_without_items: sources that count as read and hold nothing.
         unfinished: sources that an interrupted run left.
         wrong_dimension: corpora whose vectors have another length than those of the encoder.
+        media_without_source: sources that the catalog does not hold and whose pictures or clips lie on the disk.
+        items_without_media: items whose stored picture or clip is missing.
         stray_collections: collections of no library, of another encoder, or of an interrupted re-embedding.
         damage: what SQLite says about its file, one line each.
         unchecked: why the vectors could not be checked, or empty.
@@ -54,6 +59,8 @@ class Health:
     sources_without_items: int = 0
     unfinished: int = 0
     wrong_dimension: int = 0
+    media_without_source: int = 0
+    items_without_media: int = 0
     stray_collections: int = 0
     damage: tuple[str, ...] = ()
     unchecked: str = ""
@@ -113,6 +120,10 @@ def _repair(name: str, wait: float | None) -> Repaired:
         _mend_catalog(held, row)
         _mend_vectors(held, held.catalog.row(row.id), usable)
         _drop_strays(held)
+        media = Media.of(row.id)
+        media.drop(_stray_media(held, row))
+        if usable:
+            catch_up(held, held.catalog.row(row.id), media, threading.Event())
         compact(settings, held, held.catalog.row(row.id), all_sizes=True)
         after = _examine(held, held.catalog.row(row.id), usable)
     return Repaired(name, before, after, time.monotonic() - began)
@@ -142,6 +153,8 @@ def _examine(held: Stores, row: LibraryRow, mind: Encoder | None) -> Health:
         sources_without_items=empty,
         unfinished=unfinished,
         wrong_dimension=len(wrong),
+        media_without_source=len(_stray_media(held, row)),
+        items_without_media=_without_media(held, row),
         stray_collections=len(_strays(held)),
         damage=tuple(damage),
         unchecked=why,
@@ -231,10 +244,28 @@ def _mend_vectors(held: Stores, row: LibraryRow, mind: Encoder | None) -> None:
         held.vectors.reached(row.id, generation)
 
 
+def _stray_media(held: Stores, row: LibraryRow) -> list[str]:
+    return Media.of(row.id).orphans(s.id for s in held.catalog.sources(row.id))
+
+
+def _without_media(held: Stores, row: LibraryRow) -> int:
+    media = Media.of(row.id)
+    held_files = {name for source in media.sizes() for name in media.files(source)}
+    return sum(
+        any(picture not in held_files for picture in pictures_of(item))
+        for corpus in SEEN
+        for page in held.catalog.pages(row.id, corpus)
+        for item in page
+    )
+
+
 def _strays(held: Stores) -> list[str]:
     """Return the collections that count for no library."""
-    rows = held.catalog.libraries()
-    counted = {name_of(r.id, corpus, r.space) for r in rows for corpus in CORPORA}
+    counted = set()
+    for r in held.catalog.libraries():
+        seen = held.vectors.image_encoders(r.id, r.space, r.generation)
+        for space in (r.space, *(visual_space(e, r.space) for e in seen)):
+            counted |= {name_of(r.id, corpus, space) for corpus in CORPORA}
     return [name for name in held.vectors.names() if name not in counted]
 
 

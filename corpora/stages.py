@@ -93,13 +93,15 @@ class Prepared:
         )
 
 
-def prepare(path: Path, source: str, max_words: int) -> Prepared:
+def prepare(path: Path, source: str, max_words: int, media: Path | None = None, roots: Sequence[str] = ()) -> Prepared:
     """Read a file: probe, parse, split, cut into chunks, take its terms.
 
     Args:
         path: absolute path.
         source: id of the source.
         max_words: most words the encoder reads at once.
+        media: empty folder for the pictures that are kept of it (`ragweave.corpora.media`); None keeps none.
+        roots: folders being indexed; pictures that a text links to are read inside them only.
 
     Raises:
         SourceError: the file cannot be read, or holds no text.

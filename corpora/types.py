@@ -41,7 +41,7 @@ class Locator(TypedDict, total=False):
     bbox: list[float]
     """Box [left, bottom, right, top] on the page in points, or [x0, y0, x1, y1] in pixels of an image."""
     image: str
-    """Id of a stored picture."""
+    """Media id of a stored picture (thumbnail, page or frame): `ragweave.corpora.media` opens it."""
     start: float
     """Seconds from the start of the recording."""
     end: float
@@ -141,7 +141,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The ranked lists of one query in one corpus, each best first. Either may be empty."""
+    """The ranked lists of one query in one corpus, each best first. Any may be empty.
+
+    Attributes:
+        dense: by the text encoder.
+        lexical: by the words.
+        visual: by the image-text encoder; empty where none is set, or the corpus holds no pictures it has seen.
+        note: why `visual` is empty although an encoder is set, in words.
+    """
 
     dense: tuple[Hit, ...] = ()
     lexical: tuple[Hit, ...] = ()
+    visual: tuple[Hit, ...] = ()
+    note: str = ""

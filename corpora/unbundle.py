@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import zipfile
@@ -20,9 +21,10 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
 from ragweave.corpora import lexical, locks
-from ragweave.corpora.bundle import FORMAT, ITEMS, MANIFEST, ROWS, SOURCES, Bundle, digest, vector_parts
+from ragweave.corpora.bundle import FORMAT, ITEMS, MANIFEST, ROWS, SOURCES, Bundle, digest, media_part, vector_parts
 from ragweave.corpora.bundle_rows import ItemRow, Manifest, SourceRow
 from ragweave.corpora.catalog import LibraryRow, check_name, now
+from ragweave.corpora.media import Media
 from ragweave.corpora.rows import unpack
 from ragweave.corpora.schema import SCHEMA_VERSION, items, libraries, paths, sources, write
 from ragweave.corpora.settings import corpora_settings
@@ -42,6 +44,7 @@ MAX_LINE = 64 * 2**20
 _PAGE = 500
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
 _ids = TypeAdapter(str)
+_MEDIA = re.compile(r"media/[0-9a-f]{24}/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 
 async def import_library(path: Path, name: str = "", *, files: Path | None = None) -> Bundle:
@@ -112,6 +115,8 @@ class _Reader:
             raise self._refused(f"has a manifest that cannot be used ({error.errors()[0]['msg']})") from None
         self.sha256 = digest(raw)
         allowed = {SOURCES, ITEMS, *(n for corpus in CORPORA for n in vector_parts(corpus))}
+        self.media = [name.removeprefix("media/") for name in found.parts if _MEDIA.fullmatch(name)]
+        allowed |= {media_part(media_id) for media_id in self.media}
         if set(entries) != {MANIFEST, *found.parts} or not {SOURCES, ITEMS} <= set(found.parts) <= allowed:
             raise self._refused("holds other parts than its manifest names")
         total = sum(e.file_size for e in entries.values())
@@ -141,6 +146,8 @@ class _Reader:
             if seen.hexdigest() != part.sha256:
                 raise self._refused(f"was changed after it was written (part {name} is not what its digest says)")
         known = {s.id for s in self.sources()}
+        if any(media_id.partition("/")[0] not in known for media_id in self.media):
+            raise self._refused("holds a picture or clip without its source")
         belongs: dict[str, tuple[str, str]] = {}
         for item in self.items():
             if item.source not in known or item.id in belongs:
@@ -183,6 +190,12 @@ class _Reader:
             if ids:
                 yield ids, self._floats(file.read(width * len(ids)), len(ids))
 
+    def pieces(self, media_id: str) -> Iterator[bytes]:
+        """Yield the bytes of a picture or clip."""
+        with self._zip.open(media_part(media_id)) as file:
+            while piece := file.read(2**20):
+                yield piece
+
     def _floats(self, data: bytes, rows: int) -> Matrix:
         if len(data) != 4 * self.manifest.dim * rows:
             raise self._refused("holds fewer vectors than ids")
@@ -220,9 +233,13 @@ def _store(reader: _Reader, name: str, files: Path | None) -> Bundle:
                     belongs = [reader.source_of[item_of(i)] for i in ids]
                     with held.vectors.changing(row.id, row.generation):
                         count += len(held.vectors.upsert(row.id, corpus, row.space, ids, belongs, vectors))
+            media = Media.of(row.id)
+            for media_id in reader.media:
+                media.write(media_id, reader.pieces(media_id))
             written = _store_catalog(reader, held, row, root)
         except BaseException:
             held.vectors.drop(row.id)
+            Media.of(row.id).drop_all()
             raise
     return Bundle(reader.path, name, manifest.encoder, *written, count, reader.sha256)
 

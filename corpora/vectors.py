@@ -6,7 +6,6 @@ at every query and reopens when that has moved on. A Chroma server sees everythi
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,17 +21,20 @@ from numpy.typing import NDArray
 from ragweave.corpora import locks
 from ragweave.corpora.chroma import as_library_error, forget_system
 from ragweave.corpora.memory import cleared
+from ragweave.corpora.spaces import collection_of, image_encoders_of, item_of, name_of, names_of, visual_space
 from ragweave.corpora.torn import MEND, TORN, clear, collections_of, torn
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.errors import LibraryError
+
+__all__ = ["Matrix", "Vectors", "item_of", "name_of", "visual_space"]
 
 logger = logging.getLogger(__name__)
 
 BATCH = 5_000
 """Rows of one upsert; Chroma refuses more than 5,461."""
 
-HNSW = {"space": "cosine", "ef_construction": 500, "ef_search": 500, "max_neighbors": 32}
-"""With Chroma's defaults about 1 % of the vectors of an edited collection are not found by themselves."""
+PER_ITEM = 32
+"""Chunks, or frames, of an item that are compared where it was found by another list."""
 
 _UNSURE = -1
 """Generation of a library whose change failed half-way: the next use opens it anew."""
@@ -74,7 +76,7 @@ class Vectors:
             return found
         rows = k if corpus == "paragraph" else 4 * k
         with self._fresh(library, generation) as client:
-            collection = _collection(client, library, corpus, space)
+            collection = collection_of(client, library, corpus, space)
             if collection is None:
                 return found
             with as_library_error("read"):
@@ -124,7 +126,7 @@ class Vectors:
         """
         kept = np.flatnonzero(_usable(vectors))
         with self._use() as client, as_library_error("written"):
-            collection = _collection(client, library, corpus, space, create=True)
+            collection = collection_of(client, library, corpus, space, create=True)
             for start in range(0, len(kept), BATCH):
                 part = kept[start : start + BATCH]
                 collection.upsert(
@@ -137,15 +139,26 @@ class Vectors:
     def delete(self, library: str, space: str, sources: Sequence[str]) -> None:
         """Remove every vector of these sources, known to the catalog or not. Call inside `changing`."""
         with self._use() as client, as_library_error("written"):
-            for corpus in CORPORA:
-                collection = _collection(client, library, corpus, space)
-                if collection is not None and sources:
-                    collection.delete(where={"source": {"$in": list(sources)}})
+            for each in (space, *(visual_space(e, space) for e in image_encoders_of(client, library, space))):
+                for corpus in CORPORA:
+                    collection = collection_of(client, library, corpus, each)
+                    if collection is not None and sources:
+                        collection.delete(where={"source": {"$in": list(sources)}})
+
+    def has(self, library: str, corpus: Corpus, space: str, generation: int) -> bool:
+        """Say whether there are vectors of a corpus in a space."""
+        with self._fresh(library, generation) as client:
+            return collection_of(client, library, corpus, space) is not None
+
+    def image_encoders(self, library: str, space: str, generation: int) -> list[str]:
+        """Return the names of the image encoders that have vectors beside those of a space."""
+        with self._fresh(library, generation) as client, as_library_error("read"):
+            return image_encoders_of(client, library, space)
 
     def ids(self, library: str, corpus: Corpus, space: str, generation: int) -> list[str]:
         """Return the ids of every chunk in a collection."""
         with self._fresh(library, generation) as client:
-            collection = _collection(client, library, corpus, space)
+            collection = collection_of(client, library, corpus, space)
             if collection is None:
                 return []
             with as_library_error("read"):
@@ -159,7 +172,7 @@ class Vectors:
         belongs: list[str] = []
         parts: list[Matrix] = []
         with self._fresh(library, generation) as client:
-            collection = _collection(client, library, corpus, space)
+            collection = collection_of(client, library, corpus, space)
             for start in range(0, len(ids) if collection is not None else 0, BATCH):
                 with as_library_error("read"):
                     got = collection.get(ids=list(ids[start : start + BATCH]), include=["embeddings", "metadatas"])
@@ -169,10 +182,21 @@ class Vectors:
                     parts.append(np.asarray(got["embeddings"], dtype=np.float32))
         return found, belongs, np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
+    def of_items(
+        self, library: str, corpus: Corpus, space: str, generation: int, items: Sequence[str]
+    ) -> dict[str, Matrix]:
+        """Return the vectors of items, shape (n, dim) each; without those that have none."""
+        wanted = [f"{item}~{n}" for item in items for n in range(PER_ITEM)]
+        ids, _, vectors = self.fetch(library, corpus, space, generation, wanted)
+        rows: dict[str, list[int]] = {}
+        for at, id_ in enumerate(ids):
+            rows.setdefault(item_of(id_), []).append(at)
+        return {item: vectors[at] for item, at in rows.items()}
+
     def discard(self, library: str, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
         """Remove chunks by id. Call inside `changing`."""
         with self._use() as client, as_library_error("written"):
-            collection = _collection(client, library, corpus, space)
+            collection = collection_of(client, library, corpus, space)
             for start in range(0, len(ids) if collection is not None else 0, BATCH):
                 collection.delete(ids=list(ids[start : start + BATCH]))
 
@@ -186,9 +210,15 @@ class Vectors:
 
         Call inside `changing`, or with the gate held. Returns the names of what was removed.
         """
-        kept = {name_of(i, c, space) for i, space in spaces.items() if space is not None for c in CORPORA}
         with self._use() as client, as_library_error("written"):
-            gone = [n for n in _names(client) if n not in kept and n.partition("-")[0] in spaces]
+            kept = {
+                name_of(i, c, each)
+                for i, space in spaces.items()
+                if space is not None
+                for each in (space, *(visual_space(e, space) for e in image_encoders_of(client, i, space)))
+                for c in CORPORA
+            }
+            gone = [n for n in names_of(client) if n not in kept and n.partition("-")[0] in spaces]
             for name in gone:
                 client.delete_collection(name)
         return gone
@@ -196,7 +226,7 @@ class Vectors:
     def names(self) -> list[str]:
         """Return the names of all collections as `<library id>-<corpus>-<digest of the space>`."""
         with self._gate(), self._use() as client, as_library_error("read"):
-            return _names(client)
+            return names_of(client)
 
     def mend(self, announce: Callable[[str], None]) -> None:
         """Remove collections whose index a kill left half-written.
@@ -307,36 +337,6 @@ class _Opened:
         if self.retired and not self.users and self.system is not None:
             self.system.stop()
             self.system = None
-
-
-def item_of(chunk: str) -> str:
-    """Return the item that a chunk id `<item>~<n>` belongs to."""
-    return chunk.rpartition("~")[0]
-
-
-def name_of(library: str, corpus: Corpus, space: str) -> str:
-    """Return the name of a collection."""
-    return f"{library}-{corpus}-{hashlib.sha256(space.encode()).hexdigest()[:8]}"
-
-
-def _names(client: Any) -> list[str]:
-    return [str(collection.name) for collection in client.list_collections()]
-
-
-def _collection(client: Any, library: str, corpus: Corpus, space: str, create: bool = False) -> Any:
-    """Return a collection, or None where there is none and none is to be made."""
-    from chromadb.errors import NotFoundError
-
-    name = name_of(library, corpus, space)
-    with as_library_error("opened"):
-        if create:
-            return client.get_or_create_collection(
-                name, configuration={"hnsw": HNSW}, metadata={"space": space}, embedding_function=None
-            )
-        try:
-            return client.get_collection(name, embedding_function=None)
-        except NotFoundError:
-            return None
 
 
 def _usable(vectors: Matrix) -> NDArray[np.bool_]:

@@ -28,7 +28,8 @@ def answer(request: dict[str, Any], memory_mb: int) -> tuple[bytes, bool]:
         # An upgrade exchanged the files between the start of the run and that of this process.
         return json.dumps({"version": VERSION, "ends": True}).encode(), False
     try:
-        made = prepare(Path(request["path"]), request["source"], request["max_words"])
+        media = Path(request["media"]) if request["media"] else None
+        made = prepare(Path(request["path"]), request["source"], request["max_words"], media, request["roots"])
         return b'{"ok":' + made.to_json() + b"}", healthy
     except RagweaveError as error:
         what, remedy = error.what, error.remedy

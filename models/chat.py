@@ -12,8 +12,9 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from ragweave.models.chat_cache import ReplyCache, reply_cache
-from ragweave.models.chat_client import Served, client, gate, is_local
+from ragweave.models.chat_client import Served, client, gate, host_of, is_local, name_of
 from ragweave.models.chat_errors import explain
+from ragweave.models.chat_images import IMAGE_TOKENS, digest_of, with_images
 from ragweave.models.chat_json import ThoughtFilter, read_label, without_thoughts
 from ragweave.models.chat_reply import Call, finished, invoke, text_of, tokens_of
 from ragweave.models.chat_structured import Structured, add_to_last, choice_of
@@ -66,20 +67,23 @@ class Chat:
         self.role = role
         self._served = served
         self._model = model
-        self.name = served.name if served else _name_of(model)
-        self.host = served.host if served else _host_of(model)
+        self.name = served.name if served else name_of(model)
+        self.host = served.host if served else host_of(model)
         self._settings = model_settings()
         self._cached = cached
 
-    async def text(self, messages: Messages, *, node: str, meter: Meter) -> str:
+    async def text(self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()) -> str:
         """Return the reply as text, without the thinking of reasoning models; empty when the model says nothing.
+
+        With `images`, JPEG files, they go with the last user message.
 
         Raises:
             ModelTransient: the server is down, slow or limiting, after retries.
             ModelError: the server refused, or sent no reply of a language model.
             BudgetSpent: a limit of the run would be passed.
         """
-        return await self._remembered(messages, "text", node, meter, lambda: self._text(messages, node, meter))
+        form = f"text{digest_of(images)}"
+        return await self._remembered(messages, form, node, meter, lambda: self._text(messages, node, meter, images))
 
     async def label(self, messages: Messages, labels: Sequence[str], *, node: str, meter: Meter) -> str | None:
         """Return the one of `labels` that the reply names, or None when two replies could not be read.
@@ -108,7 +112,9 @@ class Chat:
             await self._keep(messages, form, found)
         return found
 
-    async def json(self, messages: Messages, schema: type[M], *, node: str, meter: Meter) -> M | None:
+    async def json(
+        self, messages: Messages, schema: type[M], *, node: str, meter: Meter, images: Sequence[bytes] = ()
+    ) -> M | None:
         """Return the reply as an instance of `schema`, or None when it could not be read.
 
         The server is asked to enforce the schema where it can; where it cannot, the schema goes into the prompt and
@@ -118,7 +124,7 @@ class Chat:
             ModelError: as for `text`.
             BudgetSpent: as for `text`.
         """
-        form = Structured.form(schema)
+        form = Structured.form(schema) + digest_of(images)
         kept = await self._recall(messages, form, node, meter)
         if kept is not None:
             try:
@@ -127,14 +133,16 @@ class Chat:
                 logger.debug("a cached reply does not fit its schema any more")
 
         async def ask(asked: Messages, bind: Callable[[BaseChatModel], Any]) -> AIMessage:
-            return await self._ask(asked, node, meter, bind)
+            return await self._ask(asked, node, meter, bind, images)
 
         found = await Structured(self.host, self.name, self._settings.chat_json).ask(messages, schema, ask)
         if found is not None:
             await self._keep(messages, form, found.model_dump_json())
         return found
 
-    async def stream(self, messages: Messages, *, node: str, meter: Meter) -> AsyncGenerator[str, None]:
+    async def stream(
+        self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()
+    ) -> AsyncGenerator[str, None]:
         """Yield the reply in parts as they arrive. A reply from the cache comes in one part.
 
         Only a failure before the first part is retried: what was yielded is never taken back.
@@ -144,7 +152,8 @@ class Chat:
             ModelError: as for `text`.
             BudgetSpent: as for `text`.
         """
-        kept = await self._recall(messages, "text", node, meter)
+        form = f"text{digest_of(images)}"
+        kept = await self._recall(messages, form, node, meter)
         if kept is not None:
             yield kept
             return
@@ -152,7 +161,7 @@ class Chat:
         for attempt in range(TRIES):
             try:
                 # Closed at once when the reader leaves early: its slot is wanted.
-                async with aclosing(self._parts(messages, node, meter)) as arriving:
+                async with aclosing(self._parts(messages, node, meter, images)) as arriving:
                     async for part in arriving:
                         parts.append(part)
                         yield part
@@ -165,10 +174,10 @@ class Chat:
                 if parts or not await self._wait(exc, attempt):
                     raise self._explained(exc) from exc
         if parts:
-            await self._keep(messages, "text", "".join(parts).strip())
+            await self._keep(messages, form, "".join(parts).strip())
 
-    async def _text(self, messages: Messages, node: str, meter: Meter) -> str:
-        message = await self._ask(messages, node, meter)
+    async def _text(self, messages: Messages, node: str, meter: Meter, images: Sequence[bytes] = ()) -> str:
+        message = await self._ask(messages, node, meter, images=images)
         return without_thoughts(text_of(message))
 
     async def _remembered(
@@ -197,16 +206,21 @@ class Chat:
             await asyncio.to_thread(lambda: reply_cache(self._settings.home).put(key, reply))
 
     async def _ask(
-        self, messages: Messages, node: str, meter: Meter, bind: Callable[[BaseChatModel], Any] | None = None
+        self,
+        messages: Messages,
+        node: str,
+        meter: Meter,
+        bind: Callable[[BaseChatModel], Any] | None = None,
+        images: Sequence[bytes] = (),
     ) -> AIMessage:
         """Make one call, with retries, and return the whole message."""
         model = await self._client()
         bound = bind(model) if bind else model
         for attempt in range(TRIES):
             try:
-                async with self._metered(messages, node, meter) as call:
+                async with self._metered(messages, node, meter, len(images)) as call:
                     async with asyncio.timeout(self._patience(meter)):
-                        call.reply = await invoke(bound, messages)
+                        call.reply = await invoke(bound, with_images(messages, images))
                     call.text = text_of(call.reply)
                 return cast("AIMessage", call.reply)
             except _NOT_OURS:
@@ -216,12 +230,14 @@ class Chat:
                     raise self._explained(exc) from exc
         raise AssertionError("the last try returns or raises")
 
-    async def _parts(self, messages: Messages, node: str, meter: Meter) -> AsyncGenerator[str, None]:
+    async def _parts(
+        self, messages: Messages, node: str, meter: Meter, images: Sequence[bytes]
+    ) -> AsyncGenerator[str, None]:
         """Make one streamed call, without retries."""
         shown = ThoughtFilter()
         model = await self._client()
-        async with self._metered(messages, node, meter) as call:
-            stream = model.astream(list(messages), config={"tags": ["nostream"]})
+        async with self._metered(messages, node, meter, len(images)) as call:
+            stream = model.astream(with_images(messages, images), config={"tags": ["nostream"]})
             async with aclosing(cast("AsyncGenerator[AIMessageChunk, None]", stream)) as arriving:
                 while True:
                     async with asyncio.timeout(self._patience(meter)):
@@ -250,9 +266,9 @@ class Chat:
             raise self._explained(exc) from exc
 
     @asynccontextmanager
-    async def _metered(self, messages: Messages, node: str, meter: Meter) -> AsyncIterator[Call]:
+    async def _metered(self, messages: Messages, node: str, meter: Meter, images: int = 0) -> AsyncIterator[Call]:
         """Wait for a slot, reserve the budget, and record what was spent, also for a call that fails."""
-        prompt = tokens_of("".join(text for _, text in messages))
+        prompt = tokens_of("".join(text for _, text in messages)) + images * IMAGE_TOKENS
         async with gate(self.host, self._settings.chat_width):
             meter.reserve(node, prompt, self.name)
             call = Call()
@@ -285,15 +301,6 @@ class Chat:
 
     def _explained(self, exc: Exception) -> Exception:
         return explain(exc, self.name, self.host, waited=self._settings.chat_timeout)
-
-
-def _name_of(model: BaseChatModel | None) -> str:
-    return str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
-
-
-def _host_of(model: BaseChatModel | None) -> str:
-    base = getattr(getattr(model, "root_async_client", None), "base_url", None)
-    return str(getattr(base, "host", "") or "this process")
 
 
 _injected: ContextVar[tuple[dict[str, BaseChatModel], bool] | None] = ContextVar("injected_models", default=None)

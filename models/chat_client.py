@@ -107,6 +107,17 @@ def build(served: Served) -> BaseChatModel:
     return made
 
 
+def name_of(model: BaseChatModel | None) -> str:
+    """Return the name of an injected model."""
+    return str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
+
+
+def host_of(model: BaseChatModel | None) -> str:
+    """Return the host that an injected model asks."""
+    base = getattr(getattr(model, "root_async_client", None), "base_url", None)
+    return str(getattr(base, "host", "") or "this process")
+
+
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Served, asyncio.Task[BaseChatModel]]] = WeakKeyDictionary()
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]] = WeakKeyDictionary()
 

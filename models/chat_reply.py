@@ -39,7 +39,7 @@ class Call:
         return told.get("input_tokens") or prompt, told.get("output_tokens") or tokens_of(self.text)
 
 
-async def invoke(bound: Any, messages: Sequence[tuple[str, str]]) -> AIMessage:
+async def invoke(bound: Any, messages: Sequence[Any]) -> AIMessage:
     """Call the model; a reply that OpenAI's client refuses because it was cut off is returned as far as it goes."""
     from langchain_core.messages import AIMessage
     from langchain_core.messages.ai import UsageMetadata

@@ -57,6 +57,11 @@ class ModelSettings(BaseSettings):
     )
     rerank_url: str = Field("", description="Address of a rerank endpoint of the Cohere and Jina kind.")
     rerank_key: SecretStr = Field(SecretStr(""), description="Key for RERANK.")
+    see: str = Field(
+        "",
+        description="Image-text encoder: `fastembed:NAME`, or `hf:` and a name of the hub or a folder; empty: none.",
+    )
+    ocr: Literal["rapidocr", "off"] = Field("rapidocr", description="What reads the words in pictures, or off.")
     router: str = Field(
         "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME[@REVISION] of the hub."
     )
@@ -69,7 +74,8 @@ class ModelSettings(BaseSettings):
     offline: bool = Field(False, description="Never leave this machine: no downloads, no remote models.")
 
     @field_validator(
-        "chat", "chat_url", "judge", "vision", "embed", "embed_url", "rerank", "rerank_url", "router", "evaluator",
+        "chat", "chat_url", "judge", "vision", "embed", "embed_url", "rerank", "rerank_url", "see", "router",
+        "evaluator",
         mode="after",
     )  # fmt: skip
     @classmethod

@@ -28,7 +28,9 @@ TEXTS = {
 @pytest.fixture
 def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read files in this process: what the reading processes do is tested with them, and takes a second to start."""
-    monkeypatch.setattr(Readers, "read", lambda self, path, source, words: prepare(Path(path), source, words))
+    monkeypatch.setattr(
+        Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+    )
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +41,9 @@ def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (folder / "notes" / name).write_text(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
-        patch.setattr(Readers, "read", lambda self, path, source, words: prepare(Path(path), source, words))
+        patch.setattr(
+            Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+        )
         corpora_settings.cache_clear()
         asyncio.run(index([folder / "notes"]))
         close_all()

@@ -29,7 +29,9 @@ def exported(_indexed, tmp_path_factory):
     shutil.copytree(_indexed, folder / "all")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAGWEAVE_HOME", str(folder / "all" / "home"))
-        patch.setattr(Readers, "read", lambda self, path, source, words: prepare(Path(path), source, words))
+        patch.setattr(
+            Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+        )
         corpora_settings.cache_clear()
         (_indexed / "notes" / "bad.pdf").write_bytes(b"%PDF-1.7\nnothing of the kind")
         asyncio.run(index([_indexed / "notes"]))
@@ -172,7 +174,7 @@ TAMPERED = {
     "a long line": (lambda p: {"items.jsonl": b" " * 3000 + b"\n"}, True, "line of more"),
     "a bomb": (lambda p: {"items.jsonl": b" " * 10_000_000}, True, "would unpack"),
     "a newer format": (
-        lambda p: {MANIFEST: json.dumps({"format": 2, "other": "things"}).encode()},
+        lambda p: {MANIFEST: json.dumps({"format": 3, "other": "things"}).encode()},
         False,
         "newer Ragweave",
     ),

@@ -31,7 +31,9 @@ def notes(tmp_path):
 @pytest.fixture(autouse=True)
 def _read_here(monkeypatch):
     """Read files in this process: what the reading processes do is tested with them, and takes a second to start."""
-    monkeypatch.setattr(Readers, "read", lambda self, path, source, words: prepare(Path(path), source, words))
+    monkeypatch.setattr(
+        Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+    )
 
 
 async def found(word, corpus="paragraph"):
@@ -441,7 +443,7 @@ async def test_a_file_that_grows_while_it_is_read_is_stated_and_read_by_the_next
     path = notes / "rome.md"
     path.write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
 
-    def growing(self, where, source, words):
+    def growing(self, where, source, words, *more):
         made = prepare(Path(where), source, words)
         if where == str(path):
             path.write_text(path.read_text() + "And it grew.\n")
@@ -461,7 +463,7 @@ async def test_a_file_that_vanishes_while_it_is_read_goes_with_its_items(notes, 
     path = notes / "rome.md"
     path.write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
 
-    def vanishing(self, where, source, words):
+    def vanishing(self, where, source, words, *more):
         made = prepare(Path(where), source, words)
         if where == str(path):
             path.unlink()

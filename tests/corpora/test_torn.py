@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from ragweave.corpora import vectors as module
+from ragweave.corpora import spaces as module
 from ragweave.corpora.ingest import index
 from ragweave.corpora.library import close_all, open_library
 from ragweave.corpora.repair import repair

@@ -62,7 +62,9 @@ def test_every_history_ends_in_agreement(steps: list[tuple[str, object, object]]
         folder = Path(place) / "notes"
         folder.mkdir()
         patch.setenv("RAGWEAVE_HOME", str(Path(place) / "home"))
-        patch.setattr(Readers, "read", lambda self, path, source, words: prepare(Path(path), source, words))
+        patch.setattr(
+            Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+        )
         corpora_settings.cache_clear()
         try:
             for what, first, second in steps:

@@ -60,7 +60,9 @@ class Life:
 async def test_every_answer_is_right_while_the_library_changes(
     tmp_path: Path, home: Path, kit: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Readers, "read", lambda self, path, source, words: prepare(Path(path), source, words))
+    monkeypatch.setattr(
+        Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+    )
     rng = random.Random(17)
     notes = tmp_path / "notes"
     notes.mkdir()

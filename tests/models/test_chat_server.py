@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from ragweave.models import chat as module
 from ragweave.models import chat_structured
 from ragweave.models.chat import Chat, chat
-from ragweave.models.errors import ModelError, ModelTransient
-from ragweave.models.meter import Meter
+from ragweave.models.errors import BudgetSpent, ModelError, ModelTransient
+from ragweave.models.meter import Limits, Meter
 from ragweave.models.settings import model_settings
 from ragweave.testing import Fault, ScriptedServer
 
@@ -282,3 +282,18 @@ def test_a_judge_of_its_own_is_a_model_of_the_same_server(
     judge, vision = chat("judge"), chat("vision")
     assert judge is not None and vision is not None
     assert (judge.name, vision.name, judge.host) == ("qwen3:4b", "small", writer().host)
+
+
+async def test_pictures_are_sent_as_data_urls_with_the_last_message_and_count_as_tokens(server: ScriptedServer) -> None:
+    server.queue("A lighthouse.", {"verdict": "yes"}, "A lighthouse.")
+    meter, images = Meter(Limits(calls=-1, tokens=8_000)), [b"\xff\xd8first"]
+    assert await writer().text(ASK, node="n", meter=meter, images=images) == "A lighthouse."
+    await writer().json(ASK, Grade, node="n", meter=meter, images=images)
+    assert "".join([p async for p in writer().stream(ASK, node="n", meter=meter, images=images)]) == "A lighthouse."
+    for request in server.requests:
+        system, user = request.messages
+        assert system["content"] == "Be brief."
+        assert user["content"][0]["text"].startswith("Capital of France?")
+        assert user["content"][1]["image_url"]["url"].startswith("data:image/jpeg;base64,/9hmaXJzd")
+    with pytest.raises(BudgetSpent):
+        await writer().text(ASK, node="n", meter=meter, images=[b"1"] * 8)

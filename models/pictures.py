@@ -1,0 +1,186 @@
+"""Opening pictures that strangers made, and writing the small copies that are kept."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.models.errors import MissingExtra, SourceError
+
+logger = logging.getLogger(__name__)
+
+Pixels = NDArray[np.uint8]
+"""RGB, shape (height, width, 3)."""
+
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP")
+MAX_PIXELS = 64_000_000
+"""Most pixels that are decoded: 192 MB as RGB. A JPEG of more is decoded at a half, a quarter or an eighth."""
+WORKING = 2_000
+"""Pixels of the longer side at which a picture is read: what is larger shows no more words."""
+THUMBNAIL = 1_024
+"""Pixels of the longer side of the copy that is kept: enough for a vision model, and to see what a box marks."""
+QUALITY = 82
+"""JPEG quality of the copy."""
+
+_DATE = re.compile(r"(\d{4}):(\d\d):(\d\d)[ T](\d\d):(\d\d):(\d\d)")
+_EXIF_IFD, _ORIGINAL, _CHANGED = 0x8769, 0x9003, 0x0132
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that was opened.
+
+    Attributes:
+        pixels: upright, RGB, the longer side at most WORKING.
+        width: of the upright original, in pixels.
+        height: of the upright original, in pixels.
+        date: when it was taken, as its EXIF data say, or None.
+        frames: pictures in the file: more than one in animations and in TIFF files of several pages.
+        format: one of FORMATS.
+    """
+
+    pixels: Pixels
+    width: int
+    height: int
+    date: datetime | None
+    frames: int
+    format: str
+
+
+def load(data: bytes) -> Pixels:
+    """Return the pixels of a picture, upright.
+
+    Raises:
+        SourceError: it is none, or goes past a limit.
+        MissingExtra: the extra `images` is not installed.
+    """
+    return open_picture(data).pixels
+
+
+def open_picture(data: bytes, longest: int = WORKING) -> Picture:
+    """Open a picture; of an animation its first frame.
+
+    Args:
+        data: the file.
+        longest: pixels of the longer side to which it is shrunk.
+
+    Raises:
+        SourceError: it is damaged, of another kind, or goes past a limit.
+        MissingExtra: the extra `images` is not installed.
+    """
+    return next(pages(data, longest))
+
+
+def pages(data: bytes, longest: int = WORKING) -> Iterator[Picture]:
+    """Yield the pictures of a file, one after the other; same errors as `open_picture`."""
+    Image = _pillow()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of sizes and EXIF data; what matters is raised below
+            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+                count = int(getattr(image, "n_frames", 1))
+                for n in range(count):
+                    image.seek(n)
+                    yield _opened(image, longest, count)
+    except (SourceError, MemoryError):
+        raise
+    except Image.DecompressionBombError:
+        raise SourceError("The picture has too many pixels to be opened", "save it smaller") from None
+    except Exception as error:  # Pillow raises OSError, ValueError, SyntaxError, struct.error ... for damaged files
+        raise SourceError(
+            f"The picture is damaged, truncated or of another kind than its name says ({_brief(error)})",
+            "open it in a viewer and save it again",
+        ) from None
+
+
+def _opened(image: Any, longest: int, count: int) -> Picture:
+    Image = _pillow()
+    width, height = image.size
+    if image.format == "JPEG" and max(width, height) > 2 * longest:
+        image.draft("RGB", (longest, longest))  # decodes at a fraction of the size
+    if image.size[0] * image.size[1] > MAX_PIXELS:
+        raise SourceError(
+            f"The picture has {width} x {height} pixels, and at most {MAX_PIXELS // 10**6} million are opened",
+            "save it smaller",
+        )
+    turned, date = _exif(image)
+    image.load()
+    small = _rgb(image)
+    if max(small.size) > longest:
+        small.thumbnail((longest, longest), Image.Resampling.LANCZOS)
+    if turned in _TURNS:
+        small = small.transpose(Image.Transpose(_TURNS[turned]))
+    if turned >= 5:
+        width, height = height, width
+    return Picture(np.asarray(small, dtype=np.uint8), width, height, date, count, str(image.format))
+
+
+_TURNS = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}
+"""EXIF orientation to what Pillow calls the transposition that undoes it."""
+
+
+def _exif(image: Any) -> tuple[int, datetime | None]:
+    """Return orientation (1-8) and date; EXIF data that cannot be read count as none."""
+    try:
+        exif = image.getexif()
+        told = exif.get_ifd(_EXIF_IFD).get(_ORIGINAL) or exif.get(_CHANGED) or ""
+        orientation = exif.get(0x0112, 1)
+    except Exception as error:
+        logger.debug("EXIF data cannot be read: %s", error)
+        return 1, None
+    found = _DATE.match(str(told))
+    try:
+        date = datetime(*map(int, found.groups())) if found else None  # type: ignore[arg-type]
+    except ValueError:
+        date = None
+    return orientation if orientation in range(1, 9) else 1, date
+
+
+def _rgb(image: Any) -> Any:
+    """Return an 8-bit RGB copy: transparency on white, 16-bit and floating values scaled."""
+    Image = _pillow()
+    if image.mode.startswith(("I", "F")):
+        values = np.asarray(image, dtype=np.float32)
+        low, high = (0.0, 65_535.0) if image.mode.startswith("I;16") else (float(values.min()), float(values.max()))
+        if image.mode == "I" and 0 <= low and high <= 65_535:
+            low, high = 0.0, 65_535.0
+        scaled = (values - low) * (255.0 / (high - low)) if high > low else np.zeros_like(values)
+        return Image.fromarray(np.nan_to_num(scaled).clip(0, 255).astype(np.uint8)).convert("RGB")
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        seen = image.convert("RGBA")
+        ground = Image.new("RGB", seen.size, "white")
+        ground.paste(seen, mask=seen.getchannel("A"))
+        return ground
+    return image.convert("RGB") if image.mode != "RGB" else image.copy()
+
+
+def jpeg(pixels: Pixels, longest: int = THUMBNAIL, quality: int = QUALITY) -> bytes:
+    """Return a JPEG of a picture without EXIF data, its longer side shrunk to at most `longest` pixels."""
+    Image = _pillow()
+    image = Image.fromarray(pixels)
+    if max(image.size) > longest:
+        image.thumbnail((longest, longest), Image.Resampling.LANCZOS)
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=quality, optimize=True)
+    return out.getvalue()
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise MissingExtra("opening pictures", "images") from error
+    return Image
+
+
+def _brief(error: Exception) -> str:
+    return re.sub(r"\s*<_io\.BytesIO[^>]*>", " the file", str(error))[:100] or type(error).__name__

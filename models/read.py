@@ -1,0 +1,210 @@
+"""Reading the words in a picture (OCR), with their boxes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.models.settings import model_settings
+
+Pixels = NDArray[np.uint8]
+"""RGB, shape (height, width, 3)."""
+Box = tuple[float, float, float, float]
+"""x0, y0, x1, y1 in pixels, the origin at the top left."""
+
+SURE = 0.5
+"""Confidence below which a line is noise more often than text."""
+_SMALLEST = 8
+"""Pixels; no word can be read in a picture of fewer rows or columns."""
+_GUTTER = 1.5
+"""Width of the gap between two columns, in heights of a line."""
+_COLUMN_LINES = 3
+"""Fewest lines on either side of such a gap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of text in a picture.
+
+    Attributes:
+        text: the text.
+        box: x0, y0, x1, y1 in pixels.
+        confidence: of the recogniser, in [0, 1].
+    """
+
+    text: str
+    box: Box
+    confidence: float
+
+
+class Ocr(Protocol):
+    """Reads the words in pictures. Blocking; safe among threads, which wait for one another."""
+
+    @property
+    def name(self) -> str:
+        """Name of the engine."""
+        ...
+
+    def lines(self, image: Pixels) -> list[Line]:
+        """Return the lines of a picture in reading order.
+
+        Args:
+            image: RGB, shape (height, width, 3).
+        """
+        ...
+
+
+class RapidOcr:
+    """PP-OCR by onnxruntime (rapidocr), whose models come with its package.
+
+    Args:
+        threads: threads that one picture takes.
+    """
+
+    name = "rapidocr"
+
+    def __init__(self, threads: int = 1) -> None:
+        from rapidocr import RapidOCR
+
+        self._engine: Any = RapidOCR(
+            params={
+                "Global.log_level": "critical",
+                "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+                "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+            }
+        )
+        self._lock = threading.Lock()
+
+    def lines(self, image: Pixels) -> list[Line]:
+        """Return the lines of a picture in reading order."""
+        if min(image.shape[:2]) < _SMALLEST:
+            return []
+        with self._lock:
+            # The engine takes the colours in the order of OpenCV.
+            found = self._engine(np.ascontiguousarray(image[:, :, ::-1]))
+        if found.boxes is None or found.txts is None:
+            return []
+        lines = [
+            Line(" ".join(text.split()), _upright(box), round(float(score), 3))
+            for text, box, score in zip(found.txts, found.boxes, found.scores, strict=True)
+            if text.strip() and score >= SURE
+        ]
+        return [lines[n] for n in reading_order([line.box for line in lines])]
+
+
+def _upright(box: Any) -> Box:
+    (x0, y0), (x1, y1) = np.min(box, axis=0), np.max(box, axis=0)
+    return round(float(x0), 1), round(float(y0), 1), round(float(x1), 1), round(float(y1), 1)
+
+
+def reading_order(boxes: Sequence[Box]) -> list[int]:
+    """Return the indices of lines as they are read: columns from the left, rows from the top, a row from the left.
+
+    The page is cut at gaps, as in the recursive XY-cut: at a gap between columns first, else between rows.
+    """
+    if not boxes:
+        return []
+    height = float(np.median([y1 - y0 for _, y0, _, y1 in boxes]))
+    return _ordered(boxes, list(range(len(boxes))), max(height, 1.0))
+
+
+def _ordered(boxes: Sequence[Box], some: list[int], height: float) -> list[int]:
+    if len(some) < 2:
+        return some
+    bands = _cut(boxes, some, 1, 0.0)
+    if len(bands) > 1:
+        # Bands of the page that share their columns are read together, column by column.
+        groups = _with_columns(boxes, bands, height)
+        if len(groups) > 1:
+            return [n for group in groups for n in _ordered(boxes, group, height)]
+    columns = _columns(boxes, some, height)
+    if len(columns) > 1:
+        return [n for column in columns for n in _ordered(boxes, column, height)]
+    if len(bands) > 1:
+        return [n for band in bands for n in _row(boxes, band)]
+    return _row(boxes, some)
+
+
+def _with_columns(boxes: Sequence[Box], bands: list[list[int]], height: float) -> list[list[int]]:
+    """Join neighbouring bands as long as a gap between columns runs through all of them."""
+    groups: list[list[int]] = [bands[0]]
+    for band in bands[1:]:
+        joined = groups[-1] + band
+        apart = len(groups[-1]) > 1 or len(band) > 1
+        if apart and len(_cut(boxes, joined, 0, _GUTTER * height)) > 1:
+            groups[-1] = joined
+        else:
+            groups.append(band)
+    return groups
+
+
+def _columns(boxes: Sequence[Box], some: list[int], height: float) -> list[list[int]]:
+    parts = _cut(boxes, some, 0, _GUTTER * height)
+    return parts if len(parts) > 1 and all(len(p) >= _COLUMN_LINES for p in parts) else [some]
+
+
+def _cut(boxes: Sequence[Box], some: list[int], axis: int, gap: float) -> list[list[int]]:
+    """Cut lines where nothing covers an axis (0 for x, 1 for y) for more than `gap` pixels."""
+    # Rows of a page touch each other by a few pixels: their middle halves count.
+    spans = []
+    for n in some:
+        low, high = boxes[n][axis], boxes[n][axis + 2]
+        inset = (high - low) * 0.25 if axis else 0.0
+        spans.append((low + inset, high - inset, n))
+    spans.sort()
+    parts: list[list[int]] = []
+    reach = -np.inf
+    for low, high, n in spans:
+        if low > reach + gap or not parts:
+            parts.append([])
+        parts[-1].append(n)
+        reach = max(reach, high)
+    return parts
+
+
+def _row(boxes: Sequence[Box], some: list[int]) -> list[int]:
+    return sorted(some, key=lambda n: (boxes[n][0], boxes[n][1]))
+
+
+logger = logging.getLogger(__name__)
+_loading = threading.Lock()
+
+
+def ocr() -> Ocr | None:
+    """Return what reads pictures, loaded once per process; None without the extra `images` or where it is off."""
+    if model_settings().ocr == "off" or not installed():
+        return None
+    with _loading:
+        return _load()
+
+
+def installed() -> bool:
+    """Say whether the packages of the extra `images` are there, without importing them."""
+    return all(find_spec(name) is not None for name in ("rapidocr", "onnxruntime", "PIL"))
+
+
+@lru_cache(maxsize=1)
+def _load() -> Ocr | None:
+    try:
+        return RapidOcr(threads())
+    except Exception as error:  # whatever a broken or half-installed package raises at its import
+        logger.warning("pictures are not read: %s: %s", type(error).__name__, error)
+        return None
+
+
+def threads() -> int:
+    """Return the threads one reading process takes.
+
+    One, where each core but one has a reading process of its own; several engines of several threads each would only
+    wait for one another.
+    """
+    return int(os.environ.get("RAGWEAVE_OCR_THREADS", "1"))
