@@ -6,6 +6,7 @@ import asyncio
 import threading
 import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ragweave.corpora.ingest import Event as IndexEvent
     from ragweave.corpora.ingest import Report
+    from ragweave.graphs.base import Wrap
     from ragweave.nodes.answer import Answer
     from ragweave.nodes.context import Context
     from ragweave.nodes.state import Evidence, State
@@ -30,12 +32,15 @@ GRAPHS: dict[str, str] = {
 """Graphs by name, and the module that builds each."""
 
 
-def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledStateGraph[Any, Any, Any, Any]:
+def build_agent(
+    graph: str = "agent", *, checkpointer: Any = None, wrap: Wrap | None = None
+) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return a compiled graph, ready to invoke, stream, or add as a node of another graph.
 
     Args:
         graph: name of one of `GRAPHS`.
         checkpointer: a LangGraph saver; with one, threads persist and web consent can be asked.
+        wrap: what every node is put through, for a run that is recorded or replayed.
 
     Raises:
         InputError: if there is no graph of that name.
@@ -44,7 +49,13 @@ def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledSt
         raise InputError(f"there is no graph named “{graph}”", f"use one of: {', '.join(GRAPHS)}")
     module = import_module(GRAPHS[graph])
     compiled: CompiledStateGraph[Any, Any, Any, Any]
-    compiled = module.graph if checkpointer is None else module.build().compile(checkpointer=checkpointer, name=graph)
+    if checkpointer is None and wrap is None:
+        compiled = module.graph
+        return compiled
+    from ragweave.graphs.base import through
+
+    with through(wrap) if wrap else nullcontext():
+        compiled = module.build().compile(checkpointer=checkpointer, name=graph)
     return compiled
 
 
@@ -114,7 +125,7 @@ async def astate(
     *,
     context: Context | None = None,
     thread: str | None = None,
-    graph: str = "agent",
+    graph: str | CompiledStateGraph[Any, Any, Any, Any] = "agent",
     checkpointer: Any = None,
     on_event: Callable[[dict[str, Any]], None] | None = None,
 ) -> State:

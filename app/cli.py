@@ -19,6 +19,7 @@ from ragweave import (
     cli_graph,
     cli_index,
     cli_models,
+    cli_replay,
     cli_serve,
     cli_sources,
     eval_cli,
@@ -60,6 +61,7 @@ def _options(
 app.command("index")(cli_index.index)
 app.command("ask")(cli_ask.ask)
 app.command("search")(cli_ask.search)
+app.command("replay")(cli_replay.replay)
 app.command("chat")(cli_chat.chat)
 app.command("show")(cli_sources.show)
 app.command("serve")(cli_serve.serve)
@@ -76,6 +78,7 @@ for _measure in (
     eval_data_cli.evaluator,
     eval_data_cli.answers,
     eval_data_cli.thresholds,
+    eval_data_cli.mixed,
 ):
     eval_cli.eval_app.command()(_measure)
 app.command("synthesize")(synthesize_cli.synthesize)

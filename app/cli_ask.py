@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +24,7 @@ from ragweave.cli_common import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ragweave.graphs.base import Wrap
     from ragweave.nodes.answer import Answer
     from ragweave.nodes.context import Context
 
@@ -58,6 +60,11 @@ Set = Annotated[
 ]
 
 
+SaveOption = Annotated[
+    Path | None, typer.Option("--save", metavar="RUN.json", help="Keep every step of the run, for `ragweave replay`.")
+]
+
+
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know; `-` reads it from standard input.")],
     library: LibraryOption = None,
@@ -69,6 +76,7 @@ def ask(
     set_: Set = None,
     graph: GraphOption = None,
     trace: TraceOption = False,
+    save: SaveOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question with numbered citations.
@@ -77,7 +85,12 @@ def ask(
     """
     context = build_context(library, set_, mind=mind, web=web, max_hops=max_hops, top_k=top_k, sentences=sentences)
     asked = read_question(question)
-    answer = answer_aloud(asked, context, graph=graph, trace=trace, quiet=as_json)
+    if save is None:
+        answer = answer_aloud(asked, context, graph=graph, trace=trace, quiet=as_json)
+    else:
+        from ragweave.cli_replay import answer_and_save
+
+        answer = answer_and_save(asked, context, save, graph=graph, trace=trace, quiet=as_json)
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     if answer.abstained:
@@ -134,14 +147,26 @@ def build_context(library: str | None, settings: list[str] | None = None, **opti
     Raises:
         InputError: if a value is out of bounds, or a key is not known.
     """
-    from pydantic import ValidationError
-
-    from ragweave.models.errors import InputError
-    from ragweave.nodes.context import Context
     from ragweave.settings import app_settings
 
     defaults = app_settings()
     values: dict[str, Any] = {"mind": defaults.mind, "web": defaults.web}
+    options["library"] = library_name(library)
+    return with_settings(values, settings, **options)
+
+
+def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, **options: Any) -> Context:
+    """Build a context from values, with `KEY=VALUE` pairs over them, and options over both; None counts as not given.
+
+    Raises:
+        InputError: if a value is out of bounds, or a key is not known.
+    """
+    from pydantic import ValidationError
+
+    from ragweave.models.errors import InputError
+    from ragweave.nodes.context import Context
+
+    values = dict(given)
     for pair in settings or []:
         key, equals, value = pair.partition("=")
         if not equals:
@@ -150,7 +175,6 @@ def build_context(library: str | None, settings: list[str] | None = None, **opti
         many = field is not None and "tuple" in str(field.annotation)
         values[key] = [v for v in value.split(",") if v] if many else value
     values.update({k: getattr(v, "value", v) for k, v in options.items() if v is not None})
-    values["library"] = library_name(library)
     try:
         return Context.model_validate(values)
     except ValidationError as error:
@@ -170,6 +194,7 @@ def answer_aloud(
     checkpointer: Any = None,
     trace: bool = False,
     quiet: bool = False,
+    wrap: Wrap | None = None,
     runner: Callable[[Any], Any] = run,
 ) -> Answer:
     """Ask, printing sentences as they pass their check, then sources and notes.
@@ -182,8 +207,10 @@ def answer_aloud(
         checkpointer: keeps the conversation; without one, consent to a web search is asked only of a person here.
         trace: tell each step.
         quiet: print nothing on standard output; a trace goes to stderr.
+        wrap: what every node is put through, for a run that is recorded or replayed.
         runner: runs the coroutine; a conversation keeps one event loop over its turns.
     """
+    from ragweave.api import build_agent
     from ragweave.render import print_answer, usage_line
     from ragweave.settings import app_settings
 
@@ -193,7 +220,9 @@ def answer_aloud(
         checkpointer, thread = InMemorySaver(), "once"
     out = console()
     voice = _Voice(out, console(stderr=True), trace=trace, quiet=quiet)
-    options = {"context": context, "thread": thread, "graph": graph or app_settings().graph}
+    name = graph or app_settings().graph
+    built = build_agent(name, checkpointer=checkpointer, wrap=wrap) if wrap else name
+    options = {"context": context, "thread": thread, "graph": built}
     resume: bool | None = None
     while True:
         with voice:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write the figures as one flat object.")]
+HtmlOut = Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page with tables and plots.")]
 Work = Annotated[
     Path,
     typer.Option("--work", help="Folder for evaluation libraries; they are reused while their data stay the same."),
@@ -143,3 +145,67 @@ def thresholds(
     if draw:
         calibration.draw(found, draw, f"{evaluator} evaluator, {found.questions} questions")
     _report({"questions": found.questions, "upper": round(found.upper, 4), "lower": round(found.lower, 4)}, json_out)
+
+
+def mixed(
+    data: Annotated[Path | None, typer.Option("--data", help="Folder of the public data sets.")] = None,
+    items: Annotated[Path | None, typer.Option("--items", help="Or an item list with ids ...")] = None,
+    questions: Annotated[
+        Path | None, typer.Option("--questions", help="... and its questions (id, question, gold).")
+    ] = None,
+    router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint.")] = "small",
+    rerank: Annotated[bool, typer.Option("--rerank/--plain", help="Order by relevance, or fuse alone.")] = True,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Every n-th question, so many in all; 0 means all.")] = 0,
+    work: Work = Path(".cache/evals"),
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Search a library of every kind routed, unified, by oracle, at random and in each corpus alone."""
+    from ragweave.corpora.types import CORPORA
+    from ragweave.evals import mixed as bench
+    from ragweave.evals.corpus import use_home
+    from ragweave.evals.data import read_jsonl
+    from ragweave.evals.mixed_data import library_rows, read_asked
+    from ragweave.evals.mixed_data import questions as public_questions
+    from ragweave.evals.report import html_table, page, table, write_json
+    from ragweave.models.errors import InputError
+    from ragweave.nodes.context import Context
+
+    if (data is None) == (items is None) or (items is None) != (questions is None):
+        raise InputError("give either --data, or --items with --questions", "see docs/routing.md")
+    if router not in ("small", "llm", "ensemble", "checkpoint"):
+        raise InputError(f"there is no router {router!r}", "use small, llm, ensemble or checkpoint")
+    if data is not None:
+        rows, asked = library_rows(data), public_questions(data)
+    else:
+        assert items is not None and questions is not None
+        rows = read_jsonl(items, ["id", "kind"])
+        asked = read_asked(questions, rows)
+    asked = asked[:: max(1, len(asked) // limit)][:limit] if limit else asked
+    use_home(work.resolve() / "home")
+    context = Context.model_validate({"mind": "small", "route_by": router, "rerank": rerank})
+
+    async def run() -> dict[str, bench.System]:
+        library = await bench.prepare(rows, work.resolve())
+        return await bench.compare(bench.Bench(library, context), asked)
+
+    found = asyncio.run(run())
+    kinds = list(dict.fromkeys(["system", *(c for c in CORPORA if any(q.corpus == c for q in asked))]))
+    whole, each = bench.rows_of(found), bench.by_kind(found, asked)
+    typer.echo(table(bench.COLUMNS, whole))
+    typer.echo("\nR@5 by the corpus that holds the answer\n" + table(kinds, each))
+    figures = {**bench.flat(found, len(asked)), "train_overlap": seen_in_training(q.text for q in asked)}
+    if json_out:
+        write_json(json_out, figures)
+    if html:
+        sections = [html_table(bench.COLUMNS, whole), html_table(kinds, each)]
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(page("Routing over a mixed library", sections), encoding="utf-8")
+
+
+def seen_in_training(questions: Iterable[str]) -> int:
+    """Return how many of the questions the shipped router was trained on."""
+    from ragweave.evals.train_router import overlap
+    from ragweave.models.router import head
+
+    return overlap(head(), list(questions))

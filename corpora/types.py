@@ -18,6 +18,16 @@ Label = Literal["none", "paragraph", "document", "image", "clip", "video"]
 
 LABELS: tuple[Label, ...] = get_args(Label)
 
+MEANINGS: dict[Label, str] = {
+    "none": "no search is needed; anybody knows it, it is small talk, or it only asks to reason or compute.",
+    "paragraph": "one fact that stands in one paragraph of text.",
+    "document": "several facts from a longer text, a comparison, a chain of facts, or an overview.",
+    "image": "what a picture, chart, diagram, slide or screenshot shows.",
+    "clip": "one moment or a short stretch of a recording.",
+    "video": "a recording as a whole, or something that runs through all of it.",
+}
+"""What each label stands for, as a language model is told."""
+
 Recency = Literal["auto", "on", "off"]
 """When newer documents are preferred: where a question asks for it, always, or never."""
 

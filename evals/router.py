@@ -223,7 +223,7 @@ def measure(rows: Sequence[Routed], decisions: Sequence[Decision]) -> Measured:
 
 
 def chat_classifier(labels: Sequence[str]) -> Classify:
-    """Return a classifier by the configured chat model with the few-shot prompt that the graph uses.
+    """Return a classifier by the configured chat model with the few-shot prompt of the graph, asking for one label.
 
     Raises:
         InputError: no chat model is set.
@@ -231,7 +231,7 @@ def chat_classifier(labels: Sequence[str]) -> Classify:
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError
     from ragweave.models.meter import Meter
-    from ragweave.prompts import load
+    from ragweave.nodes.route import messages
 
     model = chat("judge")
     if model is None:
@@ -239,7 +239,6 @@ def chat_classifier(labels: Sequence[str]) -> Classify:
     meter = Meter()
 
     async def classify(question: str) -> str | None:
-        messages = load("route", labels=", ".join(labels), question=question)
-        return await model.label(messages, list(labels), node="route", meter=meter)
+        return await model.label(messages(question, labels), list(labels), node="route", meter=meter)
 
     return classify

@@ -22,7 +22,7 @@ from ragweave.evals.train_text_files import publish, staging
 from ragweave.models.checkpoint import TextModel
 from ragweave.models.checkpoint_files import Opened, Sheet, find, load_model, quiet, read_config, torch_and_transformers
 from ragweave.models.errors import InputError, ModelError
-from ragweave.prompts import load
+from ragweave.nodes.route import messages
 
 Progress = Callable[[int, int, str], None]
 """Called with steps done, steps in all, and what is known so far."""
@@ -131,7 +131,7 @@ def train_evaluator(
 
 def router_prompt(labels: Sequence[str]) -> str:
     """Return the input of a router that generates: the few-shot prompt of the graph, with a slot for the question."""
-    return "\n\n".join(text for _, text in load("route", labels=", ".join(labels), question="{question}"))
+    return "\n\n".join(text for _, text in messages("{question}", labels))
 
 
 def _train(

@@ -148,18 +148,23 @@ class CheckpointRouter:
 
     def __init__(self, reader: TextModel, labels: Sequence[str]) -> None:
         self.name, self.labels, self._reader = reader.name, tuple(labels), reader
+        self.independent = getattr(reader.model.config, "problem_type", None) == "multi_label_classification"
+        """Whether each label has a score of its own (sigmoid), so that several may hold at once."""
 
     def __call__(self, question: str) -> dict[str, float]:
         """Return the probability of each label for a question."""
         return self.many([question])[0]
 
     def many(self, questions: Sequence[str]) -> list[dict[str, float]]:
-        """Return the probability of each label for each question."""
+        """Return the probability of each label for each question; they add up to 1 unless they are independent."""
         if not questions:
             return []
         logits = self._reader.read([self._reader.question(q) for q in questions]) / self._reader.sheet.temperature
         out = []
         for row in logits.tolist():
+            if self.independent:
+                out.append({k: 0.5 + 0.5 * math.tanh(x / 2) for k, x in zip(self.labels, row, strict=True)})
+                continue
             weights = [math.exp(x - max(row)) for x in row]
             out.append({label: w / sum(weights) for label, w in zip(self.labels, weights, strict=True)})
         return out

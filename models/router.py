@@ -6,14 +6,25 @@ model card are in docs/routing.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from ragweave.models.router_head import Head
 from ragweave.models.small_talk import none_by_rule
 
-__all__ = ["HEAD", "SECOND_BELOW", "choose", "head", "label_set", "none_by_rule", "predict"]
+__all__ = [
+    "GRANULARITIES",
+    "HEAD",
+    "SECOND_BELOW",
+    "choose",
+    "head",
+    "label_set",
+    "matters",
+    "none_by_rule",
+    "predict",
+    "several",
+]
 
 HEAD = Path(__file__).parent / "heads" / "router.npz"
 """The weights that ship."""
@@ -79,7 +90,8 @@ def choose(
     return [ranked[0], *[k for k in ranked[1:] if k != "none"][:1]]
 
 
-_EXCLUSIVE = (("paragraph", "document"), ("clip", "video"))
+GRANULARITIES = (("paragraph", "document"), ("clip", "video"))
+"""Labels of the same matter in small and in large pieces (UniversalRAG, section 3.2)."""
 
 
 def label_set(scores: Mapping[str, float], threshold: float = 0.8) -> list[str]:
@@ -93,8 +105,34 @@ def label_set(scores: Mapping[str, float], threshold: float = 0.8) -> list[str]:
     fired = {k for k, v in scores.items() if v >= threshold}
     if len(fired) > 1:
         fired.discard("none")
-    for a, b in _EXCLUSIVE:
+    for a, b in GRANULARITIES:
         if a in fired and b in fired:
             fired.discard(a if scores[a] < scores[b] else b)
     best = sorted(fired or scores, key=lambda k: (-scores[k], k))
     return best if fired else best[:1]
+
+
+def several(clauses: Sequence[Mapping[str, float]], available: set[str]) -> list[str]:
+    """Return the corpora of a question whose clauses clearly ask for different matter, best first; [] elsewhere.
+
+    Each clause speaks for its matter with the sum over its granularities, by the name of the likelier one; what the
+    clauses say is joined by the higher value and read by the rule of `label_set`.
+
+    Args:
+        clauses: probabilities of each clause, as `predict` gives them.
+        available: corpora that the library has.
+    """
+    scores: dict[str, float] = {}
+    for given in clauses:
+        for group in matters(available & set(given)):
+            name = max(group, key=lambda k: (given[k], k))
+            scores[name] = max(scores.get(name, 0.0), sum(given[k] for k in group))
+    fired = label_set(scores)
+    return fired if len(fired) > 1 else []
+
+
+def matters(corpora: Collection[str]) -> list[tuple[str, ...]]:
+    """Group corpora that hold the same matter in different granularities; any other stands alone."""
+    pairs = [tuple(k for k in pair if k in corpora) for pair in GRANULARITIES]
+    paired = {k for pair in pairs for k in pair}
+    return [*(pair for pair in pairs if pair), *((k,) for k in sorted(corpora) if k not in paired)]

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ragweave.corpora.types import MAX_HALF_LIFE, Recency
+from ragweave.corpora.types import MAX_HALF_LIFE, Corpus, Recency
 
 Mind = Literal["auto", "small", "llm"]
 AutoRagPreset = Literal["none", "nq", "triviaqa", "popqa", "hotpotqa", "2wiki"]
@@ -28,15 +28,17 @@ class Context(BaseModel):
 
     library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")
     mind: Mind = Field("auto", description="Who decides: the small models that ship, or the configured chat model.")
-    route_by: Literal["auto", "small", "llm", "checkpoint", "ensemble"] = Field(
-        "auto", description="Router; auto follows `mind`."
+    route_by: Literal["auto", "small", "llm", "checkpoint", "ensemble", "unified"] = Field(
+        "auto", description="Router; auto follows `mind`, unified searches every corpus the library holds."
+    )
+    granularity: Literal["fine", "modality"] = Field(
+        "fine",
+        description="Tell paragraph from document and clip from video, or search both of a modality (four labels).",
     )
     grade_by: Literal["auto", "small", "llm", "checkpoint"] = Field(
         "auto", description="Evaluator for the verdict; auto follows `mind`."
     )
-    corpora: tuple[Literal["paragraph", "document", "image", "clip", "video"], ...] = Field(
-        (), description="Search only these corpora; empty lets the router decide."
-    )
+    corpora: tuple[Corpus, ...] = Field((), description="Search only these corpora; empty lets the router decide.")
     sources: tuple[str, ...] = Field((), max_length=200, description="Search only these source ids; empty means all.")
     top_k: int = Field(8, ge=1, le=50, description="Items kept per hop after fusion.")
     pool: int = Field(50, ge=5, le=500, description="Candidates per list before fusion and reranking.")

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 from langgraph.runtime import Runtime
 
-from ragweave.corpora.types import CORPORA, LABELS, Label
+from ragweave.corpora.types import CORPORA, LABELS, MEANINGS, Label
 from ragweave.models import checkpoint, router
 from ragweave.models.chat import Chat
 from ragweave.models.errors import RagweaveError
 from ragweave.models.settings import model_settings
 from ragweave.nodes.context import Context
+from ragweave.nodes.expand import clauses
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Route, State, Update
-from ragweave.prompts import load
+from ragweave.prompts import Messages, load
 
 logger = logging.getLogger(__name__)
 
 Decided = tuple[list[Label], dict[str, float]]
 """Labels, best first, and the confidence of each label that could be had."""
 
+_CLAUSES = 4
+"""Clauses of a question that the head is asked about one by one."""
+_SEVERAL = (
+    "\nOnly where the question asks for two things that lie in different places, reply with both words joined by +."
+)
 ENSEMBLE_AT = 0.8
 """Confidence from which the ensemble takes the head's word and asks no language model."""
 
@@ -37,6 +44,9 @@ async def route(state: State, runtime: Runtime[Context]) -> Update:
     if run.context.corpora:
         run.by = "asked"
         decided = _forced(run, held)
+    elif run.context.route_by == "unified":
+        run.by = "unified"
+        decided = [c for c in CORPORA if c in held], {}
     else:
         decided = await _decide(run, state["query"], held)
     chosen, confidence = decided
@@ -72,7 +82,7 @@ async def _by_head(run: Run, query: str, held: set[Label]) -> Decided:
     """Decide by the shipped head; it may say `none` only where a rule proves that nothing is to be looked up."""
     if run.hop <= 1 and router.none_by_rule(query):
         return ["none"], {"none": 1.0}
-    return _best(await asyncio.to_thread(router.predict, query), held, none_allowed=False)
+    return await asyncio.to_thread(_small, query, held, run.context)
 
 
 async def _by_checkpoint(run: Run, query: str, held: set[Label]) -> Decided:
@@ -81,11 +91,12 @@ async def _by_checkpoint(run: Run, query: str, held: set[Label]) -> Decided:
     It may say `none` where a language model can answer from its own knowledge.
     """
 
-    def ask() -> dict[str, float]:
-        return checkpoint.router(model_settings().router, LABELS)(query)
+    def ask() -> tuple[dict[str, float], bool]:
+        found = checkpoint.router(model_settings().router, LABELS)
+        return found(query), found.independent
 
     try:
-        probabilities = await asyncio.to_thread(ask)
+        probabilities, independent = await asyncio.to_thread(ask)
     except RagweaveError as error:
         logger.info("route fell back: %s", error)
         run.note(f"route: {error}")
@@ -93,17 +104,37 @@ async def _by_checkpoint(run: Run, query: str, held: set[Label]) -> Decided:
         run.by = "small, checkpoint failed"
         return decided
     run.by = "checkpoint"
-    return _best(probabilities, held, none_allowed=run.hop <= 1 and run.chat("writer") is not None)
+    none_allowed = run.hop <= 1 and run.chat("writer") is not None
+    if independent:
+        usable = {k: p for k, p in probabilities.items() if k in held or (k == "none" and none_allowed)}
+        return _labels(router.label_set(usable)), {k: round(p, 3) for k, p in usable.items()}
+    return _best(probabilities, held, run.context, none_allowed=none_allowed)
 
 
-def _best(probabilities: Mapping[str, float], held: set[Label], *, none_allowed: bool) -> Decided:
-    """Mask what is not to be had, and take the best label, or the best two where it is not sure."""
+def _small(query: str, held: set[Label], context: Context) -> Decided:
+    """Ask the head; a question whose clauses clearly ask for different matter gets the corpora of all of them."""
+    chosen, confidence = _best(router.predict(query), held, context, none_allowed=False)
+    parts = clauses(query)[:_CLAUSES]
+    joined = router.several([router.predict(c) for c in parts], set(held)) if parts else []
+    return _labels(joined) or chosen, confidence
+
+
+def _best(probabilities: Mapping[str, float], held: set[Label], context: Context, *, none_allowed: bool) -> Decided:
+    """Mask what is not to be had, and take the best label, or the best two where it is not sure.
+
+    Where the run does not tell granularities apart, the label of a matter stands for all corpora that hold it.
+    """
     corpora: list[Label] = [c for c in CORPORA if c in held]
     # A trained router may know fewer labels than the library has corpora.
     given: dict[str, float] = {c: probabilities.get(c, 0.0) for c in (["none", *corpora] if none_allowed else corpora)}
-    chosen = router.choose(given, set(held), second_below=router.SECOND_BELOW, none_allowed=none_allowed)
     total = sum(given.values()) or 1.0
-    return _labels(chosen), {c: round(p / total, 3) for c, p in given.items()}
+    confidence = {c: round(p / total, 3) for c, p in given.items()}
+    groups: dict[str, tuple[str, ...]] = {c: (c,) for c in given}
+    if context.granularity == "modality":
+        groups = {group[0]: group for group in router.matters(list(given))}
+        given = {name: sum(given[c] for c in group) for name, group in groups.items()}
+    chosen = router.choose(given, set(held), second_below=router.SECOND_BELOW, none_allowed=none_allowed)
+    return _labels([c for name in chosen for c in groups[name]]), confidence
 
 
 async def _by_model(model: Chat, run: Run, query: str, held: set[Label]) -> Decided | None:
@@ -112,9 +143,35 @@ async def _by_model(model: Chat, run: Run, query: str, held: set[Label]) -> Deci
         return _labels(labels), {labels[0]: 1.0}
     if not held:
         return [], {}
-    messages = load("route", labels=", ".join(labels), question=query)
-    label = await model.label(messages, labels, node=run.node, meter=run.meter)
-    return None if label is None else (_labels([label]), {label: 1.0})
+    sets = combinations_of(labels)
+    label = await model.label(
+        messages(query, labels, several=bool(sets)), [*labels, *sets], node=run.node, meter=run.meter
+    )
+    if label is None:
+        return None
+    named = label.split("+")
+    if run.context.granularity == "modality":
+        named = [c for name in named for group in router.matters(labels) if name in group for c in group]
+    return _labels(named), dict.fromkeys(named, 1.0)
+
+
+def messages(question: str, labels: Sequence[str], *, several: bool = False) -> Messages:
+    """Return the few-shot prompt of a router that is a language model.
+
+    Args:
+        question: as asked.
+        labels: what it may answer.
+        several: tell it that it may name two where the question asks for two things.
+    """
+    meanings = "\n".join(f"{label}: {meaning}" for label, meaning in MEANINGS.items() if label in labels)
+    return load("route", labels=", ".join(labels), meanings=meanings, several=_SEVERAL * several, question=question)
+
+
+def combinations_of(labels: Sequence[str]) -> list[str]:
+    """Return the pairs of labels that one question may need, in either order: of different matter, and not `none`."""
+    groups = router.matters([c for c in CORPORA if c in labels])
+    pairs = {f"{a}+{b}" for one, other in permutations(groups, 2) for a in one for b in other}
+    return sorted(pairs)
 
 
 def _labels(names: list[str]) -> list[Label]:

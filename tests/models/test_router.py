@@ -133,3 +133,25 @@ class TestChoose:
 )
 def test_label_sets_follow_the_sigmoid_rule(scores, labels):
     assert router.label_set(scores) == labels
+
+
+@pytest.mark.parametrize(
+    ("clauses", "labels"),
+    [
+        (
+            [{"image": 0.95, "paragraph": 0.05}, {"paragraph": 0.5, "document": 0.45, "image": 0.05}],
+            ["image", "paragraph"],
+        ),
+        ([{"image": 0.95, "paragraph": 0.05}, {"image": 0.9, "paragraph": 0.1}], []),
+        ([{"paragraph": 0.9, "document": 0.1}, {"paragraph": 0.1, "document": 0.9}], []),
+        ([{"image": 0.95, "paragraph": 0.05}, {"image": 0.3, "paragraph": 0.7}], []),
+        ([{"image": 1.0}], []),
+        ([], []),
+    ],
+)
+def test_only_clauses_that_are_sure_of_different_matter_make_a_set(clauses, labels):
+    assert router.several(clauses, {"paragraph", "document", "image"}) == labels
+
+
+def test_corpora_are_grouped_by_matter_and_a_new_one_stands_alone():
+    assert router.matters(["clip", "paragraph", "table", "video"]) == [("paragraph",), ("clip", "video"), ("table",)]

@@ -43,20 +43,23 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Any:
     return made
 
 
-def checkpoint_says(monkeypatch: pytest.MonkeyPatch, probabilities: Mapping[str, float]) -> list[tuple[str, str]]:
+def checkpoint_says(
+    monkeypatch: pytest.MonkeyPatch, probabilities: Mapping[str, float], independent: bool = False
+) -> list[tuple[str, str]]:
     """Put a trained router in the place of RAGWEAVE_ROUTER; return what it will have been asked."""
     asked: list[tuple[str, str]] = []
 
-    def opened(path: str, labels: object = ()) -> Any:
-        def answer(question: str) -> Mapping[str, float]:
-            asked.append((path, question))
-            return probabilities
+    class Opened:
+        def __init__(self, path: str, labels: object = ()) -> None:
+            self.path, self.independent = path, independent
 
-        return answer
+        def __call__(self, question: str) -> Mapping[str, float]:
+            asked.append((self.path, question))
+            return probabilities
 
     monkeypatch.setenv("RAGWEAVE_ROUTER", "my/router")
     model_settings.cache_clear()
-    monkeypatch.setattr(checkpoint, "router", opened)
+    monkeypatch.setattr(checkpoint, "router", Opened)
     return asked
 
 
@@ -188,3 +191,50 @@ async def test_corpora_that_the_caller_names_are_taken_without_asking_anyone() -
     row, notes = await routed("who signed it", corpora=("image", "video"))
     assert (row["corpora"], row["by"]) == (["image"], "asked")
     assert "nothing in its video corpus" in notes[0]
+
+
+async def test_unified_searches_every_corpus_that_is_there() -> None:
+    row, _ = await routed("What colour is the valve?", route_by="unified")
+    assert (row["corpora"], row["by"]) == (["paragraph", "document", "image"], "unified")
+
+
+async def test_without_granularities_both_sizes_of_a_matter_are_searched(says: Any) -> None:
+    says(paragraph=0.5, document=0.4, image=0.1)
+    fine, _ = await routed("When was it signed?")
+    coarse, _ = await routed("When was it signed?", granularity="modality")
+    assert fine["corpora"] == ["paragraph", "document"], "not sure of one, so the second joins"
+    assert set(coarse["corpora"]) == {"paragraph", "document"}
+    says(paragraph=0.9, document=0.05, image=0.05)
+    assert (await routed("When was it signed?"))[0]["corpora"] == ["paragraph"]
+    assert set((await routed("When was it signed?", granularity="modality"))[0]["corpora"]) == {"paragraph", "document"}
+
+
+async def test_a_question_that_clearly_asks_for_two_things_is_sent_to_both_corpora() -> None:
+    row, _ = await routed("What is on the photo of the boiler, and in which year was it installed by the firm?")
+    assert row["corpora"][0] == "image" and set(row["corpora"]) == {"image", "paragraph"}
+    row, _ = await routed("What colour are the boiler and the valve on the photo?")
+    assert row["corpora"] == ["image"], "two things in one place"
+
+
+async def test_a_language_model_may_name_two_corpora_of_different_matter() -> None:
+    with writer("image+paragraph") as model:
+        row, _ = await routed("What is on the photo, and when was it taken?", route_by="llm")
+    assert set(row["corpora"]) == {"image", "paragraph"}
+    assert "joined by +" in model.calls[0].prompt and "clip:" not in model.calls[0].prompt
+
+
+async def test_paragraph_and_document_together_are_no_set(says: Any) -> None:
+    says(paragraph=0.1, document=0.8, image=0.1)
+    with writer("paragraph+document", "paragraph+document"):
+        row, _ = await routed("What is in it?", route_by="llm")
+    assert row["corpora"] == ["document"] and row["by"] == "small, llm unreadable"
+
+
+async def test_independent_scores_of_a_checkpoint_are_read_by_the_sigmoid_rule(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checkpoint_says(
+        monkeypatch, {"none": 0.95, "paragraph": 0.81, "document": 0.9, "image": 0.85, "clip": 0.99}, independent=True
+    )
+    row, _ = await routed("What does the plan show, and why?", route_by="checkpoint")
+    assert row["corpora"] == ["document", "image"], "none falls away, one of the text corpora stays, clips are not held"

@@ -1,0 +1,208 @@
+"""Routing over a mixed library: routed against oracle, unified, random and each corpus alone (UniversalRAG, 4.2)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragweave.corpora.ingest import index
+from ragweave.corpora.library import Library, open_library
+from ragweave.corpora.types import CORPORA, Corpus
+from ragweave.evals.bootstrap import Interval, interval, paired
+from ragweave.evals.metrics import recall_at
+from ragweave.evals.mixed_data import Asked
+from ragweave.graphs.search import graph as search
+from ragweave.models.errors import InputError
+from ragweave.nodes.context import Context
+
+DEPTH = 5
+"""Items that count: recall@5."""
+ROUTED, SURE, COARSE, ORACLE = "routed", "routed, first choice only", "routed, four labels", "oracle"
+UNIFIED, ONE_SPACE, RANDOM = "unified", "unified, one vector space", "random corpus"
+
+
+@dataclass
+class System:
+    """What one way of choosing corpora gave, a value per question in their order.
+
+    Attributes:
+        recall: recall@5.
+        searched: corpora searched.
+        right: whether the gold corpus was among them.
+        ms: milliseconds.
+    """
+
+    recall: list[float] = field(default_factory=list)
+    searched: list[float] = field(default_factory=list)
+    right: list[float] = field(default_factory=list)
+    ms: list[float] = field(default_factory=list)
+
+    def add(self, recall: float, corpora: Sequence[str], gold: str, ms: float) -> None:
+        """Add one question."""
+        self.recall.append(recall)
+        self.searched.append(len(corpora))
+        self.right.append(float(gold in corpora))
+        self.ms.append(ms)
+
+
+async def prepare(rows: Sequence[Mapping[str, Any]], work: Path) -> Library:
+    """Index an item list, once for the same rows, and return the library.
+
+    Raises:
+        InputError: rows were left out, so that figures over them would be wrong.
+    """
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    name = "mixed-" + hashlib.sha256("\n".join(lines).encode()).hexdigest()[:10]
+    folder = work / name
+    if not (folder / "done").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "files").mkdir(parents=True)
+        (folder / "files" / "items.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        await index([folder / "files"], name)
+        library = await open_library(name)
+        (source,) = await library.sources()
+        if source.status != "ok" or source.warnings:
+            why = source.reason or source.warnings[0]
+            raise InputError(f"the item list cannot be used as it is ({why})", "mend it (docs/formats.md)")
+        (folder / "done").touch()
+    return await open_library(name)
+
+
+class Bench:
+    """Asks the mixed library; a search of the same corpora for the same question is made once.
+
+    Args:
+        library: the library.
+        context: knobs of every search; its library and corpora are set here.
+    """
+
+    def __init__(self, library: Library, context: Context) -> None:
+        self.library = library
+        self._base = {**context.model_dump(exclude_unset=True), "library": library.name, "expand_when": "never"}
+        self._found: dict[tuple[str, tuple[str, ...]], tuple[list[str], float]] = {}
+
+    async def routed(self, question: str, **knobs: Any) -> tuple[list[str], list[str], float]:
+        """Return the rows found, the corpora searched, and milliseconds, as the graph does it."""
+        began = time.perf_counter()
+        sent: Any = {"messages": [("human", question)]}
+        context = Context(**{**self._base, **knobs, "top_k": DEPTH})
+        state = await search.ainvoke(sent, context=context)
+        ms = (time.perf_counter() - began) * 1000
+        corpora = [c for c in state["routes"][-1]["corpora"] if c != "none"]
+        return await self.keys(state.get("candidates", [])), corpora, ms
+
+    async def of(self, question: str, corpora: Sequence[str]) -> tuple[list[str], float]:
+        """Return the rows found in these corpora, and milliseconds."""
+        key = question, tuple(c for c in CORPORA if c in corpora)
+        if key not in self._found:
+            found, _, ms = await self.routed(question, corpora=key[1], route_by="small")
+            self._found[key] = found, ms
+        return self._found[key]
+
+    async def one_space(self, question: str, corpora: Sequence[Corpus]) -> tuple[list[str], float]:
+        """Return the rows nearest to the question in one vector space, whatever their kind."""
+        began = time.perf_counter()
+        hits = [h for c in corpora for h in (await self.library.search(c, [question], DEPTH))[0].dense]
+        best = sorted(hits, key=lambda h: (-h.score, h.id))[:DEPTH]
+        return await self.keys([h.id for h in best]), (time.perf_counter() - began) * 1000
+
+    async def keys(self, ids: Sequence[str]) -> list[str]:
+        """Return the ids that the list gives its rows."""
+        items = await self.library.items(ids)
+        return [str(items[i].meta.get("key", "")) for i in ids if i in items]
+
+
+async def compare(
+    bench: Bench, asked: Sequence[Asked], on_done: Callable[[int], None] = lambda n: None
+) -> dict[str, System]:
+    """Ask every question in every way, one after another."""
+    held: list[Corpus] = [c for c in CORPORA if (await bench.library.counts()).get(c)]
+    names = [ROUTED, SURE, COARSE, ORACLE, UNIFIED, ONE_SPACE, RANDOM, *(f"{c} alone" for c in held)]
+    out = {name: System() for name in names}
+    for n, q in enumerate(asked, 1):
+
+        def score(found: Sequence[str], gold: tuple[str, ...] = q.gold) -> float:
+            return recall_at(found, gold, DEPTH)
+
+        found, corpora, ms = await bench.routed(q.text)
+        out[ROUTED].add(score(found), corpora, q.corpus, ms)
+        first, ms = await bench.of(q.text, corpora[:1]) if corpora else ([], 0.0)
+        out[SURE].add(score(first), corpora[:1], q.corpus, ms)
+        found, corpora, ms = await bench.routed(q.text, granularity="modality")
+        out[COARSE].add(score(found), corpora, q.corpus, ms)
+        found, ms = await bench.of(q.text, [q.corpus])
+        out[ORACLE].add(score(found), [q.corpus], q.corpus, ms)
+        found, corpora, ms = await bench.routed(q.text, route_by="unified")
+        out[UNIFIED].add(score(found), corpora, q.corpus, ms)
+        found, ms = await bench.one_space(q.text, held)
+        out[ONE_SPACE].add(score(found), held, q.corpus, ms)
+        alone = {c: await bench.of(q.text, [c]) for c in held}
+        for c, (found, ms) in alone.items():
+            out[f"{c} alone"].add(score(found), [c], q.corpus, ms)
+        # The mean over every corpus: what drawing one would give on average, without the noise of drawing.
+        expected = float(np.mean([score(found) for found, _ in alone.values()]))
+        out[RANDOM].recall.append(expected)
+        out[RANDOM].searched.append(1)
+        out[RANDOM].right.append(1 / len(held))
+        out[RANDOM].ms.append(float(np.mean([ms for _, ms in alone.values()])))
+        on_done(n)
+    return out
+
+
+def rows_of(found: Mapping[str, System]) -> list[list[str | float | int]]:
+    """Return a table row per system: figures, and paired differences from the oracle and from unified search."""
+    rows: list[list[str | float | int]] = []
+    for name, s in found.items():
+        mean = interval(s.recall)
+        gaps = [paired(found[base].recall, s.recall) if name != base else None for base in (ORACLE, UNIFIED)]
+        shown = [_shown(gap) for gap in gaps]
+        searched, right = float(np.mean(s.searched)), float(np.mean(s.right))
+        rows.append([name, mean.mean, f"{mean.low:.3f} to {mean.high:.3f}", searched, right, *shown])
+    return rows
+
+
+def _shown(gap: Interval | None) -> str:
+    return f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]" if gap else "-"
+
+
+COLUMNS = ("system", "R@5", "95 % interval", "corpora", "right corpus", "against oracle", "against unified")
+
+
+def by_kind(found: Mapping[str, System], asked: Sequence[Asked]) -> list[list[str | float | int]]:
+    """Return recall@5 per system and gold corpus."""
+    kinds = [c for c in CORPORA if any(q.corpus == c for q in asked)]
+    return [
+        [name, *(float(np.mean([r for r, q in zip(s.recall, asked, strict=True) if q.corpus == k])) for k in kinds)]
+        for name, s in found.items()
+    ]
+
+
+def flat(found: Mapping[str, System], questions: int) -> dict[str, float]:
+    """Return the figures under the keys that `--json` writes."""
+
+    def key(name: str) -> str:
+        return name.replace(",", "").replace(" ", "_")
+
+    out: dict[str, float] = {"questions": questions}
+    for name, s in found.items():
+        out[f"recall@5_{key(name)}"] = round(float(np.mean(s.recall)), 4)
+    out["corpora_searched"] = round(float(np.mean(found[ROUTED].searched)), 4)
+    out["right_corpus"] = round(float(np.mean(found[ROUTED].right)), 4)
+    for base in (ORACLE, UNIFIED):
+        gap = paired(found[base].recall, found[ROUTED].recall)
+        out |= {
+            f"routed_minus_{base}": round(gap.mean, 4),
+            f"routed_minus_{base}_low": round(gap.low, 4),
+            f"routed_minus_{base}_high": round(gap.high, 4),
+        }
+    for name in (ROUTED, ORACLE, UNIFIED):
+        out[f"ms_{name}"] = round(float(np.mean(found[name].ms)), 1)
+    return out

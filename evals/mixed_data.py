@@ -1,0 +1,158 @@
+"""A library of every kind, made of public data by text alone, and questions whose corpus is known.
+
+Paragraphs are those of XQuAD, documents those of HotpotQA; pictures are indexed by title and caption, and asked for by
+what can be seen on them; recordings are indexed by what is said, whole as videos and in stretches of about a minute as
+clips. No question was made from the text that is indexed for its answer: those of `mixed_queries.jsonl` were written
+for this purpose, from the descriptions for the blind (pictures) and by paraphrase (clips, videos), before any of them
+was routed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ragweave.corpora.types import CORPORA
+from ragweave.evals.data import read_jsonl
+from ragweave.models.errors import InputError
+
+CLIP_WORDS = 150
+"""Words of a clip: about a minute of speech."""
+WORDS_PER_SECOND = 2.5
+"""Of speech; the data name times for few turns only, so that all are estimated alike."""
+PER_SET = 120
+"""Questions taken of XQuAD."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question over the mixed library.
+
+    Attributes:
+        id: of the question.
+        text: the question.
+        corpus: where its answer lies.
+        gold: ids of the rows that answer it.
+    """
+
+    id: str
+    text: str
+    corpus: str
+    gold: tuple[str, ...]
+
+
+def read_asked(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[Asked]:
+    """Read questions over a list of items: `id, question, gold` (ids of rows; all of one kind).
+
+    Raises:
+        InputError: a question lacks a field, or its gold is not in the list or of several kinds.
+    """
+    kinds = {str(r["id"]): str(r["kind"]) for r in rows if r.get("id")}
+    out = []
+    for q in read_jsonl(path, ["id", "question", "gold"]):
+        gold = tuple(str(g) for g in q["gold"]) if isinstance(q["gold"], list) else ()
+        found = {kinds.get(g, "") for g in gold}
+        if len(found) != 1 or not found <= set(CORPORA):
+            raise InputError(
+                f"the gold of question {q['id']} of {path.name} is not one kind of rows of the list",
+                "name the ids of rows, all of one kind",
+            )
+        out.append(Asked(str(q["id"]), str(q["question"]), found.pop(), gold))
+    return out
+
+
+def library_rows(data: Path) -> list[Row]:
+    """Return the rows of the item list (docs/formats.md), ids included."""
+    rows: list[Row] = []
+    for p in read_jsonl(data / "squad_xquad_en/passages.jsonl", ["id", "title", "text"]):
+        rows.append({"kind": "paragraph", "id": f"p {p['id']}", "title": p["title"], "text": p["text"]})
+    for p in read_jsonl(data / "multihop_hotpotqa/corpus.jsonl", ["id", "title", "text"]):
+        rows.append({"kind": "document", "id": f"d {p['id']}", "title": p["title"], "text": p["text"]})
+    for c in read_jsonl(data / "images_astronomy/captions.jsonl", ["id", "title", "caption", "file"]):
+        rows.append(
+            {"kind": "image", "id": c["id"], "title": c["title"] or c["id"], "caption": c["caption"], "file": c["file"]}
+        )
+    rows = [r for r in rows if r.get("text") or r.get("caption")]
+    for name, turns in _recordings(data).items():
+        rows += _recording(name, turns)
+    return rows
+
+
+def _recordings(data: Path) -> dict[str, list[tuple[str, str]]]:
+    """Return what is said in each recording: (id of the turn or slide, words), in order."""
+    out: dict[str, list[tuple[str, str]]] = {}
+    for s in read_jsonl(data / "transcripts_practicalai/segments.jsonl", ["episode", "text"]):
+        turns = out.setdefault(str(s["episode"]), [])
+        turns.append((str(len(turns)), str(s["text"])))
+    for s in read_jsonl(data / "slide_lectures_swc/slides.jsonl", ["lecture", "n", "narration"]):
+        out.setdefault(str(s["lecture"]), []).append((str(s["n"]), str(s["narration"] or "")))
+    return out
+
+
+def _recording(name: str, turns: Sequence[tuple[str, str]]) -> Iterator[Row]:
+    title = name.replace("_", " ").replace("-", " ")
+    common = {"title": title, "file": f"recordings/{name}.mp4"}
+    second = 0.0
+    for group in _stretches(turns):
+        said = " ".join(text for _, text in group)
+        ends = second + len(said.split()) / WORDS_PER_SECOND
+        times = {"start": round(second, 1), "end": round(max(ends, second + 0.1), 1)}
+        yield {"kind": "clip", "id": clip_id(name, group), **common, "transcript": said, **times}
+        second = ends
+    whole = " ".join(text for _, text in turns)
+    yield {"kind": "video", "id": name, **common, "transcript": whole, "start": 0.0, "end": round(second + 0.1, 1)}
+
+
+def _stretches(turns: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """Group turns into stretches of at least CLIP_WORDS; a short rest joins the last one."""
+    groups: list[list[tuple[str, str]]] = [[]]
+    held = 0
+    for turn in turns:
+        if held >= CLIP_WORDS:
+            groups.append([])
+            held = 0
+        groups[-1].append(turn)
+        held += len(turn[1].split())
+    if len(groups) > 1 and held < CLIP_WORDS / 3:
+        groups[-2:] = [groups[-2] + groups[-1]]
+    return groups
+
+
+def clip_id(name: str, group: Sequence[tuple[str, str]]) -> str:
+    """Return the id of a clip: the recording, its first and its last turn."""
+    return f"{name} {group[0][0]}-{group[-1][0]}"
+
+
+def questions(data: Path) -> list[Asked]:
+    """Return the questions: XQuAD (every n-th), HotpotQA, and the written ones over pictures, clips and videos."""
+    xquad = read_jsonl(data / "squad_xquad_en/queries.jsonl", ["id", "question", "gold"])
+    out = [
+        Asked(f"xquad {q['id']}", q["question"], "paragraph", tuple(f"p {g}" for g in q["gold"]))
+        for q in xquad[:: max(1, len(xquad) // PER_SET)][:PER_SET]
+    ]
+    out += [
+        Asked(f"hotpot {q['id']}", q["question"], "document", tuple(f"d {g}" for g in q["gold"]))
+        for q in read_jsonl(data / "multihop_hotpotqa/queries.jsonl", ["id", "question", "gold"])
+    ]
+    clips = {
+        (name, turn): clip_id(name, group)
+        for name, turns in _recordings(data).items()
+        for group in _stretches(turns)
+        for turn, _ in group
+    }
+    for line in files("ragweave.evals").joinpath("mixed_queries.jsonl").read_text(encoding="utf-8").splitlines():
+        q = json.loads(line)
+        gold = tuple(clips[_at(g)] if q["kind"] == "clip" else g for g in q["gold"])
+        out.append(Asked(q["id"], q["question"], q["kind"], gold))
+    return out
+
+
+def _at(gold: str) -> tuple[str, str]:
+    name, _, turn = gold.rpartition(":")
+    return name, turn

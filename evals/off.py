@@ -1,0 +1,117 @@
+"""Runs without one of the agent's nodes: what stands in its place does as little as the rest of the graph can bear."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Collection
+from typing import Literal, get_args
+
+from langgraph.runtime import Runtime
+
+from ragweave.graphs.base import Wrap
+from ragweave.models.errors import InputError
+from ragweave.nodes.context import Context
+from ragweave.nodes.passages import as_strip
+from ragweave.nodes.run import Run
+from ragweave.nodes.state import Grade, Hop, State, Update
+
+Node = Callable[..., Awaitable[Update]]
+Off = Literal["route", "expand", "fuse", "grade", "refine", "reason"]
+OFF: tuple[Off, ...] = get_args(Off)
+
+WITHOUT: dict[Off, str] = {
+    "route": "the finest granularity of each modality is searched",
+    "expand": "the query is asked as it is",
+    "fuse": "the nearest items by vector alone, in that order",
+    "grade": "everything found counts as correct",
+    "refine": "items go to the writer whole",
+    "reason": "one round",
+}
+"""What a run does in a node's place."""
+
+
+def without(names: Collection[str]) -> Wrap:
+    """Return what leaves these nodes out of a graph; to be used with `graphs.base.through`."""
+
+    def wrap(name: str, node: Node) -> Node:
+        if name not in names:
+            return node
+        stand_in = _IN_PLACE[name]
+
+        @functools.wraps(node)
+        async def left_out(state: State, runtime: Runtime[Context]) -> Update:
+            return await stand_in(state, runtime, node)
+
+        return left_out
+
+    return wrap
+
+
+async def _nothing(state: State, runtime: Runtime[Context], node: Node) -> Update:
+    return {}
+
+
+async def _by_vector(state: State, runtime: Runtime[Context], node: Node) -> Update:
+    found = [row for row in state.get("found", []) if row["kind"] == "dense" and row["query"] == state["query"]]
+    context = Context.of(runtime).model_copy(update={"rerank": False, "recency": "off"})
+    return await node(State(**{**state, "found": found}), runtime.override(context=context))
+
+
+async def _all_correct(state: State, runtime: Runtime[Context], node: Node) -> Update:
+    rows = {e["id"]: e for e in state.get("evidence", [])}
+    best = max((rows[i]["relevance"] for i in state.get("candidates", []) if i in rows), default=-1.0)
+    grade: Grade = {"hop": state["hop"], "action": "correct", "best": best, "upper": -1.0, "lower": -1.0, "by": "off"}
+    return {"grade": grade}
+
+
+async def _whole(state: State, runtime: Runtime[Context], node: Node) -> Update:
+    grade = state.get("grade")
+    lower = grade["lower"] if grade else -1.0
+    rows = {e["id"]: e for e in state.get("evidence", [])}
+    kept = [rows[i] for i in state.get("candidates", []) if i in rows and rows[i]["relevance"] >= lower]
+    return {"knowledge": [as_strip(e) for e in kept]}
+
+
+async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Update:
+    if not (state.get("tasks") or state.get("routes")):
+        # Auto-RAG's own graph reasons before its first search as well.
+        return await node(state, runtime)
+    run = Run.of("reason", state, runtime)
+    run.by = "off"
+    grade = state.get("grade")
+    row: Hop = {
+        "n": state["hop"],
+        "query": state["query"],
+        "corpora": sorted({t["corpus"] for t in state.get("tasks", [])}),
+        "evidence": list(state.get("candidates", [])),
+        "action": grade["action"] if grade else "",
+        "learnt": "",
+        "missing": "",
+        "next": "",
+        "lead": "",
+        "by": "off",
+    }
+    return run.done("left out", then="generate", enough=True, hops=[row])
+
+
+_IN_PLACE: dict[str, Callable[[State, Runtime[Context], Node], Awaitable[Update]]] = {
+    "route": _nothing,
+    "expand": _nothing,
+    "fuse": _by_vector,
+    "grade": _all_correct,
+    "refine": _whole,
+    "reason": _one_round,
+}
+
+
+def check_off(names: Collection[str]) -> list[Off]:
+    """Return the names of nodes to leave out.
+
+    Raises:
+        InputError: a node of that name cannot be left out.
+    """
+    known: dict[str, Off] = {name: name for name in OFF}
+    for name in names:
+        if name not in known:
+            raise InputError(f"the node {name!r} cannot be left out", f"use one of: {', '.join(OFF)}")
+    return [known[n] for n in dict.fromkeys(names)]

@@ -1,0 +1,101 @@
+"""Routing over a mixed library: what each way of choosing corpora finds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from ragweave import cli
+from ragweave.evals.mixed_data import CLIP_WORDS, _stretches, library_rows, questions, read_asked
+from ragweave.models.errors import InputError
+
+ITEMS: list[dict[str, Any]] = [
+    {"kind": "paragraph", "id": "lease", "title": "Lease", "text": "The lease of the flat was signed on 3 May 2019."},
+    {"kind": "paragraph", "id": "pump", "title": "Pump", "text": "The pump in the cellar was built in Tartu."},
+    {"kind": "image", "id": "boiler", "title": "Boiler", "caption": "A red valve above the grey boiler in the photo."},
+    {"kind": "clip", "id": "tour", "transcript": "Now we bleed the radiator.", "file": "t.mp4", "start": 5, "end": 9},
+]
+QUESTIONS: list[dict[str, Any]] = [
+    {"id": "1", "question": "When was the lease of the flat signed?", "gold": ["lease"]},
+    {"id": "2", "question": "What colour is the valve in the photo of the boiler?", "gold": ["boiler"]},
+    {"id": "3", "question": "At which moment of the recording do they bleed the radiator?", "gold": ["tour"]},
+]
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
+    return path
+
+
+def mixed(folder: Path, rows: list[dict[str, Any]], asked: list[dict[str, Any]], *more: str) -> Any:
+    items, q = write(folder / "items.jsonl", rows), write(folder / "q.jsonl", asked)
+    paths = [
+        "--items",
+        str(items),
+        "--questions",
+        str(q),
+        "--work",
+        str(folder / "w"),
+        "--json",
+        str(folder / "r.json"),
+    ]
+    return CliRunner().invoke(cli.app, ["eval", "mixed", *paths, *more])
+
+
+def test_the_command_compares_every_way_and_writes_flat_figures(tmp_path: Path) -> None:
+    done = mixed(tmp_path, ITEMS, QUESTIONS, "--html", str(tmp_path / "page.html"))
+    assert done.exit_code == 0, done.output
+    flat = json.loads((tmp_path / "r.json").read_text())
+    assert flat["recall@5_oracle"] == flat["recall@5_routed"] == flat["recall@5_unified"] == 1
+    assert flat["recall@5_image_alone"] == pytest.approx(1 / 3, abs=1e-3)
+    assert flat["recall@5_random_corpus"] == pytest.approx(1 / 3, abs=1e-3)
+    assert flat["right_corpus"] == 1 and 1 <= flat["corpora_searched"] < 2 and flat["train_overlap"] == 0
+    assert flat["routed_minus_oracle"] == 0
+    for system in ("routed", "routed, four labels", "unified, one vector space", "clip alone"):
+        assert system in done.stdout
+    assert "<table>" in (tmp_path / "page.html").read_text()
+
+
+def test_rows_that_would_be_left_out_stop_the_measurement(tmp_path: Path) -> None:
+    done = mixed(tmp_path, [*ITEMS, {"kind": "clip", "id": "x", "text": "no times"}], QUESTIONS)
+    assert isinstance(done.exception, InputError) and "needs start and end" in str(done.exception)
+
+
+@pytest.mark.parametrize("gold", [["nowhere"], [], "lease", ["lease", "boiler"]])
+def test_gold_must_be_rows_of_one_kind(tmp_path: Path, gold: Any) -> None:
+    path = write(tmp_path / "q.jsonl", [{"id": "7", "question": "?", "gold": gold}])
+    with pytest.raises(InputError, match="gold of question 7"):
+        read_asked(path, ITEMS)
+
+
+def test_the_source_is_either_public_data_or_a_list_with_questions(tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli.app, ["eval", "mixed", "--items", str(tmp_path)])
+    assert isinstance(done.exception, InputError) and "--questions" in str(done.exception)
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=40))
+def test_stretches_hold_every_turn_once_and_in_order(lengths: list[int]) -> None:
+    turns = [(str(n), "w " * size) for n, size in enumerate(lengths)]
+    groups = _stretches(turns)
+    assert [t for g in groups for t in g] == turns
+    for group in groups[:-1]:
+        assert sum(len(text.split()) for _, text in group) >= CLIP_WORDS
+
+
+@pytest.mark.data
+def test_no_question_over_the_public_data_is_the_text_that_is_indexed_for_it(data_dir: Path) -> None:
+    rows = {r["id"]: r for r in library_rows(data_dir)}
+    asked = questions(data_dir)
+    assert len(asked) > 350 and {q.corpus for q in asked} == {"paragraph", "document", "image", "clip", "video"}
+    for q in asked:
+        for gold in q.gold:
+            row = rows[gold]
+            assert row["kind"] == q.corpus
+            text = " ".join(str(row.get(k, "")) for k in ("title", "text", "caption", "transcript")).casefold()
+            assert q.text.casefold().strip(" ?.") not in text
