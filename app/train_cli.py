@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -109,6 +109,29 @@ def evaluator(
     _checkpoint(train, out, "RAGWEAVE_EVALUATOR")
 
 
+@train_app.command()
+def reasoner(
+    data: Annotated[Path, typer.Option("--data", help="Conversations that `ragweave synthesize` wrote.")],
+    base: BaseOption = "",
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of the adapter, or of the merged model.")] = None,
+    merge: Annotated[bool, typer.Option("--merge", help="Write the whole tuned model, not the adapter alone.")] = False,
+    rank: Annotated[int, typer.Option("--rank", help="Of the low-rank matrices.")] = 16,
+    max_length: Annotated[int, typer.Option("--max-length", help="Longer conversations are left out.")] = 8_192,
+    epochs: EpochsOption = None,
+    rate: RateOption = None,
+    batch: BatchOption = None,
+    seed: SeedOption = None,
+    licence: LicenceOption = "",
+) -> None:
+    """Tune a chat model to reason and search in turns; see docs/finetune.md."""
+    from ragweave.evals.train_reasoner import Tuning, train_reasoner
+
+    given: dict[str, Any] = {"epochs": epochs, "rate": rate, "batch": batch, "seed": seed}
+    tuning = Tuning(rank=rank, max_length=max_length, merge=merge, **{k: v for k, v in given.items() if v is not None})
+    train = partial(train_reasoner, data, *_places(base, out), tuning, licence=licence)
+    _checkpoint(train, out, "RAGWEAVE_JUDGE=openai:NAME, once a server offers it as NAME")
+
+
 def _places(base: str, out: Path | None) -> tuple[str, Path]:
     from ragweave.models.errors import InputError
 
@@ -130,7 +153,7 @@ def _checkpoint(train: Callable[..., dict[str, float]], out: Path | None, variab
             train, progress=lambda done, total, said: bar.update(task, completed=done, total=total, description=said)
         )
     typer.echo(", ".join(f"{name} {value:.4g}" for name, value in figures.items()))
-    typer.echo(f"{out}: use it with {variable}={out}")
+    typer.echo(f"{out}: use it with {variable}" + ("" if "=" in variable else f"={out}"))
 
 
 def _small_router(data: Path, out: Path, templates: bool, leave_one_out: bool) -> None:

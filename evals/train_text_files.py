@@ -18,6 +18,7 @@ from ragweave.models.checkpoint_files import SHEET, Sheet
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
+    from ragweave.evals.train_reasoner import Tuning
     from ragweave.evals.train_text import Recipe
 
 
@@ -46,7 +47,7 @@ def publish(
     folder: Path,
     out: Path,
     sheet: Sheet,
-    recipe: Recipe,
+    recipe: Recipe | Tuning,
     base: str,
     data: Path,
     licence: str,
@@ -100,7 +101,9 @@ def _readme(sheet: Sheet, card: Mapping[str, object]) -> str:
         lines += [f"## {title.capitalize()}", "", "| | |", "|---|---|"]
         lines += [f"| {name} | {value} |" for name, value in rows.items()] + [""]
     lines += [
-        "The figures are of the held-out rows that also chose the epoch"
+        "The losses are per token of the assistant in the held-out conversations."
+        if sheet.task == "reasoner"
+        else "The figures are of the held-out rows that also chose the epoch"
         + (" and the temperature" if sheet.task == "router" else "")
         + ": measure on other data with `ragweave eval`.",
         "",

@@ -38,7 +38,7 @@ class Sheet(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    task: Literal["router", "evaluator"] | None = None
+    task: Literal["router", "evaluator", "reasoner"] | None = None
     """What it was trained for; None where nobody said."""
     labels: tuple[str, ...] = ()
     """Label words of a router that generates them."""
