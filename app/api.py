@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GRAPHS: dict[str, str] = {
-    name: f"ragweave.graphs.{name}" for name in ("agent", "universal_rag", "rag_fusion", "crag", "auto_rag")
+    name: f"ragweave.graphs.{name}"
+    for name in ("agent", "universal_rag", "rag_fusion", "crag", "auto_rag", "video_rag")
 }
 """Graphs by name, and the module that builds each."""
 
@@ -108,12 +109,19 @@ async def astream(
     limit = 20 + 10 * (context.max_hops + context.max_recalls)
     config: Any = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "recursion_limit": limit}
     state: Any = {}
-    async for part in compiled.astream(
-        sent, config, context=context, stream_mode=["custom", "values"], version="v2", durability=durability
-    ):
+    stream = compiled.astream(
+        sent,
+        config,
+        context=context,
+        stream_mode=["custom", "values"],
+        version="v2",
+        durability=durability,
+        subgraphs=True,
+    )
+    async for part in stream:
         if part["type"] == "custom":
             yield part["data"]
-        elif part["type"] == "values":
+        elif part["type"] == "values" and not part["ns"]:
             state = part["data"]
             for asked in part.get("interrupts") or ():
                 yield dict(asked.value)

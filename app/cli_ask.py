@@ -20,6 +20,7 @@ from ragweave.cli_common import (
     print_json,
     run,
 )
+from ragweave.cli_scope import Choice, Folder, From, To, Video, scope
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,6 +74,11 @@ def ask(
     max_hops: MaxHops = None,
     top_k: TopK = None,
     sentences: Annotated[int | None, typer.Option("--sentences", help="Longest extractive answer.")] = None,
+    video: Video = None,
+    folder: Folder = None,
+    from_: From = None,
+    to: To = None,
+    choice: Choice = None,
     set_: Set = None,
     graph: GraphOption = None,
     trace: TraceOption = False,
@@ -83,7 +89,17 @@ def ask(
 
     Exit code 3 when the library does not answer it.
     """
-    context = build_context(library, set_, mind=mind, web=web, max_hops=max_hops, top_k=top_k, sentences=sentences)
+    context = build_context(
+        library,
+        set_,
+        mind=mind,
+        web=web,
+        max_hops=max_hops,
+        top_k=top_k,
+        sentences=sentences,
+        choices=choice,
+        **scope(video, folder, from_, to),
+    )
     asked = read_question(question)
     if save is None:
         answer = answer_aloud(asked, context, graph=graph, trace=trace, quiet=as_json)
@@ -101,6 +117,10 @@ def search(
     query: Annotated[str, typer.Argument(help="What to look for; `-` reads it from standard input.")],
     library: LibraryOption = None,
     top_k: TopK = None,
+    video: Video = None,
+    folder: Folder = None,
+    from_: From = None,
+    to: To = None,
     set_: Set = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -110,7 +130,8 @@ def search(
     """
     from ragweave import api
 
-    found = run(api.asearch(read_question(query), context=build_context(library, set_, top_k=top_k)))
+    context = build_context(library, set_, top_k=top_k, **scope(video, folder, from_, to))
+    found = run(api.asearch(read_question(query), context=context))
     if as_json:
         print_json(found)
     elif found:

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragweave.models.text import UNSPACED, clip
+from ragweave.nodes.moments import clock
 
 if TYPE_CHECKING:
     from ragweave.corpora.types import Locator
@@ -33,6 +34,11 @@ STEPS = {
     "expand": "Asked in other words",
     "plan": "Planned the search",
     "retrieve": "Searched",
+    "recast": "Put the question into the words of recordings",
+    "channel": "Searched the recordings",
+    "pool": "Pooled the clips",
+    "judge": "Judged the clips",
+    "look": "Looked at the frames",
     "fuse": "Joined and ordered what came back",
     "grade": "Judged what came back",
     "refine": "Kept what bears on the question",
@@ -70,7 +76,25 @@ def place(locator: Locator) -> str:
         parts.append(" › ".join(clean(h) for h in locator["heading"]))
     elif "line" in locator:
         parts.append(f"line {locator['line']}")
-    return ", ".join(parts)
+    where = ", ".join(parts)
+    return f"{where} {span}".lstrip() if (span := seconds_of(locator)) else where
+
+
+def seconds_of(locator: Locator) -> str:
+    """Write the time of a place in a recording, as 12:31-12:58; an empty string where it has none."""
+    if locator.get("kind") != "time" or "start" not in locator:
+        return ""
+    start, end = clock(locator["start"]), clock(locator.get("end", locator["start"]))
+    return start if start == end else f"{start}-{end}"
+
+
+def place_in(title: str, locator: Locator) -> str:
+    """Say where evidence lies; a recording that shares its file with others is named as well."""
+    where = place(locator)
+    if locator.get("kind") != "time" or "file" not in locator or title in ("", Path(locator["file"]).stem):
+        return where
+    file = short_path(locator["file"])
+    return f"{file} ({clean(title)}){where[len(file) :]}"
 
 
 def link(locator: Locator) -> str:
@@ -164,7 +188,7 @@ def print_citations(console: Console, citations: Sequence[Citation], heading: st
     console.print(Text(heading, style="bold"))
     groups: dict[tuple[str, str], list[Citation]] = {}
     for c in citations:
-        groups.setdefault((c.id, place(c.locator) or clean(c.title)), []).append(c)
+        groups.setdefault((c.id, place_in(c.title, c.locator) or clean(c.title)), []).append(c)
     for (id_, where), cited in groups.items():
         line = Text("  " + "".join(f"[{c.n}]" for c in cited) + " ", style="cyan")
         indent = line.cell_len
@@ -180,7 +204,10 @@ def print_evidence(console: Console, evidence: Sequence[Evidence]) -> None:
     """Print ranked evidence: place, scores and the text that matched."""
     for n, e in enumerate(evidence, 1):
         head = Text(f"{n:>2}. ", style="cyan")
-        head.append(place(e["locator"]) or clean(e["title"]), style=Style(bold=True, link=link(e["locator"]) or None))
+        head.append(
+            place_in(e["title"], e["locator"]) or clean(e["title"]),
+            style=Style(bold=True, link=link(e["locator"]) or None),
+        )
         console.print(head, soft_wrap=True)
         facts = [f"relevance {e['relevance']:+.2f}", f"score {e['score']:.3f}", e["corpus"], e["id"]]
         if e["date"]:

@@ -226,7 +226,7 @@ class Catalog:
             for part in _parts(wanted):
                 query = select(items).where(items.c.library == library, items.c.id.in_(part))
                 rows += connection.execute(query).mappings().all()
-            where = _paths(connection, library, {row["source"] for row in rows})
+            where = paths_of(connection, library, {row["source"] for row in rows})
         for row in rows:
             lies = where.get(row["source"])
             found[row["id"]] = unpack(row, lies[0] if lies else None)
@@ -265,7 +265,7 @@ class Catalog:
                     query, count = query.where(sources.c.id.in_(part)), count.where(items.c.source.in_(part))
                 counts = {row[0]: int(row[1]) for row in connection.execute(count.group_by(items.c.source))}
                 rows = connection.execute(query).mappings().all()
-                where = _paths(connection, library, {row["id"] for row in rows})
+                where = paths_of(connection, library, {row["id"] for row in rows})
                 found += [_source(row, where.get(row["id"], ()), counts.get(row["id"], 0)) for row in rows]
         return sorted(found, key=lambda s: (s.path, s.id))
 
@@ -299,7 +299,8 @@ def bump(connection: Connection, library: str) -> int:
     return following
 
 
-def _paths(connection: Connection, library: str, wanted: set[str]) -> dict[str, tuple[str, ...]]:
+def paths_of(connection: Connection, library: str, wanted: set[str]) -> dict[str, tuple[str, ...]]:
+    """Return where sources lie, in the order of the paths, within a transaction."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for part in _parts(sorted(wanted)):
         query = select(paths.c.source, paths.c.path).where(paths.c.library == library, paths.c.source.in_(part))

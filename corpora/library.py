@@ -13,6 +13,7 @@ from ragweave.corpora.catalog import generation as generation_of
 from ragweave.corpora.commit import Committer
 from ragweave.corpora.compact import compact
 from ragweave.corpora.media import Media
+from ragweave.corpora.recordings import Recording, items_of, recordings
 from ragweave.corpora.rows import Source
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.stores import Stores, check_encoder, close_stores, stores
@@ -118,6 +119,14 @@ class Library:
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return items with their full text; ids that this library does not hold are left out."""
         return await asyncio.to_thread(self._held.catalog.items, self.id, ids)
+
+    async def items_of(self, source: str, corpus: Corpus) -> list[Item]:
+        """Return the items of a source in one corpus, in order."""
+        return await asyncio.to_thread(items_of, self._held.catalog.engine, self.id, source, corpus)
+
+    async def recordings(self) -> list[Recording]:
+        """Return every recording, in the order of the titles."""
+        return await asyncio.to_thread(recordings, self._held.catalog.engine, self.id)
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraph items.

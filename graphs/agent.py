@@ -6,6 +6,7 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from ragweave.graphs.base import Builder, new_graph
+from ragweave.graphs.video_rag import build_retrieval
 from ragweave.nodes.check import check
 from ragweave.nodes.context import Context
 from ragweave.nodes.expand import expand
@@ -13,7 +14,7 @@ from ragweave.nodes.frame import frame
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.grade import after_grade, grade
-from ragweave.nodes.plan import dispatch, plan
+from ragweave.nodes.plan import dispatch_recordings, plan
 from ragweave.nodes.reason import after_reason, reason
 from ragweave.nodes.recall import recall
 from ragweave.nodes.refine import refine
@@ -36,6 +37,7 @@ def build() -> Builder:
         expand=expand,
         plan=plan,
         retrieve=retrieve,
+        retrieve_video=build_retrieval().compile(name="retrieve_video"),
         fuse=fuse,
         grade=grade,
         refine=refine,
@@ -51,8 +53,9 @@ def build() -> Builder:
     builder.add_edge("frame", "expand")
     builder.add_edge("route", "plan")
     builder.add_edge("expand", "plan")
-    builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
+    builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve", "retrieve_video", "generate"])
     builder.add_edge("retrieve", "fuse")
+    builder.add_edge("retrieve_video", "fuse")
     builder.add_edge("fuse", "grade")
     builder.add_conditional_edges("grade", correct, ["refine", "search_web", "reason"])
     builder.add_edge("refine", "reason")

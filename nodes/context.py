@@ -40,6 +40,22 @@ class Context(BaseModel):
     )
     corpora: tuple[Corpus, ...] = Field((), description="Search only these corpora; empty lets the router decide.")
     sources: tuple[str, ...] = Field((), max_length=200, description="Search only these source ids; empty means all.")
+    videos: tuple[str, ...] = Field(
+        (), max_length=200, description="Search only these recordings: file names, titles, or ids of sources."
+    )
+    collection: str = Field("", max_length=4_000, description="Search only sources in this folder and below it.")
+    from_time: float | None = Field(None, ge=0, description="Search recordings only from this second on.")
+    to_time: float | None = Field(None, ge=0, description="Search recordings only up to this second.")
+    channels: tuple[Literal["chunk", "entity", "visual", "speech"], ...] = Field(
+        ("chunk", "entity", "visual", "speech"), description="Ways into the recordings that are asked."
+    )
+    clips: int = Field(12, ge=1, le=50, description="Clips that the channels' lists are pooled to.")
+    look: Literal["auto", "off"] = Field(
+        "auto", description="Look at the frames of the clips that were kept, where a vision model is configured."
+    )
+    look_frames: int = Field(15, ge=1, le=32, description="Frames of a clip that a vision model is shown.")
+    references: bool = Field(True, description="Show the numbers of the sources in the answer's text.")
+    choices: tuple[str, ...] = Field((), max_length=26, description="Answers to choose from: multiple choice.")
     top_k: int = Field(8, ge=1, le=50, description="Items kept per hop after fusion.")
     pool: int = Field(50, ge=5, le=500, description="Candidates per list before fusion and reranking.")
     phrasings: int = Field(4, ge=0, le=10, description="Rewrites beside the question (RAG-Fusion).")
@@ -129,6 +145,10 @@ class Context(BaseModel):
     def _ordered(self) -> Context:
         if self.upper is not None and self.lower is not None and self.lower > self.upper:
             raise ValueError("the lower threshold lies above the upper one")
+        if self.from_time is not None and self.to_time is not None and self.to_time <= self.from_time:
+            raise ValueError("the time range ends before it begins")
+        if len(self.choices) == 1 or len(set(self.choices)) < len(self.choices):
+            raise ValueError("a multiple choice needs at least two different answers")
         return self
 
     @classmethod

@@ -68,6 +68,8 @@ async def frame(state: State, runtime: Runtime[Context]) -> Update:
         "enough": False,
         "candidates": [],
         "tasks": [],
+        "looked": {},
+        "timeline": None,
         "grade": None,
         "consent": None,
         "draft": [],

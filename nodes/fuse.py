@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -61,11 +61,16 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
         half_life = run.context.half_life or own.half_life or HALF_LIFE
         rows = await asyncio.to_thread(by_age, rows, half_life, run.context.recency_floor, now)
         told = f", newer first (half-life {half_life:g} days)"
-    rows = rows[: run.context.top_k]
+    rows = with_looks(rows[: run.context.top_k], state.get("looked", {}))
     summary = f"{len(rows)} of {len(pool)} items kept{told}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
     best = {"best": max((r["relevance"] for r in rows), default=-1.0)} if query == state["question"] else {}
     return run.done(summary, data={"items": ids}, evidence=rows, candidates=ids, found=Overwrite([]), **best)
+
+
+def with_looks(rows: list[Evidence], looked: Mapping[str, str]) -> list[Evidence]:
+    """Add to clips what a vision model saw in their frames."""
+    return [{**r, "seen": looked[r["id"]]} if r["id"] in looked else r for r in rows]
 
 
 def fused(found: list[RankedList], query: str, context: Context) -> Ranking:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from string import ascii_uppercase
 
 from langgraph.runtime import Runtime
 
+from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.web.plain import one_line
 from ragweave.models.arithmetic import compute
 from ragweave.models.chat import Chat
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import content_terms, sentences, terms
+from ragweave.nodes import choice
 from ragweave.nodes.answer import Citation, Sentence, Support
 from ragweave.nodes.check import citation_of, marked, message_id, verify
 from ragweave.nodes.context import Context
@@ -20,8 +23,10 @@ from ragweave.nodes.extract import Extract, choose, rank, with_context
 from ragweave.nodes.origins import by_origin, conflict, labelled
 from ragweave.nodes.passages import headed, known
 from ragweave.nodes.phrases import phrase
+from ragweave.nodes.references import exact, timed, times_agree
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Evidence, State, Strip, Update
+from ragweave.nodes.state import Evidence, State, Strip, Timeline, Update
+from ragweave.nodes.tell import QUOTED, tell
 from ragweave.nodes.writing import complete_sentences, marks, plain
 from ragweave.prompts import load, quote
 
@@ -41,8 +46,17 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     draft = Draft(run, state)
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
     strips = known(state, _SHOWN)
+    timeline = state.get("timeline")
+    if timeline is not None:
+        strips = timeline["moments"]
+    draft.clips = await (await run.library()).items(timed(strips))
     model = run.chat("writer")
-    if not strips and routed is not None and routed["corpora"] == ["none"]:
+    if run.context.choices and strips:
+        await run.decide(model, lambda m: _choose(draft, strips, m), lambda: _choose(draft, strips, None))
+    elif timeline is not None:
+        quoted = model if timeline["kind"] in QUOTED else None
+        await run.decide(quoted, lambda m: _write(m, draft, strips), lambda: _tell(draft, timeline))
+    elif not strips and routed is not None and routed["corpora"] == ["none"]:
         await run.decide(model, lambda m: _converse(m, draft), lambda: _reply(draft))
     elif not strips:
         draft.abstain = await _nothing(run, state)
@@ -76,17 +90,22 @@ class Draft:
         self.citations: list[Citation] = []
         self.dropped = 0
         self.abstain = ""
+        self.clips: dict[str, Item] = {}
+        """Clips that the strips were cut from: their spans give the seconds of a sentence."""
 
     def emit(self, text: str, support: Support, strips: list[tuple[Strip, str]], confidence: float) -> None:
         """Show a sentence that passed; `strips` are what it rests on, each with the words it rests on."""
-        used = [self._cite(strip, words) for strip, words in strips]
-        numbers = tuple(dict.fromkeys(c.n for c in used))
+        shown = strips if self.run.context.references else []
+        used = [self._cite(strip, words) for strip, words in shown]
+        used = list({c.n: c for c in used}.values())
+        numbers = tuple(c.n for c in used)
         sentence = Sentence(text=text, support=support, citations=numbers, confidence=round(confidence, 3))
         self.sentences.append(sentence)
         self.run.event(sentence_event(sentence, used))
         push_text(self.message_id, (" " if len(self.sentences) > 1 else "") + marked(sentence))
 
     def _cite(self, strip: Strip, words: str) -> Citation:
+        strip = Strip(**{**strip, "locator": exact(strip, words, self.clips.get(strip["evidence"]))})
         for c in self.citations:
             if c.id == strip["evidence"] and c.locator == strip["locator"]:
                 return c
@@ -122,6 +141,37 @@ async def _converse(model: Chat, draft: Draft) -> bool | None:
     return True if draft.sentences else None
 
 
+async def _tell(draft: Draft, timeline: Timeline) -> bool:
+    """Answer from the timeline: its sentences state what was counted or quote what was said, so they need no check."""
+    draft.run.by = "timeline"
+    told = tell(timeline, draft.question)
+    if timeline["kind"] in QUOTED:
+        told = told[: draft.run.context.sentences]
+    for row in told:
+        draft.emit(row.text, "supported", [(m, m["text"]) for m in row.rests], 1.0)
+    return True
+
+
+async def _choose(draft: Draft, strips: list[Strip], model: Chat | None) -> bool | None:
+    """Answer with one of the given answers, under its letter."""
+    choices = draft.run.context.choices
+    own = [s for s in strips if s["origin"] != "model"] or strips
+    if model is None:
+        at: int | None = await choice.by_rule(draft.question, choices, own, await _idf(draft.run, draft.question, own))
+    else:
+        rows = by_origin(grouped(strips, _standing(draft))[:_SHOWN])
+        shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row, draft.rows.get(row[0]['evidence'])))}")
+        at = await choice.by_model(model, draft.run, draft.question, choices, shown)
+    if at is None:
+        return None
+    rests, confidence = await choice.rests_on(draft.question, choices[at], own)
+    text = f"{ascii_uppercase[at]}. {choices[at]}"
+    draft.emit(
+        text, "supported", [(s, best_sentence(f"{draft.question} {choices[at]}", s["text"])) for s in rests], confidence
+    )
+    return True
+
+
 async def _extract(draft: Draft, strips: list[Strip]) -> bool:
     """Answer with the best supported sentences, or abstain where the best strip does not carry an answer."""
     if draft.sentences:
@@ -142,7 +192,7 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
         verdict = await verify(e.text, [e.strip], draft.question, draft.run)
         if verdict.supported:
             strip = _narrowed(e.strip, e.start, e.end)
-            draft.emit(e.text, "supported", [(strip, e.text)], (1 + e.strip["score"]) / 2)
+            draft.emit(e.text, "supported", [(strip, strip["text"])], (1 + e.strip["score"]) / 2)
         else:
             draft.dropped += 1
     return True
@@ -156,7 +206,8 @@ def _both(draft: Draft, sides: tuple[Extract, Extract]) -> None:
     own, web = (e.text for e in sides)
     texts = phrase("own_side", draft.question, text=own), phrase("web_side", draft.question, text=web)
     for e, text in zip(sides, texts, strict=True):
-        rests = [(_narrowed(e.strip, e.start, e.end), e.text)]
+        strip = _narrowed(e.strip, e.start, e.end)
+        rests = [(strip, strip["text"])]
         draft.emit(text, "supported", rests, (1 + e.strip["score"]) / 2)
     draft.run.note("Your library and the web answer this differently; both are shown.")
 
@@ -165,7 +216,8 @@ def _narrowed(strip: Strip, start: int, end: int) -> Strip:
     """Move a strip's character range to one of its sentences."""
     chars = strip["locator"].get("chars")
     offset = chars[0] if chars else 0
-    return Strip(**{**strip, "locator": {**strip["locator"], "chars": [offset + start, offset + end]}})
+    locator: Locator = {**strip["locator"], "chars": [offset + start, offset + end]}
+    return Strip(**{**strip, "text": strip["text"][start:end], "locator": locator})
 
 
 async def _idf(run: Run, question: str, strips: list[Strip]) -> Callable[[str], float]:
@@ -176,7 +228,7 @@ async def _idf(run: Run, question: str, strips: list[Strip]) -> Callable[[str], 
 
 async def _write(model: Chat, draft: Draft, strips: list[Strip]) -> bool | None:
     """Stream prose; a sentence is emitted once it is complete and what it cites supports it."""
-    rows = by_origin(grouped(strips, {i: e.get("standing", 0.0) for i, e in draft.rows.items()})[:_SHOWN])
+    rows = by_origin(grouped(strips, _standing(draft))[:_SHOWN])
     shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row, draft.rows.get(row[0]['evidence'])))}")
     length = _LENGTHS.get(draft.run.context.sentences, f"at most {draft.run.context.sentences} sentences")
     messages = load("generate", question=draft.question, evidence=shown, length=length)
@@ -210,7 +262,7 @@ async def _pass(draft: Draft, text: str, cited: list[int], rows: list[list[Strip
     named = [s for n in cited if 1 <= n <= len(rows) for s in rows[n - 1]]
     for strips in filter(None, (named, [s for row in rows for s in row])):
         verdict = await verify(text, strips, draft.question, draft.run)
-        if verdict.supported:
+        if verdict.supported and times_agree(text, [strips[i] for i in verdict.by]):
             used = [strips[i] for i in verdict.by[:2]]
             real = [s for s in used if s["origin"] != "model"]
             rests = [(s, best_sentence(text, s["text"])) for s in real]
@@ -229,6 +281,10 @@ def grouped(strips: list[Strip], standing: Mapping[str, float]) -> list[list[Str
         return row[0]["origin"] == "model", -standing.get(row[0]["evidence"], 0.0), -max(s["score"] for s in row)
 
     return sorted(rows.values(), key=worth)
+
+
+def _standing(draft: Draft) -> dict[str, float]:
+    return {i: e.get("standing", 0.0) for i, e in draft.rows.items()}
 
 
 def _joined(row: list[Strip], whole: Evidence | None) -> str:

@@ -28,7 +28,7 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
 
     scores: list[float] = []
     if items:
-        passages = [Passage(e["title"], e["text"]) for e in items]
+        passages = [Passage(e["title"], " ".join(filter(None, (e["text"], e.get("seen"))))) for e in items]
         scores = await judge(run, run.context.grade_by, state["query"], passages, as_fused)
     upper, lower = thresholds(run.context, run.by)
     best = max(scores, default=-1.0)
@@ -36,6 +36,9 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     if run.by in ("llm", "checkpoint") and any("fresh" in e for e in items):
         # What `fuse` computed includes age already; another evaluator's scores do not.
         scores = refaded(scores, [e.get("fresh", 1.0) for e in items])
+    if state.get("timeline") is not None:
+        # What only the order of things tells is on the timeline, however little its clips resemble the question.
+        action, run.by = "correct", "timeline"
     graded = [Evidence(**{**e, "relevance": round(s, 4)}) for e, s in zip(items, scores, strict=True)]
     row: Grade = {"hop": run.hop, "action": action, "best": best, "upper": upper, "lower": lower, "by": run.by}
     return run.done(f"{action}, best {best:+.2f} of {len(graded)}", data={"grade": row}, grade=row, evidence=graded)

@@ -9,6 +9,7 @@ from ragweave.corpora.library import Library
 from ragweave.corpora.types import Item
 from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, sentences, terms
+from ragweave.nodes.moments import clock
 from ragweave.nodes.state import TEXT_LIMIT, Evidence, State, Strip
 
 _WINDOW = 1_200
@@ -91,9 +92,12 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
 
 
 def headed(title: str, row: Evidence | None) -> str:
-    """Return a title as a model reads it: with the date of the document, and the names of others that say the same."""
+    """Return a title as a model reads it: with the seconds of a clip, its date, and who else says the same."""
     facts = [row["date"]] if row and row["date"] else []
-    others = dict.fromkeys(PurePath(place.get("file", "")).name for place in row.get("also", [])) if row else {}
+    place = row.get("locator") if row else None
+    if place and place.get("kind") == "time":
+        facts.insert(0, f"{clock(place.get('start', 0.0))}-{clock(place.get('end', 0.0))}")
+    others = dict.fromkeys(PurePath(p.get("file", "")).name for p in row.get("also", [])) if row else {}
     if others:
         facts.append("also in " + ", ".join(list(others)[:_ALSO]))
     return " ".join((title + (f" ({'; '.join(facts)})" if facts else "")).split())
@@ -114,6 +118,13 @@ def as_strip(e: Evidence) -> Strip:
     }
 
 
+def as_seen(e: Evidence) -> list[Strip]:
+    """Read what a vision model saw in a clip as a strip of its own; none where nothing was looked at."""
+    if not e.get("seen"):
+        return []
+    return [Strip(**{**as_strip(e), "id": f"{e['id']}~seen#0-{len(e['seen'])}", "text": e["seen"]})]
+
+
 def known(state: State, limit: int) -> list[Strip]:
     """Return what the run knows: the strips it kept, or in a graph that does not grade its best evidence rows.
 
@@ -122,5 +133,5 @@ def known(state: State, limit: int) -> list[Strip]:
     knowledge = state.get("knowledge", [])
     if not knowledge and state.get("grade") is None:
         rows = sorted(state.get("evidence", []), key=lambda e: (-e["relevance"], -e["score"], e["id"]))
-        knowledge = [as_strip(e) for e in rows[:limit]]
+        knowledge = [s for e in rows[:limit] for s in (as_strip(e), *as_seen(e))]
     return sorted(knowledge, key=lambda s: s["origin"] == "model")

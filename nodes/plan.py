@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.nodes.context import Context
+from ragweave.nodes.moments import wants_whole
+from ragweave.nodes.retrieve_video import VideoTask
 from ragweave.nodes.run import Run
+from ragweave.nodes.scope import Scope, scope_of
 from ragweave.nodes.state import RetrieveTask, State, Update
 
 WITHOUT_ROUTER: tuple[Corpus, ...] = ("paragraph", "image", "clip")
 """What a graph without a router searches: the finest granularity of each modality."""
+RECORDINGS: tuple[Corpus, ...] = ("clip", "video")
+"""Corpora that the channels of the recordings search together."""
 
 
 async def plan(state: State, runtime: Runtime[Context]) -> Update:
     """Return one task per corpus, each with every phrasing; none where no retrieval is wanted."""
+    return await _plan(state, runtime, WITHOUT_ROUTER)
+
+
+async def plan_recordings(state: State, runtime: Runtime[Context]) -> Update:
+    """Return the tasks of a graph that only searches recordings."""
+    return await _plan(state, runtime, RECORDINGS)
+
+
+async def _plan(state: State, runtime: Runtime[Context], without_router: Sequence[Corpus]) -> Update:
     run = Run.of("plan", state, runtime)
     run.by = "rule"
-    corpora = await _corpora(state, run)
+    corpora = await _corpora(state, run, without_router)
+    scope = await scope_of(run) if corpora else Scope()
+    if scope is None:
+        corpora, scope = [], Scope()
     asked = next((q for q in reversed(state.get("queries", [])) if q["hop"] == state["hop"]), None)
     queries = [state["query"], *(asked["rewrites"] if asked else [])]
     tasks: list[RetrieveTask] = [
@@ -28,7 +47,8 @@ async def plan(state: State, runtime: Runtime[Context]) -> Update:
             "queries": queries,
             "pool": run.context.pool,
             "hop": state["hop"],
-            "sources": list(run.context.sources),
+            "sources": list(scope.sources),
+            "titles": list(scope.titles),
         }
         for corpus in corpora
     ]
@@ -37,17 +57,41 @@ async def plan(state: State, runtime: Runtime[Context]) -> Update:
     return run.done(summary, data={"corpora": corpora, "queries": queries}, tasks=tasks)
 
 
-async def _corpora(state: State, run: Run) -> list[Corpus]:
+async def _corpora(state: State, run: Run, without_router: Sequence[Corpus]) -> list[Corpus]:
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
     if routed is not None and run.context.max_hops > 0:
         return [c for c in CORPORA if c in routed["corpora"]]
     if run.context.max_hops == 0:
         return []
     held = await (await run.library()).counts()
-    wanted = run.context.corpora or WITHOUT_ROUTER
+    if without_router is RECORDINGS and not any(held.get(c) for c in RECORDINGS):
+        run.note("The library holds no recordings; index a video, a sound file or a transcript with times.")
+    wanted = run.context.corpora or without_router
+    if without_router is RECORDINGS and not run.context.corpora and not wants_whole(state["query"]):
+        wanted = ("clip",)
     return [c for c in CORPORA if c in wanted and held.get(c)]
 
 
 def dispatch(state: State, otherwise: str = "generate") -> list[Send] | str:
     """Send one task per corpus, or go straight on where there is nothing to search."""
     return [Send("retrieve", task) for task in state["tasks"]] or otherwise
+
+
+def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send] | str:
+    """Send clips and videos together to the channels of the recordings, and one task per other corpus to `retrieve`."""
+    tasks = state["tasks"]
+    recorded = [t for t in tasks if t["corpus"] in RECORDINGS]
+    sent = [Send("retrieve", t) for t in tasks if t["corpus"] not in RECORDINGS]
+    if recorded:
+        first = recorded[0]
+        task: VideoTask = {
+            "turn": state["turn"],
+            "query": state["query"],
+            "question": state["question"],
+            "hop": state["hop"],
+            "corpora": [t["corpus"] for t in recorded],
+            "sources": first["sources"],
+            "titles": first["titles"],
+        }
+        sent.append(Send("retrieve_video", task))
+    return sent or otherwise

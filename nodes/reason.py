@@ -71,7 +71,9 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     can_recall = state.get("recalls", 0) < run.context.max_recalls and run.chat("writer") is not None
     decision = Decision(_learnt(strips, state["hop"]), "", "")
     spent = _spent(run)
-    if (can_search or can_recall) and not spent:
+    if state.get("timeline") is not None:
+        run.by = "timeline"
+    elif (can_search or can_recall) and not spent:
         decision = await run.decide(
             run.chat("judge"),
             lambda model: _by_model(model, run, state["question"], _past(run, state, strips), asked),

@@ -14,7 +14,7 @@ from ragweave.models.relevance import Passage
 from ragweave.models.text import UNSPACED, content_terms, fold, sentences, terms, words
 from ragweave.nodes.context import Context
 from ragweave.nodes.evaluators import judge, strip_judge
-from ragweave.nodes.passages import best_window, heading_title, idf_of, pieces
+from ragweave.nodes.passages import as_seen, best_window, heading_title, idf_of, pieces
 from ragweave.nodes.recency import faded
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Evidence, State, Strip, Update
@@ -50,6 +50,7 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
         if e["id"] in items
         for a, b in cut(items[e["id"]].text, run.context.strip_mode, query)
     ]
+    made += [s for e in kept for s in as_seen(e)]
     fresh = {e["id"]: e.get("fresh", 1.0) for e in kept}
     scored = [
         Strip(**{**s, "score": round(faded(s["score"], fresh[s["evidence"]]), 4)})

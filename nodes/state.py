@@ -49,6 +49,8 @@ class Evidence(TypedDict):
     standing: NotRequired[float]
     """Standing with the question of the turn over all hops, set by `reason`: 1 is the best item by itself, and an item
     of a later hop earns a share of what led to it."""
+    seen: NotRequired[str]
+    """What a vision model saw in the frames of a clip, asked with the question."""
     fresh: NotRequired[float]
     """Weight by age, where newer documents are preferred; `relevance` includes it."""
 
@@ -76,12 +78,31 @@ class Strip(TypedDict):
     """Calibrated relevance to `query` in [-1, 1]."""
 
 
+class Timeline(TypedDict):
+    """What the timeline of the recordings says to a question that only their order answers."""
+
+    kind: str
+    """What was asked (`nodes/moments.py: Kind`)."""
+    thing: str
+    """What it was asked about, as the question names it."""
+    other: str
+    """The other thing, for `order`."""
+    late: bool
+    """For `order`: the later one is wanted."""
+    moments: list[Strip]
+    """The moments in the order of the timeline: mentions, or what stands after, before or around one."""
+    others: list[Strip]
+    """Mentions of the other thing, for `order`; the moment that was asked from, for `after` and `before`."""
+    total: int
+    """All mentions, also where only the first ones are listed."""
+
+
 class RankedList(TypedDict):
     """One ranked list that a retriever returned in this hop."""
 
     corpus: Corpus
     query: str
-    kind: Literal["dense", "lexical"]
+    kind: Literal["dense", "lexical", "pooled"]
     ids: list[str]
     scores: list[float]
 
@@ -181,6 +202,7 @@ class RetrieveTask(TypedDict):
     pool: int
     hop: int
     sources: list[str]
+    titles: list[str]
 
 
 class Input(TypedDict):
@@ -211,6 +233,10 @@ class State(TypedDict, total=False):
     """What each hop asked."""
     found: Annotated[list[RankedList], extend]
     """Ranked lists of the current hop; emptied by `fuse`."""
+    looked: dict[str, str]
+    """What a vision model saw in the frames of clips, by clip id."""
+    timeline: Timeline | None
+    """What the timeline of the recordings says, where the question asks it."""
     tasks: list[RetrieveTask]
     """What `plan` sends to the retrievers of the current hop; empty means that nothing is to be searched."""
     evidence: Annotated[list[Evidence], merge_evidence]

@@ -20,7 +20,7 @@ async def ask(question: str, name: str = "agent", **knobs: Any) -> dict[str, Any
     return state
 
 
-@pytest.mark.parametrize("name", list(GRAPHS))
+@pytest.mark.parametrize("name", [g for g in GRAPHS if g != "video_rag"])
 async def test_every_graph_answers_with_a_citation_that_names_file_and_heading(name: str) -> None:
     answer: Answer = (await ask("When was the Corvane Observatory opened?", name))["answer"]
     assert "1931" in answer.text
@@ -120,8 +120,10 @@ def test_drawing_shows_every_edge_of_the_design() -> None:
         ("route", "plan"),
         ("expand", "plan"),
         ("plan", "retrieve"),
+        ("plan", "retrieve_video"),
         ("plan", "generate"),
         ("retrieve", "fuse"),
+        ("retrieve_video", "fuse"),
         ("fuse", "grade"),
         ("grade", "refine"),
         ("grade", "search_web"),

@@ -1,0 +1,94 @@
+"""Search the recordings through one channel: a ranked list of clips, or of recordings, or the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from langgraph.runtime import Runtime
+
+from ragweave.corpora.library import Library
+from ragweave.corpora.types import Hit, Item
+from ragweave.models.errors import RagweaveError
+from ragweave.nodes.context import Context
+from ragweave.nodes.fusion import Ranking, fuse_ranks, ordered
+from ragweave.nodes.moments import asked_of
+from ragweave.nodes.retrieve_video import ChannelList, ChannelTask
+from ragweave.nodes.run import Run
+from ragweave.nodes.scope import within
+from ragweave.nodes.state import State, Update
+from ragweave.nodes.timeline import read_timeline
+
+BESIDE = 0.3
+"""Share of a clip's score that the clips right before and after it earn."""
+RECORDINGS = 10
+"""Recordings that the `video` channel ranks."""
+
+
+async def channel(task: ChannelTask, runtime: Runtime[Context]) -> Update:
+    """Return the list of one channel; one that fails or finds nothing is noted or silent, and the others go on."""
+    run = Run.of("channel", State(turn=task.get("turn", ""), hop=task.get("hop", 1)), runtime)
+    run.by = task["channel"]
+    try:
+        library = await run.library()
+        if task["channel"] == "timeline":
+            return await _timeline(run, library, task)
+        ids = await _ids(run, library, task)
+    except RagweaveError as error:
+        run.note(f"The {task['channel']} channel could not be searched: {error}")
+        return run.done(str(error), data={"channel": task["channel"], "clips": []})
+    lists: list[ChannelList] = [{"channel": task["channel"], "ids": ids}] if ids else []
+    noun = "recordings" if task["channel"] == "video" else "clips"
+    return run.done(f"{len(ids)} {noun}", data={"channel": task["channel"], "clips": ids}, lists=lists)
+
+
+async def _ids(run: Run, library: Library, task: ChannelTask) -> list[str]:
+    """Return the ids that one channel ranks, best first."""
+    name, sources, pool = task["channel"], task.get("sources", []), run.context.pool
+    query, made = task["query"], task["recast"]
+    if name == "video":
+        (lists,) = await library.search("video", [query], RECORDINGS, sources)
+        return [i for i, _ in fuse_ranks([(1.0, _ranking(lists.dense)), (1.0, _ranking(lists.lexical))])]
+    if name == "speech":
+        asked = list(dict.fromkeys([query, " ".join(made["keywords"]) or query]))
+        found = await library.search("clip", asked, pool, sources)
+        ranking = fuse_ranks([(1.0, _ranking(lists.lexical)) for lists in found])
+    elif name == "chunk":
+        asked = list(dict.fromkeys([query, made["statement"]]))
+        found = await library.search("clip", asked, pool, sources)
+        ranking = fuse_ranks([(1.0, _ranking(lists.dense)) for lists in found])
+    elif name == "visual":
+        (lists,) = await library.search("clip", [made["scene"]], pool, sources)
+        ranking = _ranking(lists.visual)
+    else:
+        ranking = []
+    if not ranking:
+        return []
+    items = await library.items([i for i, _ in ranking])
+    if name == "chunk":
+        ranking = beside(ranking, items)
+    return [i for i, _ in ranking if i in items and within(items[i], task.get("titles", []), run.context)][:pool]
+
+
+async def _timeline(run: Run, library: Library, task: ChannelTask) -> Update:
+    asked = asked_of(task["query"])
+    assert asked is not None  # the channel is asked only then
+    told = await read_timeline(library, asked, task, run.context)
+    if told is None:
+        return run.done(f"“{asked.thing}” is not on the timeline", data={"channel": "timeline", "clips": []})
+    ids = list(dict.fromkeys(m["evidence"] for m in told["moments"]))
+    summary = f"{asked.kind} “{asked.thing}”: {told['total']} moments"
+    return run.done(summary, data={"channel": "timeline", "clips": ids}, timeline=told)
+
+
+def _ranking(hits: Iterable[Hit]) -> Ranking:
+    return [(h.id, h.score) for h in hits]
+
+
+def beside(ranking: Sequence[tuple[str, float]], items: dict[str, Item]) -> Ranking:
+    """Let clips that follow each other stand together: what was said just before and after often belongs to it."""
+    own = {(items[i].source, items[i].ordinal): score for i, score in ranking if i in items}
+
+    def neighbours(item: Item) -> float:
+        return max(own.get((item.source, item.ordinal + step), 0.0) for step in (-1, 1))
+
+    return ordered({i: score + BESIDE * neighbours(items[i]) for i, score in ranking if i in items})

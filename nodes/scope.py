@@ -1,0 +1,102 @@
+"""Which sources and seconds a run stays within: by recording, by folder, by time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from ragweave.corpora.recordings import Recording
+from ragweave.corpora.rows import Source
+from ragweave.corpora.types import Item, Locator
+from ragweave.models.text import fold
+from ragweave.nodes.context import Context
+from ragweave.nodes.run import Run
+
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a run stays within; empty means all.
+
+    Attributes:
+        sources: ids of sources.
+        titles: titles of recordings; one source may hold several.
+    """
+
+    sources: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+
+
+async def scope_of(run: Run) -> Scope | None:
+    """Return what the context allows, or None where nothing of that is in the library, which is noted."""
+    context = run.context
+    if not context.videos and not context.collection:
+        return Scope(tuple(context.sources))
+    library = await run.library()
+    held = [s for s in await library.sources() if s.status != "failed"]
+    kept = [s for s in held if not context.sources or s.id in context.sources]
+    if context.collection:
+        folder = _folder(context.collection)
+        kept = [s for s in kept if any(PurePath(p).is_relative_to(folder) for p in s.paths)]
+        if not kept:
+            run.note(f"Nothing in this library lies in {folder}.")
+    if not context.videos:
+        return Scope(tuple(s.id for s in kept)) if kept else None
+    recordings = await library.recordings()
+    sources: dict[str, None] = {}
+    titles: dict[str, None] = {}
+    for name in context.videos:
+        files = [s.id for s in kept if is_named(s, name)]
+        inside = [r for r in recordings if fold(r.title) == fold(name.strip()) and r.source in {s.id for s in kept}]
+        sources.update(dict.fromkeys([*files, *(r.source for r in inside)]))
+        titles.update(dict.fromkeys([*(r.title for r in recordings if r.source in files), *(r.title for r in inside)]))
+        if not files and not inside:
+            run.note(f"There is no recording “{name}” in this library{_instead(held, recordings)}.")
+    return Scope(tuple(sources), tuple(titles)) if sources else None
+
+
+def is_named(source: Source, name: str) -> bool:
+    """Tell whether a name means a source: its id or the first letters of it, file name, title, or a path's end."""
+    wanted = fold(name.strip())
+    if not wanted:
+        return False
+    if len(wanted) >= 6 and source.id.startswith(wanted):
+        return True
+    for path in source.paths or (source.path,):
+        pure = PurePath(path)
+        if wanted in (fold(pure.name), fold(pure.stem), fold(path)) or fold(path).endswith("/" + wanted):
+            return True
+    return wanted == fold(source.title)
+
+
+def _folder(collection: str) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(collection)))
+
+
+def _instead(held: Sequence[Source], recordings: Sequence[Recording]) -> str:
+    named = {s.id: PurePath(s.path).name for s in held if s.path}
+    several = [r.source for r in recordings]
+    names = sorted({r.title if several.count(r.source) > 1 else named.get(r.source, r.title) for r in recordings})
+    if not names:
+        return ", which holds no recordings"
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"; it holds {', '.join(names[:_LISTED])}{more}"
+
+
+def within(item: Item, titles: Sequence[str], context: Context) -> bool:
+    """Tell whether a clip belongs to one of the recordings, any where none is named, and to the run's time range."""
+    return (not titles or item.title in titles) and in_time(item.locator, context)
+
+
+def in_time(locator: Locator, context: Context) -> bool:
+    """Tell whether a place in a recording overlaps the run's time range; what has no time is outside of any."""
+    if context.from_time is None and context.to_time is None:
+        return True
+    start, end = locator.get("start"), locator.get("end")
+    if start is None or end is None:
+        return False
+    begins = context.from_time if context.from_time is not None else 0.0
+    return end > begins and (context.to_time is None or start < context.to_time)

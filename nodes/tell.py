@@ -1,0 +1,119 @@
+"""Tell what the timeline says in sentences that rest on its moments, by rule and for both minds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ragweave.models.text import clip, script
+from ragweave.nodes.moments import clock
+from ragweave.nodes.state import Strip, Timeline
+
+QUOTED = ("after", "before", "at")
+"""Kinds whose answer is what was said there: a language model may put it into words of its own."""
+_TIMES = 12
+"""Times that one sentence lists."""
+_QUOTE = 240
+
+
+@dataclass(frozen=True)
+class Told:
+    """One sentence, and the moments it rests on."""
+
+    text: str
+    rests: tuple[Strip, ...]
+
+
+def tell(timeline: Timeline, question: str) -> list[Told]:
+    """Return the sentences that answer from the timeline; for `after`, `before` and `at` they are quotations."""
+    chinese = script(question) == "han"
+    if timeline["kind"] in QUOTED:
+        return [Told(" ".join(m["text"].split()), (m,)) for m in timeline["moments"]]
+    if timeline["kind"] == "count":
+        return _count(timeline, chinese)
+    if timeline["kind"] == "order":
+        return _order(timeline, chinese)
+    return [_edge(m, timeline, chinese) for m in timeline["moments"][:3]]
+
+
+def start_of(strip: Strip) -> float:
+    """Return the second at which a moment begins."""
+    return float(strip["locator"].get("start", 0.0))
+
+
+def _edge(moment: Strip, timeline: Timeline, chinese: bool) -> Told:
+    said = clip(" ".join(moment["text"].split()), _QUOTE)
+    at, thing, title = clock(start_of(moment)), timeline["thing"], moment["title"]
+    if chinese:
+        which = "最后一次" if timeline["kind"] == "last" else "第一次"
+        return Told(f"“{thing}”在《{title}》中{which}出现在 {at}:“{said}”", (moment,))
+    which = timeline["kind"]
+    return Told(f"“{thing}” is {which} mentioned at {at} in {title}: “{said}”", (moment,))
+
+
+def _count(timeline: Timeline, chinese: bool) -> list[Told]:
+    moments, total, thing = timeline["moments"], timeline["total"], timeline["thing"]
+    out: list[Told] = []
+    rows = [list(group) for _, group in groupby(moments, key=lambda m: m["title"])]
+    if len(rows) > 1 or total > len(moments):
+        known = sum(map(len, rows))
+        listed = "" if known == total else (f",前 {known} 次如下" if chinese else f"; the first {known} are listed")
+        text = (
+            f"“{thing}”共出现 {total} 次{listed}。"
+            if chinese
+            else f"“{thing}” is mentioned {_times(total)} in all{listed}."
+        )
+        out.append(Told(text, tuple(row[0] for row in rows)))
+    for row in rows:
+        at = _clocks(row)
+        title = row[0]["title"]
+        count = len(row)
+        if total > len(moments):
+            text = f"《{title}》:{at}。" if chinese else f"{title}: {at}."
+        elif chinese:
+            text = f"“{thing}”在《{title}》中出现 {count} 次:{at}。"
+        else:
+            text = f"“{thing}” is mentioned {_times(count)} in {title}: at {at}."
+        out.append(Told(text, tuple(row[:_TIMES])))
+    return out
+
+
+def _clocks(moments: Sequence[Strip]) -> str:
+    """List the times of mentions; several within one second are counted."""
+    counted = Counter(clock(start_of(m)) for m in moments)
+    shown = [at if n == 1 else f"{at} ({n}×)" for at, n in counted.items()]
+    return ", ".join(shown[:_TIMES]) + (", …" if len(shown) > _TIMES else "")
+
+
+def _times(n: int) -> str:
+    return {1: "once", 2: "twice"}.get(n, f"{n} times")
+
+
+def _order(timeline: Timeline, chinese: bool) -> list[Told]:
+    """Compare first mentions, recording by recording where both are mentioned."""
+    out: list[Told] = []
+    for one in timeline["moments"]:
+        other = next((m for m in timeline["others"] if _same(m, one)), None)
+        if other is None:
+            continue
+        pair = sorted([(start_of(one), timeline["thing"], one), (start_of(other), timeline["other"], other)], key=_key)
+        (at, first, a), (later, second, b) = pair
+        title = one["title"]
+        if chinese:
+            text = f"《{title}》中先提到“{first}”({clock(at)}),后提到“{second}”({clock(later)})。"
+        elif timeline["late"]:
+            text = f"“{second}” comes later in {title}, at {clock(later)}; “{first}” is mentioned at {clock(at)}."
+        else:
+            text = f"“{first}” comes first in {title}, at {clock(at)}; “{second}” is mentioned at {clock(later)}."
+        out.append(Told(text, (a, b)))
+    return out
+
+
+def _same(a: Strip, b: Strip) -> bool:
+    return a["title"] == b["title"] and a["locator"].get("file") == b["locator"].get("file")
+
+
+def _key(row: tuple[float, str, Strip]) -> float:
+    return row[0]

@@ -1,0 +1,245 @@
+"""Questions over recordings, with the small mind and with scripted models."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.api import aask, astate, astream
+from ragweave.corpora.library import close_all
+from ragweave.models.errors import ModelError
+from ragweave.nodes.context import Context
+from ragweave.testing import ScriptedChat
+from ragweave.testing.library import build_library
+
+TALK = [
+    (0, "Welcome to the evening talk of the Corvane Observatory."),
+    (6, "Tonight we speak about the great comet of Pell."),
+    (14, "The comet was found by Ada Ostrander in 1889."),
+    (35, "Her telescope had a mirror of sixty centimetres."),
+    (48, "Now a word about the weather on Mount Helder."),
+    (65, "The comet returns every ninety years."),
+    (80, "After the comet we look at the moon."),
+    (95, "The moon has a crater that is named after Ostrander."),
+    (130, "Thank you, and good night."),
+]
+KITCHEN = [
+    (0, "Today we bake a rye bread."),
+    (10, "The dough rests for sixteen hours."),
+    (40, "Bake it at 250 degrees for ten minutes."),
+]
+
+
+def vtt(rows: list[tuple[int, str]]) -> str:
+    """Write cues of five seconds."""
+    cues = [f"{clock(at)} --> {clock(at + 5)}\n{text}\n" for at, text in rows]
+    return "WEBVTT\n\n" + "\n".join(cues)
+
+
+def clock(at: int) -> str:
+    return f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}.000"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Index the two recordings once; return the home that holds them."""
+    folder = tmp_path_factory.mktemp("recorded")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
+        asyncio.run(build_library(folder / "videos", {"comet.vtt": vtt(TALK), "bread.vtt": vtt(KITCHEN)}))
+        close_all()
+    return folder / "home"
+
+
+@pytest.fixture
+def recordings(recorded: Path, home: Path) -> Path:
+    """Copy the recordings into the test's own home."""
+    shutil.copytree(recorded, home)
+    return home
+
+
+SMALL = Context(mind="small")
+
+
+async def ask(question: str, context: Context = SMALL) -> Any:
+    return await aask(question, context=context, graph="video_rag")
+
+
+async def test_an_answer_cites_the_recording_and_the_seconds_of_its_sentence(recordings: Path) -> None:
+    answer = await ask("Who found the comet?")
+    assert "Ada Ostrander" in answer.text
+    place = answer.citations[0].locator
+    assert Path(place["file"]).name == "comet.vtt"
+    assert (place["start"], place["end"]) == (14.0, 19.0)
+
+
+async def test_the_first_mention_comes_from_the_timeline(recordings: Path) -> None:
+    answer = await ask("When is Ostrander first mentioned?")
+    assert "0:14" in answer.text and "comet" in answer.text
+    assert answer.citations[0].locator["start"] == 14.0
+
+
+async def test_mentions_are_counted(recordings: Path) -> None:
+    answer = await ask("How many times is the comet mentioned?")
+    assert "4 times" in answer.text
+    assert [c.locator["start"] for c in answer.citations] == [6.0, 14.0, 65.0, 80.0]
+
+
+async def test_what_comes_after_is_what_follows_in_time(recordings: Path) -> None:
+    answer = await ask("What comes after the weather on Mount Helder?")
+    assert answer.text.startswith("The comet returns every ninety years.")
+
+
+async def test_a_time_in_the_question_is_answered_with_what_was_said_then(recordings: Path) -> None:
+    answer = await ask("What is said at 1:37?", Context(mind="small", videos=("comet",)))
+    assert "crater" in answer.text
+
+
+async def test_order_is_told_with_both_times(recordings: Path) -> None:
+    answer = await ask("Which is mentioned first, the moon or the telescope?")
+    assert "“telescope” comes first" in answer.text and "0:35" in answer.text and "1:20" in answer.text
+
+
+async def test_what_is_never_mentioned_is_not_told_by_similarity(recordings: Path) -> None:
+    answer = await ask("When is the volcano first mentioned?")
+    assert answer.abstained
+
+
+async def test_a_question_stays_within_the_recording_that_is_named(recordings: Path) -> None:
+    answer = await ask("How long does the dough rest?", Context(mind="small", videos=("comet.vtt",)))
+    assert all(Path(c.locator["file"]).name == "comet.vtt" for c in answer.citations)
+    found = await ask("How long does the dough rest?", Context(mind="small", videos=("bread.vtt",)))
+    assert "sixteen hours" in found.text
+
+
+async def test_a_question_stays_within_its_time_range(recordings: Path) -> None:
+    answer = await ask("How many times is the comet mentioned?", Context(mind="small", from_time=60))
+    assert "twice" in answer.text
+
+
+async def test_a_recording_that_is_not_there_is_told(recordings: Path) -> None:
+    answer = await ask("Who found the comet?", Context(mind="small", videos=("lecture.mp4",)))
+    assert answer.abstained
+    assert any("lecture.mp4" in n and "comet.vtt" in n for n in answer.notes)
+
+
+async def test_a_folder_without_sources_is_told(recordings: Path, tmp_path: Path) -> None:
+    answer = await ask("Who found the comet?", Context(mind="small", collection=str(tmp_path / "elsewhere")))
+    assert answer.abstained and any("elsewhere" in n for n in answer.notes)
+
+
+async def test_a_library_without_recordings_says_so(home: Path, tmp_path: Path) -> None:
+    await build_library(tmp_path / "texts", {"a.md": "# Tea\n\nTea is picked in April.\n"})
+    answer = await ask("When is tea picked?")
+    assert answer.abstained
+    assert any("no recordings" in n for n in answer.notes)
+
+
+async def test_a_channel_that_is_off_does_not_block_the_others(recordings: Path) -> None:
+    for channel in ("chunk", "speech"):
+        answer = await ask("Who found the comet?", Context(mind="small", channels=(channel,)))
+        assert "Ada Ostrander" in answer.text
+
+
+async def test_every_channel_tells_what_it_found(recordings: Path) -> None:
+    told = [
+        e["data"]["channel"]
+        async for e in astream("Who found the comet?", context=SMALL, graph="video_rag")
+        if e["type"] == "step" and e["node"] == "channel"
+    ]
+    assert {"chunk", "speech", "visual", "entity", "video"} <= set(told)
+
+
+async def test_an_answer_without_references_shows_no_numbers(recordings: Path) -> None:
+    answer = await ask("Who found the comet?", Context(mind="small", references=False))
+    assert "Ada Ostrander" in answer.text and "[" not in answer.text
+    assert not answer.citations
+
+
+async def test_one_of_several_answers_is_chosen_by_the_evidence(recordings: Path) -> None:
+    choices = ("Boris Pell", "Ada Ostrander", "Chris Helder")
+    answer = await ask("Who found the comet?", Context(mind="small", choices=choices))
+    assert answer.text.startswith("B. Ada Ostrander")
+    assert answer.citations[0].locator["start"] == 14.0
+
+
+def script(**parts: Any) -> ScriptedChat:
+    """Play the parts of the video graph."""
+    words = {
+        "recast": "prepare the search",
+        "grade": "judge whether passages",
+        "generate": "answer a question from numbered evidence",
+        "choose": "multiple-choice question",
+    }
+    count = len(TALK)
+    default: dict[str, Any] = {
+        "recast": {"statement": "Somebody found the comet.", "scene": "a comet", "keywords": ["comet", "found"]},
+        "grade": {"verdicts": [{"n": n, "verdict": "relevant"} for n in range(1, count + 1)]},
+        "generate": "The comet was found by Ada Ostrander in 1889 [1].",
+        "choose": "B",
+    }
+
+    def react(messages: list[Any]) -> Any:
+        part = next(name for name, said in words.items() if said in messages[0].text)
+        reply = {**default, **parts}[part]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    return ScriptedChat(react=react)
+
+
+async def written(model: ScriptedChat, question: str = "Who found the comet?", **knobs: Any) -> Any:
+    from ragweave.models.chat import override
+
+    with override(writer=model):
+        return await astate(question, context=Context(mind="llm", **knobs), graph="video_rag")
+
+
+async def test_a_model_recasts_judges_and_writes_in_three_calls(recordings: Path) -> None:
+    model = script()
+    state = await written(model, look="off")
+    assert "Ada Ostrander" in state["answer"].text
+    assert len(model.calls) == 3
+    assert state["answer"].citations[0].locator["start"] == 14.0
+
+
+@pytest.mark.parametrize("part", ["recast", "grade"])
+async def test_garbage_from_a_model_leaves_the_decision_to_the_small_mind(recordings: Path, part: str) -> None:
+    state = await written(script(**{part: "%% no json, sorry %%"}), look="off")
+    assert "Ada Ostrander" in state["answer"].text
+
+
+async def test_where_the_judge_keeps_none_the_best_of_the_pool_stay(recordings: Path) -> None:
+    none = {"verdicts": [{"n": n, "verdict": "irrelevant"} for n in range(1, 20)]}
+    state = await written(script(grade=none), look="off")
+    assert 0 < len(state["candidates"]) <= 3
+
+
+async def test_a_time_outside_the_evidence_is_not_let_through(recordings: Path) -> None:
+    model = script(generate="At 45:10 the comet was found by Ada Ostrander in 1889 [1].")
+    state = await written(model, look="off")
+    assert "45:10" not in state["answer"].text
+
+
+async def test_a_multiple_choice_ends_after_two_unreadable_replies(recordings: Path) -> None:
+    model = script(choose="I would rather not say.")
+    state = await written(model, look="off", choices=("Boris Pell", "Ada Ostrander"))
+    assert state["answer"].text.startswith("B. Ada Ostrander")
+    assert sum("multiple-choice" in c.prompt for c in model.calls) == 2
+
+
+async def test_the_whole_agent_leads_questions_about_moments_to_the_recordings(recordings: Path) -> None:
+    state = await astate("What does the speaker say about the comet in the talk?", context=SMALL)
+    assert "clip" in {t["corpus"] for t in state["tasks"]}
+    assert state["answer"].citations[0].locator["kind"] == "time"
+
+
+async def test_a_model_that_fails_is_noted_and_the_small_mind_answers(recordings: Path) -> None:
+    state = await written(script(generate=ModelError("the server refused", "ask again")), look="off")
+    assert "Ada Ostrander" in state["answer"].text
+    assert any("refused" in n for n in state["answer"].notes)
