@@ -10,6 +10,7 @@ import selectors
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -76,9 +77,10 @@ class _Reader:
     def __init__(self, settings: CorporaSettings, command: Sequence[str], scratch: str) -> None:
         self._settings = settings
         self._scratch = scratch
-        self._command = [*command, str(settings.parse_memory_mb)]
+        self._command = [*command, str(settings.parse_memory_mb), scratch]
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
+        self._starting = threading.Lock()
 
     def read(self, wanted: dict[str, object]) -> Prepared:
         seconds = self._settings.parse_seconds
@@ -124,26 +126,28 @@ class _Reader:
         return found
 
     def _running(self) -> subprocess.Popen[bytes]:
-        if self._closed:
-            raise ConnectionResetError
-        if self._process is None or self._process.poll() is not None:
-            self.stop()
-            self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                bufsize=0,
-                cwd=Path.home().anchor or None,
-                env=_environment(self._scratch),
-                # Ctrl-C is for the run, which ends its readers: one that ended first would look like a bad file.
-                start_new_session=True,
-            )
-        return self._process
+        with self._starting:
+            if self._closed:
+                raise ConnectionResetError
+            if self._process is None or self._process.poll() is not None:
+                self.stop()
+                self._process = subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    bufsize=0,
+                    cwd=Path.home().anchor or None,
+                    env=_environment(self._scratch),
+                    # Ctrl-C is for the run, which ends its readers: one that ended first would look like a bad file.
+                    start_new_session=True,
+                )
+            return self._process
 
     def close(self) -> None:
-        self._closed = True
-        process = self._process
+        with self._starting:  # no process is started from here on
+            self._closed = True
+            process = self._process
         if process is not None:
             process.kill()
             process.wait()

@@ -1,17 +1,21 @@
 """The reading process: reads one file after the other under limits, and answers in JSON.
 
-Run as `python -m ragweave.corpora.worker MEMORY_MB`. A request is one line of JSON on standard input; a reply is eight
-bytes of length and that much JSON on what was standard output. The process never touches the stores, so whatever a
-hostile file does to it, the run loses that file and nothing else.
+Run as `python -m ragweave.corpora.worker MEMORY_MB SCRATCH`. A request is one line of JSON on standard input, a reply
+is eight bytes of length and that much JSON on what was standard output. The process never touches the stores, so what
+a hostile file does to it costs the run that file and nothing else. When the run is killed, it ends as well, and takes
+the folder SCRATCH for temporary files with it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import struct
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +23,9 @@ from ragweave.corpora.stages import VERSION, prepare
 from ragweave.models.errors import RagweaveError
 
 LENGTH = struct.Struct(">Q")
+
+_LOOK = 0.5
+"""Seconds between two looks for the parent."""
 
 
 def answer(request: dict[str, Any], memory_mb: int) -> tuple[bytes, bool]:
@@ -60,9 +67,18 @@ def limit(memory_mb: int) -> None:
         resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
+def end_with(parent: int, scratch: str) -> None:
+    """Wait until the parent is gone, then remove the temporary files and end this process, whatever it is doing."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    shutil.rmtree(scratch, ignore_errors=True)
+    os._exit(1)
+
+
 def main() -> None:
     """Serve requests until standard input ends."""
-    memory_mb = int(sys.argv[1])
+    memory_mb, scratch = int(sys.argv[1]), sys.argv[2]
+    threading.Thread(target=end_with, args=(os.getppid(), scratch), daemon=True).start()
     # Replies get a descriptor of their own: whatever a library prints goes to standard error.
     out: BinaryIO = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -81,6 +97,7 @@ def main() -> None:
         out.flush()
         if not healthy:
             return
+    shutil.rmtree(scratch, ignore_errors=True)
 
 
 if __name__ == "__main__":

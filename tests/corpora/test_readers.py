@@ -1,4 +1,7 @@
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +114,34 @@ def test_a_reading_process_of_another_version_ends_the_run_with_a_sentence(folde
             readers.read(str(folder / "good.md"), "s", 300)
     finally:
         readers.close()
+
+
+ORPHAN = """
+import os, signal, sys
+from pathlib import Path
+from ragweave.corpora.readers import Readers
+from ragweave.corpora.settings import CorporaSettings
+readers = Readers(CorporaSettings(parse_workers=1))
+readers.read(sys.argv[1], "s", 300)
+print(readers._all[0]._process.pid, readers._scratch.name, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_reading_process_ends_with_a_run_that_is_killed_and_takes_its_temporary_files_with_it(folder):
+    run = subprocess.run(
+        [sys.executable, "-c", ORPHAN, str(folder / "good.md")], capture_output=True, text=True, timeout=60
+    )
+    pid, scratch = run.stdout.split()
+
+    def left():
+        try:
+            return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
+        except FileNotFoundError:
+            return Path(scratch).exists()
+
+    for _ in range(300):
+        if not left():
+            break
+        time.sleep(0.1)
+    assert not left() and not Path(scratch).exists()

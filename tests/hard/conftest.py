@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
+import queue
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,31 +27,89 @@ from ragweave.corpora.types import CORPORA
 from ragweave.corpora.vectors import Vectors, item_of
 
 KILLS = int(os.environ.get("TEST_KILLS", "10"))
-LIMIT = """
-import resource
+CHANGES = int(os.environ.get("TEST_CHANGES", "200"))
+LIMIT = 300.0
+"""Seconds that a test waits for a line, or for the end, of a process it has started."""
+LONGEST = 600.0 + 60 * KILLS + CHANGES
+"""Seconds that a test may take; whatever this process waits for is then told, and the run of tests ends."""
+
+PRELUDE = """
+import faulthandler, resource
+faulthandler.enable()
 _, _hard = resource.getrlimit(resource.RLIMIT_AS)
 resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, _hard))
 """
-CHANGES = int(os.environ.get("TEST_CHANGES", "200"))
+"""A torn index once took all memory there was."""
 
 
-def spawn(code: str, home: Path, *given: object) -> subprocess.Popen[str]:
-    """Start Python code in a process with this home, and with a limit: a torn index once took all memory there was."""
-    return subprocess.Popen(
-        [sys.executable, "-c", LIMIT + code, *map(str, given)],
-        env={**os.environ, "RAGWEAVE_HOME": str(home), "RAGWEAVE_PARSE_WORKERS": "1"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+class Child:
+    """Python code in a process with this home; nothing waits for it longer than `LIMIT`."""
 
+    def __init__(self, code: str, home: Path, *given: object) -> None:
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", PRELUDE + code, *map(str, given)],
+            env={**os.environ, "RAGWEAVE_HOME": str(home), "RAGWEAVE_PARSE_WORKERS": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
-def end(process: subprocess.Popen[str]) -> int:
-    """Wait for a process and close its pipes."""
-    code = process.wait()
-    process.stdin.close()
-    process.stdout.close()
-    return code
+    def line(self) -> str:
+        """Return the next line that it prints, or "" when it has ended."""
+        try:
+            return self._lines.get(timeout=LIMIT)
+        except queue.Empty:
+            return self._hangs("printed nothing")
+
+    def rest(self) -> list[str]:
+        """Return every line up to its end."""
+        return list(iter(self.line, ""))
+
+    def ended_within(self, seconds: float) -> bool:
+        """Wait for its end that long."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def kill(self) -> None:
+        """Kill it as a power cut would, without notice."""
+        self._process.kill()
+
+    def told_to_stop(self) -> None:
+        """Close its standard input."""
+        self._process.stdin.close()
+
+    def end(self) -> int:
+        """Wait for its end and return its exit status."""
+        if not self.ended_within(LIMIT):
+            self._hangs("did not end")
+        self._listener.join(LIMIT)
+        self._process.stdin.close()
+        self._process.stdout.close()
+        return self._process.returncode
+
+    def errors(self) -> str:
+        """Return what it has written to standard error."""
+        self._errors.seek(0)
+        return self._errors.read().decode(errors="replace")
+
+    def _listen(self) -> None:
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put("")
+
+    def _hangs(self, how: str) -> str:
+        self._process.send_signal(signal.SIGABRT)  # it says where each of its threads is
+        self.ended_within(10)
+        self._process.kill()
+        pytest.fail(f"a process {how} for {LIMIT:g} seconds; it was here:\n{self.errors()[-8000:]}", pytrace=False)
 
 
 class Content:
@@ -131,7 +195,23 @@ def show(title: str, rows: list[list[object]], header: list[str]) -> None:
         print("  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip())
 
 
+@pytest.fixture(autouse=True)
+def _no_hang() -> Iterator[None]:
+    faulthandler.dump_traceback_later(LONGEST, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
 @pytest.fixture
-def kit() -> SimpleNamespace:
-    """Give a test everything above."""
-    return SimpleNamespace(kills=KILLS, changes=CHANGES, spawn=spawn, end=end, Content=Content, show=show)
+def kit() -> Iterator[SimpleNamespace]:
+    """Give a test everything above; processes that it leaves behind are ended."""
+    started: list[Child] = []
+
+    def spawn(code: str, home: Path, *given: object) -> Child:
+        started.append(Child(code, home, *given))
+        return started[-1]
+
+    yield SimpleNamespace(kills=KILLS, changes=CHANGES, spawn=spawn, Content=Content, show=show)
+    for child in started:
+        child.kill()
+        child.end()

@@ -536,10 +536,10 @@ async def test_hostile_files_are_read_or_refused_and_nothing_else_happens(
     ended: list[str] = []
     read = Readers.read
 
-    def timed(self: Readers, path: str, source: str, words: int) -> object:
+    def timed(self: Readers, path: str, *given: object) -> object:
         began = time.monotonic()
         try:
-            return read(self, path, source, words)
+            return read(self, path, *given)
         except SourceError as error:
             if "ended the reading process" in str(error):
                 ended.append(path)

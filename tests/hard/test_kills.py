@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import subprocess
 import time
 from collections import Counter
 from pathlib import Path
@@ -93,16 +92,15 @@ def test_killed_at_any_moment_nothing_is_lost_doubled_or_orphaned(tmp_path: Path
         if rng.random() < 0.1:  # while it starts, opens the stores, or migrates them
             wait = rng.uniform(0, 2.0)
         else:
-            assert writer.stdout.readline() == "started\n"
+            assert writer.line() == "started\n", writer.errors()
             wait = rng.uniform(0, window)
-        try:
-            writer.wait(wait)
+        if writer.ended_within(wait):
             window = max(0.3, window * 0.9)
-        except subprocess.TimeoutExpired:
+        else:
             writer.kill()
             landed += 1
             window = min(8.0, window * 1.05)
-        kit.end(writer)
+        writer.end()
         told = [line.split(" ", 1) for line in log.read_text().splitlines()] if log.exists() else []
         reads = [path for stage, path in told if stage == "read"]
         done = [path for stage, path in told if stage == "done"]
@@ -117,9 +115,8 @@ def test_killed_at_any_moment_nothing_is_lost_doubled_or_orphaned(tmp_path: Path
         finished -= touched
     for place in (home, calm):
         writer = kit.spawn(WRITER, place, folder, log)
-        while writer.stdout.readline():
-            pass
-        assert kit.end(writer) == 0
+        writer.rest()
+        assert writer.end() == 0, writer.errors()
     killed, undisturbed = kit.Content(home), kit.Content(calm)
     apart, faults = killed.differences(undisturbed), killed.faults()
     kit.show(
@@ -146,22 +143,20 @@ def test_repair_and_compaction_killed_at_any_moment_lose_nothing(tmp_path: Path,
     documents(folder, rng)
     for place in (home, calm):
         writer = kit.spawn(WRITER, place, folder, tmp_path / "log")
-        while writer.stdout.readline():
-            pass
-        assert kit.end(writer) == 0
+        writer.rest()
+        assert writer.end() == 0, writer.errors()
     kills, ended = max(2, kit.kills // 5), Counter[str]()
     for _ in range(kills):
         carer = kit.spawn(CARER, home)
-        assert carer.stdout.readline() == "started\n"
+        assert carer.line() == "started\n", carer.errors()
         time.sleep(rng.uniform(0, 6.0))
         carer.kill()
-        ended.update(carer.stdout.read().splitlines())
-        kit.end(carer)
+        carer.end()
+        ended.update(line.strip() for line in carer.rest())
     assert not ended["repaired False"]
     carer = kit.spawn(CARER, home)
-    assert [carer.stdout.readline() for _ in range(2)] == ["started\n", "repaired True\n"]
+    assert [carer.line() for _ in range(2)] == ["started\n", "repaired True\n"], carer.errors()
     carer.kill()
-    kit.end(carer)
     killed, undisturbed = kit.Content(home), kit.Content(calm)
     apart, faults = killed.differences(undisturbed), killed.faults()
     kit.show(
