@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from sqlalchemy import Engine
@@ -38,7 +39,12 @@ print(*(row[0] for row in connection.execute("SELECT id FROM segments")))
 
 
 def compact(
-    settings: CorporaSettings, held: Stores, library: LibraryRow | None = None, *, all_sizes: bool = False
+    settings: CorporaSettings,
+    held: Stores,
+    library: LibraryRow | None = None,
+    *,
+    all_sizes: bool = False,
+    stop: threading.Event | None = None,
 ) -> None:
     """Write the stores anew without what was deleted.
 
@@ -47,6 +53,7 @@ def compact(
         held: the stores.
         library: library whose vectors are written anew as well; the caller holds its writer lock.
         all_sizes: also the vectors of a large library.
+        stop: when set on the way, the rest is left undone.
 
     Raises:
         LibraryError: the disk has no room, or a store is in use for too long.
@@ -54,7 +61,9 @@ def compact(
     if library is not None:
         count = sum(len(held.vectors.ids(library.id, c, library.space, library.generation)) for c in CORPORA)
         if all_sizes or count <= AT_ONCE:
-            renew(held, library)
+            renew(held, library, stop)
+    if stop is not None and stop.is_set():
+        return
     _compact_catalog(held.catalog.engine)
     if not settings.chroma_url:
         with locks.gate(settings.home):

@@ -6,6 +6,7 @@ work on theirs. Everything a run must remember lies in the catalog, so a run tha
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -15,16 +16,20 @@ from pathlib import Path
 from ragweave.corpora import locks, seeing
 from ragweave.corpora.background import on_this_loop, stoppable
 from ragweave.corpora.catalog import check_name
+from ragweave.corpora.churn import churned
 from ragweave.corpora.commit import Committer
+from ragweave.corpora.compact import compact
 from ragweave.corpora.events import Event, Finished, Removed, Report, Skipped, Started, Waiting
 from ragweave.corpora.media import Media
 from ragweave.corpora.pipeline import Pipeline
 from ragweave.corpora.rebuild import recover
 from ragweave.corpora.scan import known_paths, vanished
-from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.stages import params_hash
-from ragweave.corpora.stores import check_encoder, stores
-from ragweave.models.errors import InputError, LibraryNotFound
+from ragweave.corpora.stores import Stores, check_encoder, stores
+from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["Event", "Report", "index"]
 
@@ -99,10 +104,22 @@ def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Eve
                     tell(Removed(path))
             report.seen, why = seeing.catch_up(held, held.catalog.row(library.id), media, stop)
             report.notes += [f"Pictures were not seen: {why}"] if why else []
+        if not stop.is_set() and not settings.chroma_url:
+            _tidy(settings, held, library.id, stop)
         report.stopped = stop.is_set()
     report.seconds = time.monotonic() - began
     tell(Finished(report))
     return report
+
+
+def _tidy(settings: CorporaSettings, held: Stores, library: str, stop: threading.Event) -> None:
+    """Compact a library in which deleted vectors outnumber the others."""
+    row = held.catalog.row(library)
+    try:
+        if churned(held, row, settings.home / "chroma"):
+            compact(settings, held, row, all_sizes=True, stop=stop)
+    except LibraryError as error:  # every file is stored, and the vectors in use stay in use
+        logger.warning("The library could not be compacted: %s", error)
 
 
 def _roots(paths: Sequence[Path]) -> list[Path]:

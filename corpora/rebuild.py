@@ -1,8 +1,9 @@
 """All vectors of a library written anew, beside those in use, verified, and put in their place in one step.
 
 Another encoder needs that (`reembed`), and so does a disk that is to forget deleted vectors (`renew`): Chroma keeps
-them in its index file. The collections in use go on serving until the catalog names the new ones, in the transaction
-that begins the next generation. What a killed run has written is used by the next one.
+them in its index file, which finds less the more of them there are. The collections in use go on serving until the
+catalog names the new ones, in the transaction that begins the next generation. What a killed run has written is used
+by the next one.
 """
 
 from __future__ import annotations
@@ -132,9 +133,9 @@ def _reembed(
         row = held.catalog.row(found.id)
         new = replace(row, encoder=mind.name, dim=mind.dim, epoch=row.epoch + 1)
         made = _embedded(held, new, mind, tell, stop)
+        _copy_seen(held, row, new, stop)
         if stop.is_set():
             raise LibraryError("Re-embedding was stopped", "the same command goes on where this one ended")
-        _copy_seen(held, row, new)
         count = _swap(held, row, new, made)
     return Reembedded(name, row.encoder, mind.name, mind.dim, count, made.embedded, time.monotonic() - began)
 
@@ -225,19 +226,22 @@ def put(
         return held.vectors.upsert(library.id, corpus, library.space, ids, sources, vectors)
 
 
-def renew(held: Stores, row: LibraryRow) -> LibraryRow:
+def renew(held: Stores, row: LibraryRow, stop: threading.Event | None = None) -> LibraryRow:
     """Copy the vectors of a library into new collections, which leaves out everything that was deleted.
 
-    The caller holds the writer lock. Returns the library as it is then.
+    The caller holds the writer lock. Returns the library as it is then: as before where `stop` was set on the way; the
+    next run goes on with what this one has copied.
     """
     new = replace(row, epoch=row.epoch + 1)
-    made = _Made({corpus: _copy(held, row, corpus, row.space, new.space) for corpus in CORPORA})
-    _copy_seen(held, row, new)
+    made = _Made({corpus: _copy(held, row, corpus, row.space, new.space, stop) for corpus in CORPORA})
+    _copy_seen(held, row, new, stop)
+    if stop is not None and stop.is_set():
+        return row
     _swap(held, row, new, made)
     return held.catalog.row(row.id)
 
 
-def _copy(held: Stores, row: LibraryRow, corpus: Corpus, space: str, to: str) -> set[str]:
+def _copy(held: Stores, row: LibraryRow, corpus: Corpus, space: str, to: str, stop: threading.Event | None) -> set[str]:
     """Copy the vectors of items that the catalog holds from one space to another; return their ids."""
     stored = held.vectors.ids(row.id, corpus, space, row.generation)
     known = held.catalog.known(row.id, sorted({item_of(i) for i in stored}))[1]
@@ -245,6 +249,8 @@ def _copy(held: Stores, row: LibraryRow, corpus: Corpus, space: str, to: str) ->
     copied = current & set(held.vectors.ids(row.id, corpus, to, row.generation))
     missing = sorted(current - copied)
     for start in range(0, len(missing), _COPIED):
+        if stop is not None and stop.is_set():
+            break
         ids, sources, vectors = held.vectors.fetch(
             row.id, corpus, space, row.generation, missing[start : start + _COPIED]
         )
@@ -253,11 +259,11 @@ def _copy(held: Stores, row: LibraryRow, corpus: Corpus, space: str, to: str) ->
     return copied
 
 
-def _copy_seen(held: Stores, row: LibraryRow, new: LibraryRow) -> None:
+def _copy_seen(held: Stores, row: LibraryRow, new: LibraryRow, stop: threading.Event | None) -> None:
     """Copy what image encoders saw: it depends on no text encoder, but stands beside its vectors."""
     for encoder in held.vectors.image_encoders(row.id, row.space, row.generation):
         for corpus in CORPORA:
-            _copy(held, row, corpus, visual_space(encoder, row.space), visual_space(encoder, new.space))
+            _copy(held, row, corpus, visual_space(encoder, row.space), visual_space(encoder, new.space), stop)
 
 
 def _swap(held: Stores, row: LibraryRow, new: LibraryRow, made: _Made) -> int:

@@ -25,12 +25,12 @@ _SIZE = struct.Struct("<I")
 
 def torn(folder: Path) -> list[Path]:
     """Return the index folders below Chroma's folder whose files do not belong together."""
-    try:
-        with os.scandir(folder) as found:
-            inside = sorted(Path(e.path) for e in found if e.is_dir(follow_symlinks=False))
-    except FileNotFoundError:
-        return []
-    return [path for path in inside if (path / "header.bin").exists() and not _whole(path)]
+    return [path for path in _indexes(folder) if not _whole(path)]
+
+
+def places(folder: Path) -> dict[str, int]:
+    """Return how many vectors, deleted ones as well, each index folder held when Chroma last wrote it."""
+    return {path.name: _HEADER.unpack_from((path / "header.bin").read_bytes())[3] for path in _indexes(folder)}
 
 
 def collections_of(folder: Path, indexes: Sequence[Path]) -> list[str]:
@@ -44,6 +44,16 @@ def clear(indexes: Sequence[Path]) -> None:
     """Remove index folders."""
     for path in indexes:
         shutil.rmtree(path)
+
+
+def _indexes(folder: Path) -> list[Path]:
+    """Return the folders below Chroma's folder in which an index was written."""
+    try:
+        with os.scandir(folder) as found:
+            inside = sorted(Path(e.path) for e in found if e.is_dir(follow_symlinks=False))
+    except FileNotFoundError:
+        return []
+    return [path for path in inside if (path / "header.bin").exists()]
 
 
 def _whole(index: Path) -> bool:

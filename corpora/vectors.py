@@ -164,6 +164,12 @@ class Vectors:
             with as_library_error("read"):
                 return sorted(collection.get(include=[])["ids"])
 
+    def count(self, library: str, corpus: Corpus, space: str, generation: int) -> int:
+        """Return the number of chunks in a collection."""
+        with self._fresh(library, generation) as client, as_library_error("read"):
+            collection = collection_of(client, library, corpus, space)
+            return int(collection.count()) if collection is not None else 0
+
     def fetch(
         self, library: str, corpus: Corpus, space: str, generation: int, ids: Sequence[str]
     ) -> tuple[list[str], list[str], Matrix]:
