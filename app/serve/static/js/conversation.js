@@ -1,0 +1,202 @@
+// The conversation on screen: its turns, the run that is answering, and its way through reloads and lost connections.
+
+import { call, follow, Problem } from "./api.js";
+import { fill, h, toast } from "./dom.js";
+import { askConsent, closeConsent } from "./consent.js";
+import { closePanel } from "./panel.js";
+import { loadThreads, ring, runContext, setRunning, state, useLibrary } from "./state.js";
+import { Turn } from "./turn.js";
+import { welcome } from "./welcome.js";
+
+const main = () => document.getElementById("main");
+let column = h("div.column");
+let turns = [];
+let run = null; // {id, thread, turn, stop: AbortController} of the answer under way in this conversation
+let shown = 0; // grows with each conversation shown, so that late replies to an earlier one are dropped
+let atEnd = true;
+
+/** Show an empty conversation. */
+export function fresh() {
+  leave();
+  state.thread = null;
+  turns = [];
+  column = h("div.column");
+  fill(main(), welcome());
+  ring("thread");
+}
+
+/** Show a kept conversation; with an answer under way, its events are followed from the first. */
+export async function open(id, { quiet = false } = {}) {
+  leave();
+  const mine = shown;
+  state.thread = id;
+  ring("thread");
+  let kept;
+  try {
+    kept = await call("GET", `/api/threads/${encodeURIComponent(id)}`);
+  } catch (error) {
+    if (!quiet) toast(error.sentence, { bad: true });
+    if (error instanceof Problem && error.status === 404) window.location.hash = "#/";
+    return;
+  }
+  if (mine !== shown) return;
+  useLibrary(kept.library);
+  turns = [];
+  column = h("div.column");
+  fill(main(), column);
+  for (const row of kept.turns) {
+    const turn = add(row.question);
+    if (row.status === "running" || row.status === "waiting") watch(row.run, id, turn, false);
+    else turn.restore(row);
+  }
+  if (!kept.turns.length) fill(main(), welcome());
+  toEnd(true);
+}
+
+/** Ask in the conversation on screen. */
+export async function ask(question) {
+  if (run) return false;
+  const mine = shown;
+  if (!turns.length) fill(main(), column);
+  const turn = add(question);
+  toEnd(true);
+  const here = state.thread;
+  run = { id: null, thread: here, turn, stop: new AbortController(), wanted: false };
+  ring("running");
+  try {
+    const place = here ? { thread: here } : { library: state.library.name };
+    const began = await call("POST", "/api/ask", { question, ...place, graph: state.graph, context: runContext() });
+    if (mine === shown) {
+      const stopped = run?.wanted;
+      run = null;
+      state.thread = began.thread;
+      if (!here) window.history.replaceState(null, "", `#/t/${began.thread}`);
+      ring("thread");
+      watch(began.run, began.thread, turn, true);
+      if (stopped) stop();
+    }
+    loadThreads().catch(() => {});
+  } catch (error) {
+    if (mine === shown) {
+      run = null;
+      turn.fail({ title: error.message, remedy: error.remedy });
+      turn.end("failed", true);
+      ring("running");
+    }
+  }
+  return true;
+}
+
+/** Stop the answer under way. */
+export async function stop() {
+  if (!run) return;
+  if (!run.id) {
+    run.wanted = true;
+    return;
+  }
+  try {
+    await call("POST", `/api/runs/${encodeURIComponent(run.id)}/cancel`);
+  } catch (error) {
+    toast(error.sentence, { bad: true });
+  }
+}
+
+/** Whether an answer is under way here. */
+export const answering = () => run !== null;
+
+/** The citations of the last answer. */
+export const lastCitations = () => turns.at(-1)?.kept?.citations || [];
+
+/** Look whether another tab has gone on with this conversation. */
+export async function refresh() {
+  if (run || !state.thread) return;
+  try {
+    const kept = await call("GET", `/api/threads/${encodeURIComponent(state.thread)}`);
+    if (!run && kept.id === state.thread && kept.turns.length !== turns.length) await open(kept.id, { quiet: true });
+  } catch {
+    // The next look will tell.
+  }
+}
+
+function add(question) {
+  const turn = new Turn(question, { again: ask, consent: (agreed) => consent(turn, agreed) });
+  turns.push(turn);
+  column.append(turn.element);
+  return turn;
+}
+
+async function watch(id, thread, turn, live) {
+  const mine = shown;
+  const stop_ = new AbortController();
+  run = { id, thread, turn, stop: stop_ };
+  setRunning(thread, true);
+  let status = "failed";
+  try {
+    for await (const event of follow(`/api/runs/${encodeURIComponent(id)}/events`, { signal: stop_.signal, onlost: lost })) {
+      if (mine !== shown) return;
+      turn.apply(event, true);
+      if (event.type === "consent") askConsent(event, (agreed) => consent(turn, agreed));
+      if (event.type === "consented" || event.type === "end") closeConsent();
+      if (event.type === "end") status = event.status;
+      toEnd(false);
+    }
+  } catch (error) {
+    if (mine !== shown) return;
+    // The run is gone: the server was started anew. What it kept of the turn is the truth.
+    if (error instanceof Problem && error.status === 404) {
+      turn.end("cancelled", live);
+      status = "cancelled";
+    } else {
+      turn.fail({ title: error.message, remedy: error.remedy });
+      turn.end("failed", live);
+    }
+  } finally {
+    setRunning(thread, false);
+    lost(false);
+    if (mine === shown && run?.id === id) run = null;
+    ring("running");
+    if (mine === shown && status !== "failed") loadThreads().catch(() => {});
+  }
+}
+
+async function consent(turn, agreed) {
+  if (!run?.id || run.turn !== turn) return;
+  closeConsent();
+  try {
+    await call("POST", `/api/runs/${encodeURIComponent(run.id)}/resume`, { consent: agreed });
+  } catch (error) {
+    if (error.status !== 409) toast(error.sentence, { bad: true });
+  }
+}
+
+function leave() {
+  shown += 1;
+  run?.stop.abort();
+  run = null;
+  closeConsent();
+  closePanel();
+  ring("running");
+}
+
+function lost(is) {
+  const there = document.getElementById("offline");
+  if (is && !there) {
+    document.getElementById("bar").after(h("div.offline", { id: "offline", role: "status" }, h("span.spin"), h("span", { text: "The connection was lost. Trying to reach the server again; nothing is lost." })));
+  }
+  if (!is) there?.remove();
+}
+
+/** Keep the newest text in view, unless the reader has scrolled up. */
+function toEnd(always) {
+  const box = main();
+  if (always) atEnd = true;
+  if (atEnd) box.scrollTop = box.scrollHeight;
+}
+
+/** Notice when the reader scrolls away from the end. */
+export function watchScroll() {
+  const box = main();
+  box.addEventListener("scroll", () => {
+    atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 80;
+  });
+}

@@ -1,0 +1,82 @@
+// The libraries: choose one, make one, name it, delete it.
+
+import { call } from "./api.js";
+import { askText, confirm, openDialog } from "./dialog.js";
+import { fill, h, iconButton, toast } from "./dom.js";
+import { icon } from "./icons.js";
+import { held, loadLibraries, loadThreads, on, state, useLibrary } from "./state.js";
+import { counted } from "./words.js";
+
+let list = null;
+
+/** Open the list of libraries. */
+export function openLibraries() {
+  list = h("ul.rows", { role: "list" });
+  const make = h("button.button.small", { type: "button", on: { click: create } }, icon("plus"), "New library");
+  const dialog = openDialog("Libraries", [list, h("div.choices", {}, state.me?.may_change ? make : null)], { onclose: () => (list = null) });
+  draw(dialog);
+  dialog.querySelector("[aria-current]")?.focus();
+  loadLibraries().catch((error) => toast(error.sentence, { bad: true }));
+}
+
+on("libraries library", () => list && draw(list.closest("dialog")));
+
+function draw(dialog) {
+  const rows = state.libraries.map((library) => {
+    const here = library.name === state.library.name;
+    const told = held(library) ? Object.entries(library.items).map(([corpus, n]) => counted(corpus, n)).join(", ") : "empty";
+    const choose = h("button.choose", { type: "button", "aria-current": here ? "true" : null, on: { click: () => pick(library, dialog) } }, icon(here ? "check" : "books"), h("span.words", {}, h("span.name", { text: library.name, dir: "auto" }), h("span.fine.number", { text: told })));
+    const tools = state.me?.may_change
+      ? [iconButton(icon("pen"), `Rename ${library.name}`, () => rename(library), "bare.small"), iconButton(icon("trash"), `Delete ${library.name}`, () => remove(library), "bare.small")]
+      : [];
+    return h("li", {}, choose, ...tools);
+  });
+  fill(list, ...(rows.length ? rows : [h("li.fine", { text: "There is none yet. The first upload makes one." })]));
+}
+
+function pick(library, dialog) {
+  const other = library.name !== state.library.name;
+  useLibrary(library.name);
+  dialog.close();
+  // A conversation stays with the library it was begun with.
+  if (other && state.thread) window.location.hash = "#/";
+}
+
+function create() {
+  askText("New library", {
+    label: "Name of the library",
+    verb: "Create",
+    save: async (name) => {
+      const made = await call("POST", "/api/libraries", { name });
+      await loadLibraries(made.name);
+      if (state.thread) window.location.hash = "#/";
+      useLibrary(made.name);
+    },
+  });
+}
+
+function rename(library) {
+  askText("Rename the library", {
+    label: "Name of the library",
+    value: library.name,
+    verb: "Rename",
+    save: async (name) => {
+      const made = await call("PATCH", `/api/libraries/${encodeURIComponent(library.id)}`, { name });
+      await loadLibraries(library.id === state.library.id ? made.name : null);
+      await loadThreads();
+    },
+  });
+}
+
+async function remove(library) {
+  const agreed = await confirm("Delete this library?", `“${library.name}” goes with all that was indexed into it, the files uploaded here, and every conversation with it. Your own files elsewhere stay.`, "Delete the library");
+  if (!agreed) return;
+  try {
+    await call("DELETE", `/api/libraries/${encodeURIComponent(library.id)}`);
+    await loadLibraries();
+    await loadThreads();
+    if (state.thread && !state.threads.some((t) => t.id === state.thread)) window.location.hash = "#/";
+  } catch (error) {
+    toast(error.sentence, { bad: true });
+  }
+}

@@ -1,0 +1,95 @@
+// The page: load what it needs, put it together, and follow the address.
+
+import { call } from "./api.js";
+import { buildComposer, focusQuestion } from "./composer.js";
+import { answering, fresh, lastCitations, open, refresh, stop, watchScroll } from "./conversation.js";
+import { h, fill, toast } from "./dom.js";
+import { icon } from "./icons.js";
+import { openLibraries } from "./libraries.js";
+import { askForKey } from "./login.js";
+import { closePanel, openAddress, openCitation } from "./panel.js";
+import { recall } from "./prefs.js";
+import { openSettings } from "./settings.js";
+import { openShortcuts, watchKeys } from "./shortcuts.js";
+import { buildSide, foldOver } from "./side.js";
+import { openSources } from "./sources.js";
+import { loadLibraries, loadThreads, state } from "./state.js";
+import { nextTheme } from "./theme.js";
+import { watchDrops } from "./upload.js";
+
+document.addEventListener("ragweave:locked", (event) => askForKey(event.detail));
+
+async function start() {
+  const [me, form, graphs] = await Promise.all([call("GET", "/api/me"), call("GET", "/api/context"), call("GET", "/api/graphs"), loadLibraries()]);
+  state.me = me;
+  state.form = form;
+  state.graphs = graphs.graphs;
+  state.usualGraph = graphs.default;
+  const kept = recall("graph");
+  state.graph = state.graphs.some((g) => g.name === kept) ? kept : graphs.default;
+  // A knob that this server does not know would be refused.
+  for (const name of Object.keys(state.settings)) if (!(name in form.schema.properties)) delete state.settings[name];
+  buildSide();
+  buildComposer();
+  watchDrops();
+  watchScroll();
+  document.getElementById("app").hidden = false;
+  await loadThreads();
+  await follow();
+  watch();
+}
+
+/** Show what the address names: a conversation, a place to open, or nothing yet. */
+async function follow() {
+  const [, kind, first, rest] = window.location.hash.split("/");
+  if (kind === "t" && first) {
+    const id = decodeURIComponent(first);
+    if (id !== state.thread) await open(id);
+  } else if (kind === "open" && first && rest) {
+    fresh();
+    const [id, query] = rest.split("?");
+    try {
+      await openAddress(decodeURIComponent(first), decodeURIComponent(id), new URLSearchParams(query).get("chars"));
+    } catch (error) {
+      toast(error.sentence || "This link opens nothing here.", { bad: true });
+    }
+    return;
+  } else {
+    fresh();
+  }
+  // On a touch screen the keyboard would cover the page before anything is read.
+  if (window.matchMedia("(pointer: fine)").matches) focusQuestion();
+}
+
+function watch() {
+  window.addEventListener("hashchange", follow);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState !== "visible") return;
+    refresh();
+    loadThreads().catch(() => {});
+    loadLibraries().catch(() => {});
+  });
+  const keys = {
+    "/": focusQuestion,
+    n: () => (window.location.hash === "#/" || !window.location.hash ? focusQuestion() : (window.location.hash = "#/")),
+    l: openLibraries,
+    f: openSources,
+    s: openSettings,
+    t: nextTheme,
+    "?": openShortcuts,
+  };
+  const source = (n) => {
+    const citation = lastCitations().find((c) => c.n === n);
+    if (citation) openCitation(citation, document.activeElement);
+  };
+  watchKeys(keys, { stop: () => answering() && stop(), escape: () => closePanel() || foldOver(), source });
+}
+
+start().catch((error) => {
+  if (error.status === 401) return;
+  const again = h("button.button", { type: "button", on: { click: () => window.location.reload() } }, icon("again"), "Try again");
+  document.getElementById("app").hidden = true;
+  document.body.append(h("div.door", {}, fill(h("div.login"), h("h1", { text: "Ragweave cannot start" }), h("p", { role: "alert", text: error.sentence || String(error) }), again)));
+});
+
+

@@ -1,0 +1,33 @@
+// Markdown of an answer: read by marked, cleaned by DOMPurify, and inert. Nothing in it loads and nothing in it links.
+
+import DOMPurify from "../vendor/purify.js";
+import { Marked } from "../vendor/marked.js";
+
+const escaped = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.codePointAt(0)};`);
+
+const reader = new Marked({
+  gfm: true,
+  breaks: false,
+  renderer: {
+    // Tags that somebody wrote are shown as written.
+    html: ({ text }) => escaped(text),
+    image: ({ text, href }) => `<span class="inert">${escaped(text || "picture")} <code>${escaped(href)}</code></span>`,
+    link({ tokens, href, text }) {
+      const shown = this.parser.parseInline(tokens);
+      return text === href ? `<code>${escaped(href)}</code>` : `${shown} <code class="inert">${escaped(href)}</code>`;
+    },
+  },
+});
+
+const ALLOWED = {
+  ALLOWED_TAGS: ["p", "br", "strong", "em", "del", "code", "pre", "ul", "ol", "li", "blockquote", "sub", "sup", "span", "table", "thead", "tbody", "tr", "th", "td"],
+  ALLOWED_ATTR: ["class", "align", "start"],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true,
+};
+
+/** Render one sentence. */
+export function inline(text) {
+  return DOMPurify.sanitize(reader.parseInline(text), ALLOWED);
+}

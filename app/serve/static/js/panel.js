@@ -1,0 +1,97 @@
+// The side panel: what a citation opens.
+
+import { call } from "./api.js";
+import { fill, h, iconButton } from "./dom.js";
+import { icon, iconOf } from "./icons.js";
+import { pageView } from "./view_page.js";
+import { pictureView, videoView } from "./view_media.js";
+import { textView, webView } from "./view_text.js";
+import { placeBeside } from "./words.js";
+
+const VIEWS = { page: pageView, text: textView, picture: pictureView, video: videoView, web: webView };
+const panel = () => document.getElementById("panel");
+
+let opener = null;
+let leaveView = () => {};
+let shown = 0;
+
+/** Open a citation of an answer. */
+export async function openCitation(citation, from = null) {
+  await show({ ...citation, open: citation.open || { view: "none" } }, from);
+}
+
+/** Open an item by the address that links in other programs use: library id, item id, and characters. */
+export async function openAddress(library, id, chars) {
+  const path = `/api/open/${encodeURIComponent(library)}/${encodeURIComponent(id)}`;
+  const item = await call("GET", path);
+  const range = /^(\d{1,9})-(\d{1,9})$/.exec(chars || "");
+  const narrow = range ? { chars: [Number(range[1]), Number(range[2])] } : {};
+  const quote = range ? item.text.slice(...narrow.chars).slice(0, 500) : "";
+  await show({ n: null, id: item.id, title: item.title, locator: item.locator, quote, open: { ...item.open, ...narrow } }, null);
+}
+
+async function show(citation, from) {
+  leaveView();
+  leaveView = () => {};
+  shown += 1;
+  const mine = shown;
+  opener?.removeAttribute("aria-expanded");
+  opener = from;
+  opener?.setAttribute("aria-expanded", "true");
+  const body = h("div.panel-body", {}, h("p.waiting.fine", {}, h("span.spin"), "Opening"));
+  const title = h("h2", { id: "panel-title", tabindex: "-1", dir: "auto", text: citation.title || "Untitled" });
+  const original = citation.open.media && !citation.locator.url
+    ? h("a.bare", { href: citation.open.media, target: "_blank", rel: "noopener noreferrer", "aria-label": "Open the file in a tab of its own", title: "Open the file in a tab of its own" }, icon("out"))
+    : null;
+  fill(
+    panel(),
+    h(
+      "header.panel-head",
+      {},
+      icon(iconOf(citation.open.view)),
+      h("div.words", {}, title, h("p.fine", { text: placeBeside(citation.title || "", citation.locator), dir: "auto" })),
+      original,
+      iconButton(icon("close"), "Close", closePanel),
+    ),
+    body,
+  );
+  panel().hidden = false;
+  panel().setAttribute("aria-labelledby", "panel-title");
+  title.focus({ preventScroll: true });
+  const view = VIEWS[citation.open.view];
+  if (!view) {
+    fill(body, quoted(citation), h("p.fine", { text: "There is nothing to open: the source is no longer in the library." }));
+    return;
+  }
+  try {
+    const made = await view(citation, body);
+    if (mine !== shown) made?.leave?.();
+    else if (made?.leave) leaveView = made.leave;
+  } catch (error) {
+    if (mine !== shown) return;
+    fill(body, h("div.problem", { role: "alert" }, icon("alert"), h("p", { text: error.sentence || String(error.message) })), quoted(citation));
+  }
+}
+
+/** The address of the item of a citation; it names the library by its id, which a rename leaves alone. */
+export const itemAddress = (citation) => `/api${citation.open.href.split("?")[0]}`;
+
+/** The words that an answer rests on. */
+export function quoted(citation) {
+  if (!citation.quote) return null;
+  return h("figure.quoted", {}, h("figcaption.fine", { text: "What the answer rests on" }), h("blockquote", { text: citation.quote, dir: "auto" }));
+}
+
+/** Close the panel; the focus goes back to what opened it. */
+export function closePanel() {
+  if (panel().hidden) return false;
+  leaveView();
+  leaveView = () => {};
+  shown += 1;
+  panel().hidden = true;
+  fill(panel());
+  opener?.removeAttribute("aria-expanded");
+  if (opener?.isConnected) opener.focus({ preventScroll: true });
+  opener = null;
+  return true;
+}

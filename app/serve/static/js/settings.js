@@ -1,0 +1,142 @@
+// The settings of a run, drawn from the schema that the server gives: the common ones first, the rest folded.
+
+import { openDialog } from "./dialog.js";
+import { fill, h, uid } from "./dom.js";
+import { knob, on, ring, setKnob, state } from "./state.js";
+import { remember } from "./prefs.js";
+import { corpusName } from "./words.js";
+
+const COMMON = ["web", "mind", "corpora", "max_hops", "phrasings", "sentences", "recency", "max_model_calls"];
+const GROUPS = [
+  ["Where to look", ["route_by", "half_life", "recency_floor"]],
+  ["Phrasings and fusion", ["phrasing", "clauses", "keywords", "expand_when", "strong", "top_k", "pool", "fusion", "rrf_k", "rrf_base", "dense_weight", "original_weight", "rerank", "rerank_when", "rerank_pool"]],
+  ["Judging and repair", ["grade_by", "refine_by", "check_by", "thresholds", "upper", "lower", "strips", "strip_mode", "strip_threshold", "strip_order"]],
+  ["Rounds", ["max_recalls", "auto_rag_preset", "turn_passages", "turn_tokens", "hop_weight"]],
+  ["Web", ["web_results", "web_prefer"]],
+  ["Limits", ["max_tokens", "max_seconds", "max_cost"]],
+];
+const HIDDEN = ["library", "sources"];
+const NAMES = {
+  web: "Web search", mind: "Who decides", corpora: "Search only", max_hops: "Rounds of search", phrasings: "Further phrasings",
+  sentences: "Longest answer, in sentences", recency: "Prefer newer documents", max_model_calls: "Model calls at most", graph: "Method",
+};
+const WORDS = {
+  web: { off: "never", ask: "ask me each time", auto: "when needed" },
+  mind: { auto: "automatic", small: "small mind", llm: "language model" },
+  recency: { auto: "where the question asks for it", on: "always", off: "never" },
+};
+
+let body = null;
+
+/** Open the settings. */
+export function openSettings() {
+  body = h("div.settings");
+  const reset = h("button.button.small", { type: "button", text: "Set all back", on: { click: resetAll } });
+  openDialog("Settings of a run", [h("p.fine", { text: "They count for the next question, and are kept in this browser." }), body, h("div.choices", {}, reset)], { classes: "wide", onclose: () => (body = null) });
+  draw();
+}
+
+function resetAll() {
+  state.settings = {};
+  state.graph = state.usualGraph;
+  remember("settings", {});
+  remember("graph", null);
+  ring("settings");
+  draw();
+}
+
+on("settings", () => body && mark());
+
+function draw() {
+  const known = state.form.schema.properties || {};
+  const named = new Set([...COMMON, ...HIDDEN, ...GROUPS.flatMap(([, names]) => names)]);
+  // What a newer server knows and this list does not still gets its place.
+  const rest = Object.keys(known).filter((name) => !named.has(name));
+  const groups = [...GROUPS, ["More", rest]].map(([title, names]) => [title, names.filter((name) => name in known)]).filter(([, names]) => names.length);
+  fill(
+    body,
+    method(),
+    ...COMMON.filter((name) => name in known).map(row),
+    h("details.more", {}, h("summary", { text: "All settings" }), ...groups.map(([title, names]) => h("fieldset", {}, h("legend", { text: title }), ...names.map(row)))),
+  );
+  mark();
+}
+
+function mark() {
+  for (const element of body.querySelectorAll("[data-knob]")) element.classList.toggle("changed", element.dataset.knob in state.settings);
+}
+
+function method() {
+  const id = uid("knob");
+  const input = h("select.field", { id }, ...state.graphs.map((g) => h("option", { value: g.name, text: g.name.replaceAll("_", " ") })));
+  input.value = state.graph;
+  const told = h("p.fine");
+  const tell = () => (told.textContent = state.graphs.find((g) => g.name === state.graph)?.description || "");
+  input.addEventListener("change", () => {
+    state.graph = input.value;
+    remember("graph", state.graph === state.usualGraph ? null : state.graph);
+    tell();
+    ring("settings");
+  });
+  tell();
+  return h("div.knob", {}, h("label", { for: id, text: NAMES.graph }), input, told);
+}
+
+function row(name) {
+  const schema = resolved(state.form.schema.properties[name]);
+  const id = uid("knob");
+  const wrong = h("p.wrong", { role: "alert" });
+  const title = NAMES[name] || name.replaceAll("_", " ").replace(/^./, (c) => c.toUpperCase());
+  const control = control_(name, schema, id, wrong);
+  const group = schema.type === "array";
+  const label = group ? h("span.label", { id: `${id}-label`, text: title }) : h("label", { for: id, text: title });
+  if (group) control.setAttribute("aria-labelledby", `${id}-label`);
+  control.setAttribute("aria-describedby", `${id}-told`);
+  const box = h("div.knob", {}, label, control, h("p.fine", { id: `${id}-told`, text: schema.description || "" }), wrong);
+  box.dataset.knob = name;
+  return box;
+}
+
+/** A property with its alternatives joined: `number or null` is a number that may be empty. */
+function resolved(property) {
+  const options = property.anyOf?.filter((o) => o.type !== "null");
+  return options ? { ...property, ...options[0], nullable: property.anyOf.length > options.length } : property;
+}
+
+function control_(name, schema, id, wrong) {
+  const value = knob(name);
+  if (schema.enum) {
+    const input = h("select.field", { id }, ...schema.enum.map((v) => h("option", { value: String(v), text: WORDS[name]?.[v] || String(v) })));
+    input.value = String(value);
+    input.addEventListener("change", () => setKnob(name, schema.enum.find((v) => String(v) === input.value)));
+    return input;
+  }
+  if (schema.type === "boolean") {
+    return h("input.switch", { id, type: "checkbox", role: "switch", checked: Boolean(value), on: { change: (event) => setKnob(name, event.target.checked) } });
+  }
+  if (schema.type === "array") return several(name, schema, value || []);
+  const numeric = schema.type === "integer" || schema.type === "number";
+  const low = schema.minimum ?? schema.exclusiveMinimum;
+  const input = h("input.field", {
+    id, type: numeric ? "number" : "text", value: value ?? "", min: numeric ? low : null, max: numeric ? schema.maximum : null,
+    step: schema.type === "integer" ? "1" : numeric ? "any" : null, maxlength: schema.maxLength, placeholder: schema.nullable ? "automatic" : null,
+  });
+  input.addEventListener("change", () => {
+    const empty = input.value.trim() === "";
+    const bad = numeric && (!input.checkValidity() || (empty && !schema.nullable));
+    input.setAttribute("aria-invalid", String(bad));
+    wrong.textContent = bad ? input.validationMessage || "Write a number." : "";
+    if (!bad) setKnob(name, numeric ? (empty ? null : Number(input.value)) : input.value);
+  });
+  return input;
+}
+
+function several(name, schema, chosen) {
+  const options = schema.items?.enum || [];
+  const boxes = options.map((option) => {
+    const box = h("input", { type: "checkbox", value: option, checked: chosen.includes(option) });
+    box.addEventListener("change", () => setKnob(name, options.filter((o) => boxes.find((b) => b.value === o).checked)));
+    return box;
+  });
+  return h("div.several", { role: "group" }, ...boxes.map((box) => h("label", {}, box, h("span", { text: corpusName(box.value) }))));
+}

@@ -1,0 +1,142 @@
+// The steps of a run as they happen: a calm line that unfolds into what was decided, hop by hop.
+
+import { h, fill, uid } from "./dom.js";
+import { icon } from "./icons.js";
+import { corpusName, host, lasted, some } from "./words.js";
+
+const NEXT = {
+  frame: "Choosing where to look",
+  route: "Looking",
+  expand: "Looking",
+  plan: "Searching",
+  retrieve: "Putting in order what came back",
+  retrieve_video: "Putting in order what came back",
+  fuse: "Judging what came back",
+  grade: "Reading what matters",
+  refine: "Thinking about what is missing",
+  search_web: "Thinking about what is missing",
+  reason: "Writing the answer",
+  recall: "Thinking about what is missing",
+  generate: "Checking the answer",
+  check: "Done",
+};
+
+const MAKERS = { small: "small mind", llm: "language model", gate: "first look is strong", scores: "scores", rrf: "ranks" };
+const VERDICTS = { correct: "good", ambiguous: "warn", incorrect: "bad" };
+
+export class Trail {
+  constructor() {
+    this.steps = [];
+    this.line = h("span.now", { text: "Reading the question" });
+    this.side = h("span.fine.number");
+    this.sign = h("span.spin");
+    this.body = h("div.steps");
+    const summary = h("summary", {}, this.sign, this.line, this.side, icon("down"));
+    this.element = h("details.trail", {}, summary, this.body);
+    this.began = performance.now();
+  }
+
+  /** Show a step that has ended. */
+  add(step) {
+    this.steps.push(step);
+    let hop = this.body.lastElementChild;
+    const n = Math.max(step.hop, 1);
+    if (!hop || Number(hop.dataset.hop) !== n) {
+      hop = h("ol.hop", { "aria-label": `Round ${n}` });
+      hop.dataset.hop = n;
+      if (this.body.childElementCount) this.body.append(h("h3", { text: `Round ${n}` }));
+      this.body.append(hop);
+    }
+    hop.append(row(step));
+    if (this.sign.className === "spin") {
+      const more = step.node === "reason" && step.data?.then === "more";
+      this.line.textContent = more ? `Asking further: ${step.data.query}` : NEXT[step.node] || step.title;
+    }
+  }
+
+  /** Say that the run waits for its reader. */
+  wait() {
+    this.line.textContent = "Waiting for your decision";
+  }
+
+  /** Say how it ended. */
+  end(status, live) {
+    this.sign.replaceWith((this.sign = h("span.sign", { class: status === "done" ? "" : "bad" }, icon(status === "done" ? "steps" : "alert"))));
+    const hops = new Set(this.steps.map((s) => Math.max(s.hop, 1))).size;
+    const rounds = hops > 1 ? `, ${some(hops, "round")}` : "";
+    const words = { done: "How this was answered", cancelled: "Stopped", failed: "How far it came" };
+    this.line.textContent = words[status] || words.done;
+    this.side.textContent = `${some(this.steps.length, "step")}${rounds}${live ? `, ${lasted((performance.now() - this.began) / 1000)}` : ""}`;
+    this.element.hidden = !this.steps.length;
+  }
+}
+
+function row(step) {
+  const by = MAKERS[step.by] || step.by;
+  const told = h("p.told", {}, h("span.title", { text: step.title }));
+  const meta = h("span.meta.fine.number", { text: `${by}${by ? ", " : ""}${lasted(step.seconds)}` });
+  return h("li.step", {}, h("div.head", {}, told, meta), detail(step));
+}
+
+/** What a step decided: drawn where there is something to draw, else its summary. */
+function detail(step) {
+  const data = step.data || {};
+  if (data.route && Object.keys(data.route.confidence).length) return routes(data.route);
+  if (data.grade) return verdict(data.grade, step.summary);
+  if (step.node === "plan" && data.queries?.length && data.corpora?.length) {
+    return h("div", {}, said(`in ${data.corpora.map(corpusName).join(", ")}`), list(data.queries));
+  }
+  if (step.node === "expand" && data.phrasings?.rewrites?.length) return list(data.phrasings.rewrites);
+  if (step.node === "search_web" && data.urls) {
+    return h("div", {}, said(step.summary), list(data.urls.map(host)));
+  }
+  if (step.node === "reason") return reasoned(data, step.summary);
+  return said(step.summary);
+}
+
+const said = (text) => h("p.said", { text, dir: "auto" });
+
+function list(texts) {
+  return h("ul.phrasings", {}, ...texts.map((text) => h("li", { text, dir: "auto" })));
+}
+
+function routes(route) {
+  const rows = Object.entries(route.confidence).sort((a, b) => b[1] - a[1]);
+  return h(
+    "ul.bars",
+    { "aria-label": "Probability of each place to look" },
+    ...rows.map(([label, p]) => {
+      const fillBar = h("span.fill");
+      fillBar.style.inlineSize = `${Math.max(1, Math.round(p * 100))}%`;
+      const chosen = route.corpora.includes(label);
+      const name = label === "none" ? "no search" : corpusName(label);
+      return h(
+        "li",
+        { class: chosen ? "chosen" : "" },
+        h("span.label", { text: name }),
+        h("span.bar-of", { "aria-hidden": "true" }, fillBar),
+        h("span.number", { text: `${Math.round(p * 100)} %` }),
+        chosen && h("span.unseen", { text: "chosen" }),
+      );
+    }),
+  );
+}
+
+function verdict(grade, summary) {
+  const at = (value) => `${((Math.max(-1, Math.min(1, value)) + 1) / 2) * 100}%`;
+  const scale = h("span.scale", { role: "img", "aria-label": summary });
+  for (const [name, value] of [["low", grade.lower], ["high", grade.upper], ["best", grade.best]]) {
+    const sign = h("span", { class: name, title: `${name === "best" ? "best" : `${name} threshold`} ${value.toFixed(2)}` });
+    sign.style.insetInlineStart = at(value);
+    scale.append(sign);
+  }
+  return h("div.verdict", { class: VERDICTS[grade.action] || "" }, h("span.word", { text: grade.action }), scale, h("span.number.fine", { text: `best ${grade.best.toFixed(2)}` }));
+}
+
+function reasoned(data, summary) {
+  const rows = [["Learnt", data.learnt], ["Missing", data.missing], ["Next", data.then === "more" ? data.query : ""]];
+  const shown = rows.filter(([, text]) => text);
+  if (!shown.length) return said(summary);
+  const out = h("dl.reasoned", { id: uid("reason") });
+  return fill(out, ...shown.flatMap(([name, text]) => [h("dt", { text: name }), h("dd", { text, dir: "auto" })]));
+}

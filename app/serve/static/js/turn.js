@@ -1,0 +1,190 @@
+// One question and what becomes of it, on screen: from events as they come, or from what the server kept.
+
+import { told } from "./api.js";
+import { chip, sourceList } from "./cite.js";
+import { announce, fill, h, iconButton, toast } from "./dom.js";
+import { icon } from "./icons.js";
+import { inline } from "./markdown.js";
+import { Trail } from "./trail.js";
+import { lasted, number, some } from "./words.js";
+
+export class Turn {
+  /**
+   * @param {string} question what was asked
+   * @param {{again: (question: string) => void, consent: (agreed: boolean) => void}} doing what its buttons do
+   */
+  constructor(question, doing) {
+    this.question = question;
+    this.doing = doing;
+    this.status = "running";
+    this.sentences = 0;
+    this.seenNotes = new Set();
+    this.trail = new Trail();
+    this.readAs = h("p.read-as.fine", { hidden: true, dir: "auto" });
+    this.answer = h("div.answer");
+    this.asked = h("div.ask-consent", { hidden: true });
+    this.problem = h("div");
+    this.notes = h("ul.notes", { "aria-label": "Notes" });
+    this.sources = h("div");
+    this.foot = h("div.foot");
+    this.element = h(
+      "article.turn",
+      { "aria-label": question.slice(0, 120) },
+      h("div.question", {}, h("h2", { text: question, dir: "auto" }), this.readAs),
+      h("div.reply", {}, this.trail.element, this.answer, this.asked, this.problem, this.notes, this.sources, this.foot),
+    );
+  }
+
+  /** Take in one event of the run. */
+  apply(event, live) {
+    if (event.type === "step") this.trail.add(event);
+    else if (event.type === "sentence") this.sentence(event, live);
+    else if (event.type === "note") this.note(event.text);
+    else if (event.type === "consent") this.consent(event);
+    else if (event.type === "consented") this.consented();
+    else if (event.type === "answer") this.whole(event.answer, live);
+    else if (event.type === "error") this.fail(event.problem);
+    else if (event.type === "end") this.end(event.status, live);
+  }
+
+  /** Show what the server kept of a turn that has ended. */
+  restore(kept) {
+    for (const event of kept.trail || []) this.apply(event, false);
+    if (kept.answer) this.whole(kept.answer, false);
+    if (kept.problem) this.fail(kept.problem);
+    this.end(kept.status, false);
+  }
+
+  sentence({ text, support, citations }, live) {
+    this.sentences += 1;
+    this.answer.append(" ", sentenceOf(text, support, citations));
+    if (live) announce(text);
+  }
+
+  /** Show the answer object: it holds the same sentences, numbered for good. */
+  whole(answer, live) {
+    const byNumber = new Map(answer.citations.map((c) => [c.n, c]));
+    const cited = (s) => s.citations.map((n) => byNumber.get(n)).filter(Boolean);
+    if (answer.abstained) {
+      fill(this.answer, abstention(answer));
+      if (live) announce(`No answer. ${answer.why}`);
+    } else {
+      fill(this.answer, ...answer.sentences.flatMap((s) => [" ", sentenceOf(s.text, s.support, cited(s))]));
+    }
+    this.answer.classList.toggle("settled", !live);
+    for (const note of answer.notes) this.note(note);
+    if (answer.sentences.some((s) => s.support === "model") && answer.citations.length) {
+      this.note("Sentences with a dotted line come from the model itself, not from your library.");
+    }
+    if (answer.dropped) this.note(`${some(answer.dropped, "sentence")} left out, because nothing supports ${answer.dropped === 1 ? "it" : "them"}.`);
+    fill(this.sources, sourceList(answer.citations));
+    if (answer.question && answer.question !== this.question) {
+      this.readAs.textContent = `Read as: ${answer.question}`;
+      this.readAs.hidden = false;
+    }
+    this.kept = answer;
+    this.ended(answer);
+  }
+
+  note(text) {
+    if (this.seenNotes.has(text)) return;
+    this.seenNotes.add(text);
+    this.notes.append(h("li", { dir: "auto" }, icon("info"), h("span", { text })));
+  }
+
+  consent(event) {
+    this.trail.wait();
+    this.question_of_consent = event;
+    const answered = (agreed) => () => this.doing.consent(agreed);
+    fill(
+      this.asked,
+      h("p", {}, h("strong", { text: "Search the web for this?" }), h("span.soft", { text: ` “${event.query}” would be sent to ${event.provider}.`, dir: "auto" })),
+      h("div.choices", {}, h("button.button.main.small", { type: "button", text: "Search the web", on: { click: answered(true) } }), h("button.button.small", { type: "button", text: "Stay offline", on: { click: answered(false) } })),
+    );
+    this.asked.hidden = false;
+  }
+
+  consented() {
+    this.asked.hidden = true;
+    this.question_of_consent = null;
+    this.trail.line.textContent = "Going on";
+  }
+
+  fail(problem) {
+    fill(
+      this.problem,
+      h("div.problem", { role: "alert" }, icon("alert"), h("div", {}, h("p", { text: told(problem.title, problem.remedy) }), this.againButton())),
+    );
+  }
+
+  end(status, live) {
+    this.status = status;
+    this.asked.hidden = true;
+    this.trail.end(status, live);
+    if (status === "cancelled") {
+      const text = this.sentences ? "Stopped here. What stands above was checked; the answer is not complete." : "Stopped before anything was written.";
+      fill(this.problem, h("div.stopped", {}, icon("stop"), h("span", { text }), this.againButton()));
+      if (live) announce("Stopped.");
+    }
+    this.element.classList.add("over");
+  }
+
+  againButton() {
+    return h("button.button.small", { type: "button", on: { click: () => this.doing.again(this.question) } }, icon("again"), "Ask again");
+  }
+
+  /** The last line: who wrote, what it took, and what can be done with the answer. */
+  ended(answer) {
+    const models = answer.usage.filter((u) => u.model);
+    const sum = (key) => answer.usage.reduce((total, u) => total + u[key], 0);
+    const writer = answer.mind === "small" ? "Sentences of your sources, chosen by the small mind" : answer.model;
+    const spent = [
+      writer,
+      sum("calls") ? some(sum("calls"), "model call") : "no model call",
+      sum("cached") ? `${number(sum("cached"))} from the cache` : "",
+      sum("input_tokens") + sum("output_tokens") ? `${number(sum("input_tokens") + sum("output_tokens"))} tokens` : "",
+      `${lasted(answer.usage.filter((u) => !u.model).reduce((t, u) => t + u.seconds, 0))} of work`,
+      sum("cost") ? `cost ${sum("cost").toPrecision(2)}` : "",
+    ];
+    fill(
+      this.foot,
+      usageTable(models, spent.filter(Boolean).join(" · ")),
+      h("span.actions", {}, iconButton(icon("copy"), "Copy the answer with its sources", () => this.copy(), "bare.small"), iconButton(icon("again"), "Ask again", () => this.doing.again(this.question), "bare.small")),
+    );
+  }
+
+  async copy() {
+    const { text, citations } = this.kept;
+    const rows = citations.map((c) => `[${c.n}] ${c.title}${c.locator.url ? `, ${c.locator.url}` : c.locator.page ? `, page ${c.locator.page}` : ""}`);
+    try {
+      await navigator.clipboard.writeText([text, ...(rows.length ? ["", ...rows] : [])].join("\n"));
+      toast("Copied.");
+    } catch {
+      toast("The browser does not allow copying here.", { bad: true });
+    }
+  }
+}
+
+function sentenceOf(text, support, citations) {
+  const chips = citations.map(chip);
+  const own = support === "model";
+  const mark = own ? h("span.unseen", { text: " (the model's own knowledge)" }) : null;
+  return h("span.sentence", { class: own ? "own" : "", dir: "auto", title: own ? "The model's own knowledge: no source says this" : null }, h("span.said", {}, inline(text)), mark, chips.length ? h("span.cites", {}, ...chips) : null);
+}
+
+function abstention(answer) {
+  const why = answer.why || answer.text;
+  return h("div.abstained", {}, h("p.head", { text: "There is no answer to this in what was searched." }), h("p", { text: why, dir: "auto" }));
+}
+
+function usageTable(models, line) {
+  if (!models.length) return h("p.usage.fine.number", { text: line, dir: "auto" });
+  const head = ["Step", "Model", "Calls", "Tokens in", "Tokens out", "Time"];
+  const rows = models.map((u) => [u.node, u.model, number(u.calls), number(u.input_tokens), number(u.output_tokens), lasted(u.seconds)]);
+  return h(
+    "details.usage.fine.number",
+    {},
+    h("summary", { text: line, dir: "auto" }),
+    h("div.wide", {}, h("table", {}, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { text, scope: "col" })))), h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((text) => h("td", { text }))))))),
+  );
+}

@@ -1,0 +1,175 @@
+// Files dropped or chosen: sent with progress, indexed while one watches, each with its own error.
+
+import { call, follow, told, upload } from "./api.js";
+import { fill, h, iconButton, toast } from "./dom.js";
+import { icon } from "./icons.js";
+import { loadLibraries, ring, state } from "./state.js";
+import { some } from "./words.js";
+
+const STAGES = { read: "reading", embed: "embedding", commit: "storing" };
+const MOST = 500;
+
+const picker = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Files to index" });
+picker.id = "picker";
+const tray = h("section.tray", { hidden: true, "aria-label": "Files being indexed" });
+let over = null;
+
+/** Let the reader choose files. */
+export function pickFiles() {
+  picker.value = "";
+  picker.click();
+}
+
+/** Take files that are dropped anywhere on the page. */
+export function watchDrops() {
+  document.body.append(picker, tray);
+  picker.addEventListener("change", () => send([...picker.files]));
+  const carries = (event) => event.dataTransfer?.types.includes("Files");
+  let depth = 0;
+  document.addEventListener("dragenter", (event) => {
+    if (!carries(event)) return;
+    depth += 1;
+    over ??= document.body.appendChild(h("div.dropover", {}, icon("upload"), h("p", { text: `Index into “${state.library.name}”` })));
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (!carries(event)) return;
+    depth -= 1;
+    if (depth <= 0) clear();
+  });
+  document.addEventListener("dragover", (event) => carries(event) && event.preventDefault());
+  document.addEventListener("drop", async (event) => {
+    if (!carries(event)) return;
+    event.preventDefault();
+    clear();
+    // The entries must be taken before anything is awaited.
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    const plain = [...event.dataTransfer.files];
+    send(entries.length ? await walk(entries) : plain);
+  });
+  function clear() {
+    depth = 0;
+    over?.remove();
+    over = null;
+  }
+}
+
+/** Every file below some entries, up to a limit; hidden files stay where they are. */
+async function walk(entries) {
+  const found = [];
+  for (const entry of entries) {
+    if (found.length > MOST) break;
+    if (entry.name.startsWith(".")) continue;
+    if (entry.isFile) {
+      found.push(await new Promise((resolve, reject) => entry.file(resolve, reject)));
+    } else {
+      const reader = entry.createReader();
+      for (;;) {
+        const some_ = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+        if (!some_.length) break;
+        found.push(...(await walk(some_)));
+      }
+    }
+  }
+  return found;
+}
+
+async function send(files) {
+  if (!files.length) return;
+  if (files.length > MOST) {
+    toast(`${some(files.length, "file")} are too many for the browser. Index the folder with: ragweave index FOLDER`, { bad: true });
+    return;
+  }
+  const library = state.library.name;
+  const board = new Board(library, files);
+  tray.hidden = false;
+  tray.append(board.element);
+  try {
+    const { job, refused } = await upload(files, library, (share) => board.sent(share));
+    for (const { file, reason } of refused) board.set(file, "bad", reason);
+    for await (const event of follow(`/api/jobs/${encodeURIComponent(job)}/events`)) board.apply(event);
+  } catch (error) {
+    board.fail(error.sentence || String(error.message));
+  } finally {
+    await loadLibraries().catch(() => {});
+    ring("sources");
+  }
+}
+
+/** What becomes of the files of one upload. */
+class Board {
+  constructor(library, files) {
+    this.rows = new Map();
+    this.head = h("h2", { text: `Sending ${some(files.length, "file")} to “${library}”`, dir: "auto" });
+    this.bar = h("progress", { max: "1", value: "0", "aria-label": "Sent" });
+    this.list = h("ul", { role: "list" });
+    this.status = h("p.unseen", { role: "status" });
+    this.close = iconButton(icon("close"), "Close", () => {
+      this.element.remove();
+      tray.hidden = !tray.childElementCount;
+    }, "bare.small");
+    this.element = h("div.board", {}, h("div.board-head", {}, this.head, this.close), this.bar, this.list, this.status);
+    for (const file of files) this.set(file.name, "wait", "waiting");
+  }
+
+  set(name, kind, text) {
+    let row = this.rows.get(name);
+    if (!row) {
+      row = h("li");
+      this.rows.set(name, row);
+      this.list.append(row);
+    }
+    row.className = kind;
+    const sign = kind === "busy" ? h("span.spin") : icon(kind === "good" ? "check" : kind === "bad" ? "alert" : "file");
+    fill(row, sign, h("span.words", {}, h("span.name", { text: name, dir: "auto" }), h("span.state.fine", { text, dir: "auto" })));
+    if (kind === "bad") this.list.prepend(row);
+  }
+
+  sent(share) {
+    this.bar.value = share;
+    if (share >= 1) this.head.textContent = "Indexing";
+  }
+
+  apply(event) {
+    this.bar.hidden = true;
+    if (event.type === "staged") this.set(event.file, "busy", STAGES[event.stage] || event.stage);
+    else if (event.type === "done") this.set(event.file, "good", some(event.items, "item"));
+    else if (event.type === "unchanged") this.set(event.file, "good", "was there already");
+    else if (event.type === "linked") this.set(event.file, "good", "same content as another file of the library");
+    else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", event.reason);
+    else if (event.type === "waiting") this.head.textContent = `Waiting: ${event.holder} is writing this library`;
+    else if (event.type === "finished") this.finish(event);
+    else if (event.type === "error") this.fail(told(event.problem.title, event.problem.remedy));
+    else if (event.type === "end" && event.status !== "done") this.end(event.status === "cancelled" ? "Stopped" : "Not finished");
+    else if (event.type === "end") this.end(this.told || this.verdict());
+  }
+
+  finish() {
+    this.told = this.verdict();
+  }
+
+  verdict() {
+    const bad = [...this.rows.values()].filter((row) => row.classList.contains("bad")).length;
+    const good = this.rows.size - bad;
+    return bad ? `${some(good, "file")} indexed, ${number_(bad)} could not be` : `${some(good, "file")} indexed`;
+  }
+
+  fail(sentence) {
+    this.bar.hidden = true;
+    for (const [name, row] of this.rows) if (row.className === "wait" || row.className === "busy") this.set(name, "bad", "not indexed");
+    this.list.before(h("p.wrong", { role: "alert", text: sentence }));
+    this.head.textContent = "Not finished";
+  }
+
+  end(text) {
+    this.bar.hidden = true;
+    this.head.textContent = text;
+    this.status.textContent = text;
+    const bad = this.element.querySelector(".bad, .wrong");
+    if (!bad) setTimeout(() => this.close.click(), 6000);
+  }
+}
+
+const number_ = (n) => String(n);
+
+/** Remove a source from a library. */
+export const removeSource = (id, library) => call("DELETE", `/api/sources/${encodeURIComponent(id)}?library=${encodeURIComponent(library)}`);

@@ -1,0 +1,95 @@
+// A picture with its box, and a recording at its second.
+
+import { call } from "./api.js";
+import { fill, h } from "./dom.js";
+import { icon, iconOf } from "./icons.js";
+import { itemAddress, quoted } from "./panel.js";
+import { lay } from "./view_page.js";
+import { clock, span } from "./words.js";
+
+/** Show a picture with the cited box over it, and the words that were read in it. */
+export async function pictureView(citation, body) {
+  const { picture, media, bbox } = citation.open;
+  const image = h("img", { alt: citation.title || "Cited picture" });
+  const box = h("span.box", { hidden: true });
+  const frame = h("div.sheet-frame", { tabindex: "0", role: "region", "aria-label": "Picture" }, h("div.sheet", {}, image, box));
+  fill(body, frame, quoted(citation));
+  image.src = picture || media;
+  try {
+    await image.decode();
+  } catch {
+    fill(frame, h("p.waiting.fine", { text: "This picture cannot be shown: its file was moved or deleted, or the browser does not know its format." }));
+    return;
+  }
+  if (bbox) {
+    const [x0, y0, x1, y1] = bbox;
+    const [width, height] = [image.naturalWidth, image.naturalHeight];
+    lay(box, [x0 / width, y0 / height, (x1 - x0) / width, (y1 - y0) / height]);
+    box.scrollIntoView({ block: "center" });
+  }
+  body.append(await words(citation, "Words read in this picture"));
+}
+
+/** Play a recording from the cited second; the end of the passage is marked, and playing stops there once. */
+export async function videoView(citation, body) {
+  const { media, start = 0, end, kind } = citation.open;
+  const sound = iconOf(kind) === "audio";
+  const player = h(sound ? "audio" : "video", { controls: true, preload: "metadata", playsinline: true, "aria-label": `${citation.title} at ${clock(start)}` });
+  const strip = h("span.strip-part");
+  const now = h("span.strip-now");
+  const bar = h("div.strip", { "aria-hidden": "true" }, strip, now);
+  const told = h("p.fine.number", { role: "status" });
+  const play = h("button.button.main.small", { type: "button", on: { click: again } }, icon("play"), `Play ${span(start, end)}`);
+  let within = true; // still inside the cited passage on the first way through
+
+  function again() {
+    within = true;
+    player.currentTime = start;
+    player.play().catch(() => {});
+  }
+  player.addEventListener("loadedmetadata", () => {
+    player.currentTime = start;
+    const whole = player.duration || 1;
+    const to = end === undefined || end <= start ? start : end;
+    strip.style.insetInlineStart = `${(start / whole) * 100}%`;
+    strip.style.inlineSize = `${Math.max(0.8, ((to - start) / whole) * 100)}%`;
+    told.textContent = `The passage stands at ${span(start, end)} of ${clock(whole)}.`;
+  });
+  player.addEventListener("timeupdate", () => {
+    now.style.insetInlineStart = `${(player.currentTime / (player.duration || 1)) * 100}%`;
+    if (within && end > start && player.currentTime >= end && !player.paused) {
+      within = false;
+      player.pause();
+      told.textContent = `The passage ends here, at ${clock(end)}. Press play to go on.`;
+    }
+  });
+  player.addEventListener("seeked", () => {
+    within = player.currentTime < end;
+  });
+  player.addEventListener("error", () => {
+    player.hidden = true;
+    bar.hidden = true;
+    play.hidden = true;
+    told.textContent = `The browser cannot play this recording: its file was moved or deleted, or its format is unknown here. The passage stands at ${span(start, end)}.`;
+  });
+  player.src = `${media}#t=${start}`;
+  fill(body, h("div.player", { class: sound ? "sound" : "" }, player), bar, h("div.view-tools", {}, play, told), quoted(citation));
+  body.append(await words(citation, "What is said and shown there"));
+  return {
+    leave() {
+      player.pause();
+      player.removeAttribute("src");
+      player.load();
+    },
+  };
+}
+
+async function words(citation, title) {
+  try {
+    const { text } = await call("GET", itemAddress(citation));
+    if (!text.trim()) return "";
+    return h("details.words-of", { open: text.length < 1500 }, h("summary", { text: title }), h("p.text", { text, dir: "auto" }));
+  } catch {
+    return "";
+  }
+}
