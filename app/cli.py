@@ -24,6 +24,7 @@ from ragweave import (
     cli_sources,
     eval_cli,
     eval_data_cli,
+    eval_runs_cli,
     synthesize_cli,
     train_cli,
 )
@@ -79,6 +80,9 @@ for _measure in (
     eval_data_cli.answers,
     eval_data_cli.thresholds,
     eval_data_cli.mixed,
+    eval_data_cli.corruption,
+    eval_runs_cli.ablate,
+    eval_runs_cli.frontier,
 ):
     eval_cli.eval_app.command()(_measure)
 app.command("synthesize")(synthesize_cli.synthesize)

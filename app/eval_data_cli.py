@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write the figures as one flat object.")]
-HtmlOut = Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page with tables and plots.")]
-Work = Annotated[
-    Path,
-    typer.Option("--work", help="Folder for evaluation libraries; they are reused while their data stay the same."),
-]
-
-
-def _report(flat: dict[str, float], json_out: Path | None) -> None:
-    from ragweave.evals.report import table, write_json
-
-    typer.echo(table(["figure", "value"], [[k, v] for k, v in flat.items()]))
-    if json_out:
-        write_json(json_out, flat)
+from ragweave.cli_ask import Set
+from ragweave.eval_common import (
+    WORK,
+    Folder,
+    Graph,
+    HtmlOut,
+    JsonOut,
+    LibraryName,
+    MindName,
+    Width,
+    Work,
+    builder,
+    context_of,
+    progress,
+    report,
+    run,
+    source,
+)
 
 
 def retrieval(
@@ -35,8 +38,9 @@ def retrieval(
     hops: Annotated[int, typer.Option("--hops", min=1, max=10, help="Hops of the agent.")] = 3,
     k: Annotated[str, typer.Option("--k", help="Cut-offs, by commas.")] = "5,10",
     limit: Annotated[int, typer.Option("--limit", min=0, help="Queries asked; 0 means all.")] = 0,
-    work: Work = Path(".cache/evals"),
+    work: Work = WORK,
     json_out: JsonOut = None,
+    html: HtmlOut = None,
 ) -> None:
     """Index passages, ask every query, and print recall, all-gold, nDCG and MRR."""
     from ragweave.evals.corpus import prepare, use_home
@@ -53,98 +57,114 @@ def retrieval(
     passages, asked = read_passages(corpus), read_queries(queries, qrels)
     use_home(work.resolve() / "home")
 
-    async def run() -> dict[str, float]:
+    async def measured() -> dict[str, float]:
         prepared = await prepare(passages, corpus.stem, work.resolve())
         figures = await measure(prepared, asked[: limit or None], ranker(prepared, chosen, hops), cuts)
         return figures.mean()
 
-    _report(asyncio.run(run()), json_out)
+    report(run(measured()), json_out, html, f"Retrieval: {queries.name}, {method}")
 
 
 def evaluator(
     pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with qid, question, title, passage and label.")],
-    evaluator: Annotated[str, typer.Option("--evaluator", help="small, llm, or checkpoint:PATH.")] = "small",
+    evaluator: Annotated[str, typer.Option("--evaluator", help="small, llm, checkpoint or checkpoint:PATH.")] = "small",
     json_out: JsonOut = None,
+    html: HtmlOut = None,
 ) -> None:
     """Score labelled pairs and print auc, average_precision, ece and ms_per_pair."""
     from ragweave.evals.pairs import measure, read_pairs, scorer
+    from ragweave.evals.report import reliability_plot
 
-    _report(asyncio.run(measure(read_pairs(pairs), scorer(evaluator))), json_out)
+    made = scorer(evaluator)
+    found = run(measure(read_pairs(pairs), made))
+    report(found.figures(), json_out, html, f"Evaluator: {pairs.name}", [reliability_plot(found.bins())])
 
 
 def answers(
     questions: Annotated[Path, typer.Option("--questions", help="JSON Lines with id, question and answers.")],
-    folder: Annotated[Path | None, typer.Option("--folder", help="Folder to index and ask.")] = None,
-    library: Annotated[str, typer.Option("--library", help="Library to ask, instead of a folder.")] = "",
-    graph: Annotated[str, typer.Option("--graph", help="Graph that answers.")] = "agent",
-    mind: Annotated[str, typer.Option("--mind", help="small, llm or auto.")] = "auto",
-    width: Annotated[int, typer.Option("--width", min=1, max=64, help="Conversations at the same time.")] = 2,
-    work: Work = Path(".cache/evals"),
+    folder: Folder = None,
+    library: LibraryName = "",
+    graph: Graph = "agent",
+    mind: MindName = "auto",
+    set_: Set = None,
+    width: Width = 2,
+    work: Work = WORK,
     show: Annotated[bool, typer.Option("--show", help="Print every question with its answer.")] = False,
     json_out: JsonOut = None,
+    html: HtmlOut = None,
 ) -> None:
-    """Ask questions and print answered_correct, answered_wrong and abstained together, also per kind."""
-    import hashlib
-    from importlib import import_module
+    """Ask questions and print answered_correct, answered_wrong and abstained together, also per kind.
 
-    from ragweave.api import GRAPHS
-    from ragweave.corpora.ingest import index
-    from ragweave.evals.answers import ask_all, by_kind, figures, read_questions
-    from ragweave.evals.corpus import use_home
+    A run that is stopped goes on where it was when the same command is given again.
+    """
+    from ragweave.evals.ablate import Bench, sweep
+    from ragweave.evals.answers import by_kind, figures
+    from ragweave.evals.metrics import reliability
+    from ragweave.evals.report import curve_plot, html_table, reliability_plot
     from ragweave.evals.retrieval import table
-    from ragweave.models.errors import InputError
-    from ragweave.nodes.context import Context
 
-    if (folder is None) == (not library):
-        raise InputError("give either --folder or --library", "name what is to be asked")
-    if graph not in GRAPHS:
-        raise InputError(f"there is no graph named “{graph}”", f"use one of: {', '.join(GRAPHS)}")
-    rows = read_questions(questions)
-    name = library
-    if folder is not None:
-        if not folder.is_dir():
-            raise InputError(f"{folder} is not a folder", "name one that holds the files")
-        name = "answers-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:10]
-        use_home(work.resolve() / "home")
+    build = builder(graph)
+    asked = source(questions, folder, library, None, work)
 
-    async def run() -> list[Any]:
-        if folder is not None:
-            await index([folder], name)
-        context = Context.model_validate({"library": name, "mind": mind})
-        return await ask_all(import_module(GRAPHS[graph]).build, rows, context, width=width)
+    async def measure() -> list[Any]:
+        with progress(len(asked.questions)) as tell:
+            context = context_of(asked.library, mind, set_)
+            bench = Bench(asked.questions, context, asked.name_of, width, work / "runs", tell)
+            return await bench.ask(graph, build)
 
-    outcomes = asyncio.run(run())
+    outcomes = run(measure())
     if show:
         for o in outcomes:
             typer.echo(f"{o.verdict:>9}  {o.question.text}\n           {o.answer.text}")
     kinds = by_kind(outcomes)
     if kinds:
         typer.echo(table(kinds) + "\n")
-    _report(figures(outcomes), json_out)
+    shown = [o for o in outcomes if not o.answer.abstained]
+    bins = reliability([o.answer.confidence for o in shown], [o.verdict == "correct" for o in shown]) if shown else []
+    held = [(p.abstained, p.correct) for p in sweep(outcomes)]
+    columns = list(next(iter(kinds.values()))) if kinds else []
+    sections = [
+        html_table(["kind", *columns], [[kind, *row.values()] for kind, row in kinds.items()]) if kinds else "",
+        reliability_plot(bins),
+        curve_plot(
+            held, "abstained", "answered correctly", "What is left when answers below a confidence are held back."
+        ),
+    ]
+    report(figures(outcomes), json_out, html, f"Answers: {questions.name}", sections)
 
 
 def thresholds(
     pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with question, passage and label.")],
-    evaluator: Annotated[str, typer.Option("--evaluator", help="small, llm or checkpoint.")] = "small",
+    evaluator: Annotated[str, typer.Option("--evaluator", help="small, llm, checkpoint or checkpoint:PATH.")] = "small",
     precision: Annotated[float, typer.Option("--precision", min=0, max=1, help="Wanted of the upper one.")] = 0.9,
     kept: Annotated[
         float, typer.Option("--kept", min=0, max=1, help="Answerable questions the lower one keeps.")
     ] = 0.98,
     draw: Annotated[Path | None, typer.Option("--draw", metavar="OUT", help="Draw the curve, .svg or .png.")] = None,
     json_out: JsonOut = None,
+    html: HtmlOut = None,
 ) -> None:
     """Calibrate an evaluator's two thresholds on labelled pairs."""
     from ragweave.evals import thresholds as calibration
-    from ragweave.models.errors import InputError
+    from ragweave.evals.pairs import read_pairs, scorer
+    from ragweave.evals.report import curve_plot
 
-    if evaluator not in ("small", "llm", "checkpoint"):
-        raise InputError(f"there is no evaluator “{evaluator}”", "use small, llm or checkpoint")
-    asked = calibration.read_pairs(pairs)
-    scored = calibration.best_scores(asked, calibration.judge_of(evaluator, asked))
-    found = calibration.calibrate(*scored, precision, kept)
+    made, asked = scorer(evaluator), read_pairs(pairs)
+    present, absent = run(calibration.best_scores(asked, made(asked)))
+    found = calibration.calibrate(present, absent, precision, kept)
     if draw:
         calibration.draw(found, draw, f"{evaluator} evaluator, {found.questions} questions")
-    _report({"questions": found.questions, "upper": round(found.upper, 4), "lower": round(found.lower, 4)}, json_out)
+    flat: dict[str, float] = {"questions": found.questions, "upper": found.upper, "lower": found.lower}
+    for name, at in (("upper", found.at(found.upper)), ("lower", found.at(found.lower))):
+        flat |= {f"present_at_{name}": at.present, f"absent_at_{name}": at.absent, f"precision_at_{name}": at.precision}
+    curves = [
+        curve_plot([(p.threshold, getattr(p, name)) for p in found.curve], "threshold", "share of questions", caption)
+        for name, caption in (
+            ("present", "Questions with a relevant candidate whose best candidate reaches the threshold."),
+            ("absent", "The same questions without it."),
+        )
+    ]
+    report({k: round(v, 4) for k, v in flat.items()}, json_out, html, f"Thresholds: {pairs.name}", curves)
 
 
 def mixed(
@@ -156,7 +176,7 @@ def mixed(
     router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint.")] = "small",
     rerank: Annotated[bool, typer.Option("--rerank/--plain", help="Order by relevance, or fuse alone.")] = True,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Every n-th question, so many in all; 0 means all.")] = 0,
-    work: Work = Path(".cache/evals"),
+    work: Work = WORK,
     json_out: JsonOut = None,
     html: HtmlOut = None,
 ) -> None:
@@ -185,11 +205,11 @@ def mixed(
     use_home(work.resolve() / "home")
     context = Context.model_validate({"mind": "small", "route_by": router, "rerank": rerank})
 
-    async def run() -> dict[str, bench.System]:
+    async def measured() -> dict[str, bench.System]:
         library = await bench.prepare(rows, work.resolve())
         return await bench.compare(bench.Bench(library, context), asked)
 
-    found = asyncio.run(run())
+    found = run(measured())
     kinds = list(dict.fromkeys(["system", *(c for c in CORPORA if any(q.corpus == c for q in asked))]))
     whole, each = bench.rows_of(found), bench.by_kind(found, asked)
     typer.echo(table(bench.COLUMNS, whole))
@@ -209,3 +229,32 @@ def seen_in_training(questions: Iterable[str]) -> int:
     from ragweave.models.router import head
 
     return overlap(head(), list(questions))
+
+
+def corruption(
+    data: Annotated[Path, typer.Option("--data", help="Folder of the public data sets.")],
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Questions of each set.")] = 100,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Put wrong items in the place of found ones, and see what grading and repair make of it."""
+    from ragweave.evals import corruption as bench
+    from ragweave.evals.corpus import use_home
+    from ragweave.evals.report import html_table, page, table, write_json
+
+    use_home(work.resolve() / "home")
+    found = run(bench.measure(data, work.resolve(), limit))
+    columns = ["items, way", *bench.COLUMNS]
+    sections: list[str] = []
+    flat: dict[str, float] = {}
+    for name, cells in found.items():
+        rows = [[label, *(c[k] if k in c else "" for k in bench.COLUMNS)] for label, c in cells.items()]
+        typer.echo(f"\n{name}\n{table(columns, rows)}")
+        sections += [f"<h2>{name}</h2>", html_table(columns, rows)]
+        flat |= {f"{name}, {label}, {k}": v for label, cell in cells.items() for k, v in cell.items()}
+    if json_out:
+        write_json(json_out, flat)
+    if html:
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(page("Answers from corrupted retrieval", sections), encoding="utf-8")

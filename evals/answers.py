@@ -12,6 +12,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.evals.data import read_jsonl
+from ragweave.evals.ledger import Ledger
 from ragweave.evals.metrics import citation_precision
 from ragweave.models.errors import InputError
 from ragweave.models.text import fold
@@ -114,6 +115,7 @@ async def ask_all(
     name_of: Callable[[str], str] = lambda file: Path(file).name,
     width: int = 2,
     on_done: Callable[[int], None] = lambda n: None,
+    ledger: Ledger | None = None,
 ) -> list[Outcome]:
     """Ask every question of one graph, at most `width` conversations at the same time.
 
@@ -124,12 +126,18 @@ async def ask_all(
         name_of: what a cited file is called among the gold names.
         width: conversations at the same time.
         on_done: called with the number of questions done.
+        ledger: keeps finished conversations, so that a run that was stopped goes on where it was.
     """
     graph = build().compile(checkpointer=InMemorySaver())
     gate = asyncio.Semaphore(width)
     outcomes: dict[str, Outcome] = {}
 
     async def converse(turns: Sequence[Question]) -> None:
+        if ledger is not None and all(q.id in ledger.done for q in turns):
+            # A conversation is one unit: the memory of its first turns went with the process.
+            outcomes.update({q.id: _recalled(q, ledger.done[q.id]) for q in turns})
+            on_done(len(outcomes))
+            return
         config: Any = {"configurable": {"thread_id": turns[0].id}, "recursion_limit": 500}
         for question in turns:
             async with gate:
@@ -141,9 +149,16 @@ async def ask_all(
             cited = [name_of(c.locator["file"]) for c in answer.citations if "file" in c.locator]
             outcomes[question.id] = Outcome(question, answer, seconds, cited)
             on_done(len(outcomes))
+        if ledger is not None:
+            for o in (outcomes[q.id] for q in turns):
+                ledger.add(o.question.id, answer=o.answer.model_dump(mode="json"), seconds=o.seconds, cited=o.cited)
 
     await asyncio.gather(*(converse(turns) for turns in conversations(questions)))
     return [outcomes[q.id] for q in questions]
+
+
+def _recalled(question: Question, row: Mapping[str, Any]) -> Outcome:
+    return Outcome(question, Answer.model_validate(row["answer"]), float(row["seconds"]), list(row["cited"]))
 
 
 def conversations(questions: Sequence[Question]) -> list[list[Question]]:
@@ -175,6 +190,7 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
         "abstained_right": round(sum(absent) / len(absent), 4) if absent else 0.0,
         "citation_precision": round(sum(cited) / len(cited), 4) if cited else 0.0,
         "sentences_per_answer": round(sum(sentences) / len(sentences), 2) if sentences else 0.0,
+        "model_calls_per_question": round(sum(o.answer.model_calls for o in outcomes) / total, 3),
         "ms_per_question": round(1000 * sum(o.seconds for o in outcomes) / total, 1),
     }
 

@@ -1,4 +1,4 @@
-"""What grading is worth when retrieval fails: `python -m ragweave.evals.corruption --data DIR`.
+"""What grading is worth when retrieval fails: `ragweave eval corruption --data DIR`.
 
 None, half or all of the retrieved items are replaced by wrong ones (CRAG, section 5.5, lowers the accuracy of retrieval
 likewise). The wrong items are the best ranked ones that are not gold, so they look as right as wrong items can. Every
@@ -8,12 +8,8 @@ with grading and a folder of pages that stands in for the web.
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import json
 import os
 import random
-import sys
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,9 +22,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from ragweave.evals.answers import Outcome, Question, figures, question_of
-from ragweave.evals.corpus import Prepared, prepare, use_home
+from ragweave.evals.corpus import Prepared, prepare
 from ragweave.evals.data import read_jsonl
-from ragweave.evals.report import table
 from ragweave.graphs.base import new_graph
 from ragweave.nodes.check import check
 from ragweave.nodes.context import Context
@@ -226,25 +221,3 @@ async def measure(data: Path, work: Path, limit: int) -> dict[str, dict[str, dic
 COLUMNS = (
     "answered_correct", "answered_wrong", "abstained", "correct", "ambiguous", "incorrect", "repaired", "broken",
 )  # fmt: skip
-
-
-def main() -> None:
-    """Print the tables, and write them as JSON where `--json` names a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
-    parser.add_argument("--work", type=Path, default=Path(".cache/evals"), help="folder for the evaluation library")
-    parser.add_argument("--limit", type=int, default=100, help="questions per set")
-    parser.add_argument("--json", type=Path, help="file for the figures")
-    given = parser.parse_args()
-    work = given.work.resolve()
-    use_home(work / "home")
-    found = asyncio.run(measure(given.data, work, given.limit))
-    for name, cells in found.items():
-        rows = [[label, *(c[k] if k in c else "" for k in COLUMNS)] for label, c in cells.items()]
-        sys.stdout.write(f"\n{name}\n{table(['items, way', *COLUMNS], rows)}\n")
-    if given.json:
-        given.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -9,56 +9,49 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.evaluator import calibration_error
-from ragweave.evals.evaluator_data import idf_of
-from ragweave.evals.metrics import auc, average_precision
+from ragweave.evals.evaluator_data import Asked, idf_of
+from ragweave.evals.metrics import Bin, auc, average_precision, reliability
 from ragweave.models import relevance
 from ragweave.models.errors import InputError
 from ragweave.models.relevance import Passage, Scores
+from ragweave.models.settings import model_settings
 
 Scorer = Callable[[str, Sequence[Passage]], Awaitable[Scores]]
 """Scores the candidates of one question."""
 
 
-@dataclass(frozen=True)
-class Group:
-    """The candidates of one question.
-
-    Attributes:
-        question: the question.
-        passages: its candidates.
-        labels: 1 where a candidate is relevant, 0 elsewhere.
-    """
-
-    question: str
-    passages: tuple[Passage, ...]
-    labels: tuple[int, ...]
-
-
-def read_pairs(path: Path) -> list[Group]:
+def read_pairs(path: Path, both: bool = True) -> list[Asked]:
     """Read pairs and group them by question: `question, passage, label`; optional `qid, title`.
 
+    Args:
+        path: JSON Lines.
+        both: both labels have to occur.
+
     Raises:
-        InputError: a label is neither 0/1 nor -1/1, or only one label occurs.
+        InputError: a row is no pair, a label is neither 0/1 nor -1/1, or only one label occurs.
     """
-    rows: dict[str, list[tuple[str, Passage, int]]] = {}
+    groups: dict[str, list[tuple[str, Passage, int]]] = {}
     for row in read_jsonl(path, ["question", "passage", "label"]):
         if row["label"] not in (-1, 0, 1, True, False):
             raise InputError(f"a label of {path.name} is {row['label']!r}", "use 1 for relevant and 0 for not")
         passage = Passage(str(row.get("title", "")), str(row["passage"]))
-        rows.setdefault(str(row.get("qid", row["question"])), []).append(
+        groups.setdefault(str(row.get("qid", row["question"])), []).append(
             (str(row["question"]), passage, int(row["label"] == 1))
         )
-    groups = [Group(g[0][0], tuple(p for _, p, _ in g), tuple(n for *_, n in g)) for g in rows.values()]
-    if len({n for g in groups for n in g.labels}) < 2:
+    asked = [Asked(g[0][0], tuple(p for _, p, _ in g), np.array([n for *_, n in g])) for g in groups.values()]
+    if both and len({int(n) for a in asked for n in a.labels}) < 2:
         raise InputError(f"{path.name} has only one label", "give relevant and irrelevant pairs")
-    return groups
+    return asked
 
 
-def scorer(name: str) -> Callable[[Sequence[Group]], Scorer]:
-    """Return the maker of an evaluator by name: `small`, `llm`, or `checkpoint:PATH`.
+def scorer(name: str) -> Callable[[Sequence[Asked]], Scorer]:
+    """Return the maker of an evaluator by name: `small`, `llm`, `checkpoint:PATH`, or `checkpoint`.
+
+    `checkpoint` alone is the one that RAGWEAVE_EVALUATOR names.
 
     Raises:
         InputError: there is no such evaluator.
@@ -66,14 +59,14 @@ def scorer(name: str) -> Callable[[Sequence[Group]], Scorer]:
     kind, _, path = name.partition(":")
     if kind == "small":
         return _small
-    if kind == "checkpoint" and path:
-        return lambda groups: _checkpoint(path)
+    if kind == "checkpoint" and name != "checkpoint:":
+        return lambda groups: _checkpoint(path or model_settings().evaluator)
     if kind == "llm":
         return lambda groups: _llm()
-    raise InputError(f"there is no evaluator “{name}”", "use small, llm, or checkpoint:PATH")
+    raise InputError(f"there is no evaluator “{name}”", "use small, llm, checkpoint or checkpoint:PATH")
 
 
-def _small(groups: Sequence[Group]) -> Scorer:
+def _small(groups: Sequence[Asked]) -> Scorer:
     idf = idf_of(list(dict.fromkeys(p for g in groups for p in g.passages)))
 
     return lambda question, passages: asyncio.to_thread(relevance.score, question, passages, idf)
@@ -113,26 +106,54 @@ def _llm() -> Scorer:
     return score
 
 
-async def measure(groups: Sequence[Group], make: Callable[[Sequence[Group]], Scorer]) -> dict[str, float]:
-    """Score every pair, the candidates of a question together.
+@dataclass(frozen=True)
+class Scored:
+    """Every pair with its scores.
 
-    `auc` and `average_precision` are those of the order among candidates; `auc_floor` and `ece` those of the absolute
-    relevance, read as the probability (floor + 1) / 2.
+    Attributes:
+        labels: 1 where relevant, (n,).
+        order: relative to the other candidates of its question, (n,).
+        floor: absolute relevance in [-1, 1], (n,).
+        seconds: they took together.
     """
+
+    labels: NDArray[np.int64]
+    order: NDArray[np.float64]
+    floor: NDArray[np.float64]
+    seconds: float
+
+    def figures(self) -> dict[str, float]:
+        """Return the figures.
+
+        `auc` and `average_precision` are those of the order among candidates; `auc_floor` and `ece` those of the
+        absolute relevance, read as the probability (floor + 1) / 2.
+        """
+        labels = self.labels.tolist()
+        return {
+            "auc": round(auc(labels, self.order.tolist()), 4),
+            "average_precision": round(average_precision(labels, self.order.tolist()), 4),
+            "auc_floor": round(auc(labels, self.floor.tolist()), 4),
+            "ece": round(calibration_error(self.labels, self.floor), 4),
+            "pairs": len(labels),
+            "ms_per_pair": round(1000 * self.seconds / len(labels), 3),
+        }
+
+    def bins(self) -> list[Bin]:
+        """Return the reliability diagram of the absolute relevance: share of relevant pairs over its probability."""
+        return reliability(((self.floor + 1) / 2).tolist(), [bool(n) for n in self.labels])
+
+
+async def measure(groups: Sequence[Asked], make: Callable[[Sequence[Asked]], Scorer]) -> Scored:
+    """Score every pair, the candidates of a question together."""
     score = make(groups)
-    labels = [n for g in groups for n in g.labels]
     # The first call loads weights; it is made once before the clock starts.
     await score(groups[0].question, groups[0].passages)
     started = time.perf_counter()
     found = [await score(g.question, g.passages) for g in groups]
     seconds = time.perf_counter() - started
-    order = np.concatenate([s.order for s in found])
-    floor = np.concatenate([s.floor for s in found])
-    return {
-        "auc": round(auc(labels, order.tolist()), 4),
-        "average_precision": round(average_precision(labels, order.tolist()), 4),
-        "auc_floor": round(auc(labels, floor.tolist()), 4),
-        "ece": round(calibration_error(np.array(labels), floor), 4),
-        "pairs": len(labels),
-        "ms_per_pair": round(1000 * seconds / len(labels), 3),
-    }
+    return Scored(
+        np.concatenate([g.labels for g in groups]),
+        np.concatenate([np.asarray(s.order, dtype=np.float64) for s in found]),
+        np.concatenate([np.asarray(s.floor, dtype=np.float64) for s in found]),
+        seconds,
+    )

@@ -1,4 +1,4 @@
-"""Calibrate CRAG's two thresholds for any evaluator: `python -m ragweave.evals.thresholds --data DIR`.
+"""Calibrate CRAG's two thresholds for any evaluator: `ragweave eval thresholds --pairs FILE`.
 
 Thresholds belong to an evaluator (CRAG, section 4.3, finds them by hand for each data set). Here they are read off
 labelled pairs of question and passage. Every question is judged by its best candidate, as the verdict does, once with
@@ -10,22 +10,16 @@ its relevant candidates and once without them:
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import json
-import sys
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.evals.evaluator_data import Asked, idf_of, rows
+from ragweave.evals.evaluator_data import Asked
+from ragweave.evals.pairs import Scorer
 from ragweave.models.errors import InputError, MissingExtra
-from ragweave.models.relevance import Passage, score
 
 Floats = NDArray[np.float64]
 
@@ -33,9 +27,6 @@ PRECISION = 0.9
 """Share of the questions called `correct` that have a relevant candidate."""
 KEPT = 0.98
 """Share of the questions with a relevant candidate that are not called `incorrect`: it throws evidence away."""
-
-Judge = Callable[[str, Sequence[Passage]], Sequence[float]]
-"""Any evaluator: scores of the candidates of one question."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +97,7 @@ def _point(threshold: float, present: Floats, absent: Floats) -> Point:
     return Point(threshold, hit, false, hit / (hit + false) if hit + false else 1.0)
 
 
-def best_scores(asked: Sequence[Asked], judge: Judge) -> tuple[list[float], list[float]]:
+async def best_scores(asked: Sequence[Asked], score: Scorer) -> tuple[list[float], list[float]]:
     """Return the best score of each question with its relevant candidates, and without them.
 
     Where both kinds of candidates are there, one irrelevant candidate is left out of the full list for each relevant
@@ -117,64 +108,10 @@ def best_scores(asked: Sequence[Asked], judge: Judge) -> tuple[list[float], list
         gold, rest = (np.flatnonzero(a.labels == label).tolist() for label in (1, 0))
         if gold:
             taken = a.take([*gold, *rest[: max(0, len(rest) - len(gold))]])
-            present.append(max(judge(a.question, taken.passages)))
+            present.append(float((await score(a.question, taken.passages)).floor.max()))
         if rest:
-            absent.append(max(judge(a.question, a.take(rest).passages)))
+            absent.append(float((await score(a.question, a.take(rest).passages)).floor.max()))
     return present, absent
-
-
-def read_pairs(path: Path) -> list[Asked]:
-    """Read labelled pairs: JSON Lines with `question`, `passage`, `label` (1 or 0) and optionally `title`.
-
-    Raises:
-        InputError: if the file cannot be read, or a row lacks one of them.
-    """
-    groups: dict[str, list[tuple[Passage, int]]] = defaultdict(list)
-    try:
-        for n, row in enumerate(rows(path), 1):
-            try:
-                label = int(row["label"])
-                passage = Passage(str(row.get("title", "")), str(row["passage"]))
-                groups[str(row["question"])].append((passage, int(label > 0)))
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise InputError(
-                    f"row {n} of {path.name} is no labelled pair ({error!r})", "give question, passage and label"
-                ) from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read ({error})", "give a file of JSON Lines") from error
-    return [Asked(q, tuple(p for p, _ in g), np.array([label for _, label in g])) for q, g in groups.items()]
-
-
-def judge_of(name: str, asked: Sequence[Asked]) -> Judge:
-    """Return an evaluator by the name that `grade_by` has for it.
-
-    Args:
-        name: `small`, `checkpoint` (the one RAGWEAVE_EVALUATOR names), or `llm`.
-        asked: questions, whose passages give the small evaluator its term frequencies.
-    """
-    if name == "small":
-        idf = idf_of([p for a in asked for p in a.passages])
-        return lambda question, passages: score(question, passages, idf).floor.tolist()
-    from ragweave.nodes.evaluators import by_checkpoint
-
-    return by_checkpoint if name == "checkpoint" else _by_model
-
-
-def _by_model(question: str, passages: Sequence[Passage]) -> Sequence[float]:
-    """Grade with the configured chat model, as `grade` does; what it leaves unread counts as undecided."""
-    from ragweave.models.meter import Meter
-    from ragweave.nodes.context import Context
-    from ragweave.nodes.evaluators import by_model
-    from ragweave.nodes.run import Run, Turn
-
-    async def undecided() -> list[float]:
-        return [0.0] * len(passages)
-
-    run = Run("grade", Context(mind="llm"), Turn(Meter()), 1, lambda event: None)
-    model = run.chat("judge")
-    assert model is not None, "mind=llm gives a model or raises"
-    scores = asyncio.run(by_model(model, run, question, passages, undecided))
-    return scores if scores is not None else [0.0] * len(passages)
 
 
 def draw(found: Calibration, path: Path, title: str = "") -> None:
@@ -206,36 +143,3 @@ def draw(found: Calibration, path: Path, title: str = "") -> None:
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     except ValueError as error:
         raise InputError(f"{path.name} names no format that can be drawn", "end it with .svg, .png or .pdf") from error
-
-
-def main() -> None:
-    """Print the thresholds; draw the curve and write JSON where asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--pairs", type=Path, help="JSON Lines with question, passage, label and optionally title")
-    source.add_argument("--data", type=Path, help="folder of the public data sets; its evaluator pairs are used")
-    parser.add_argument("--evaluator", choices=["small", "checkpoint", "llm"], default="small")
-    parser.add_argument("--precision", type=float, default=PRECISION, help="wanted of the upper threshold")
-    parser.add_argument("--kept", type=float, default=KEPT, help="wanted of the lower threshold")
-    parser.add_argument("--draw", type=Path, help="file for the curve, .svg or .png")
-    parser.add_argument("--json", type=Path, help="file for the figures")
-    given = parser.parse_args()
-    asked = read_pairs(given.pairs or given.data / "evaluator_pairs" / "hotpot_pairs.jsonl")
-    found = calibrate(*best_scores(asked, judge_of(given.evaluator, asked)), given.precision, given.kept)
-    figures: dict[str, Any] = {
-        "evaluator": given.evaluator,
-        "questions": found.questions,
-        "upper": round(found.upper, 4),
-        "lower": round(found.lower, 4),
-        "at_upper": asdict(found.at(found.upper)),
-        "at_lower": asdict(found.at(found.lower)),
-    }
-    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
-    if given.json:
-        given.json.write_text(json.dumps({**figures, "curve": [asdict(p) for p in found.curve]}), encoding="utf-8")
-    if given.draw:
-        draw(found, given.draw, f"{given.evaluator} evaluator, {found.questions} questions")
-
-
-if __name__ == "__main__":
-    main()

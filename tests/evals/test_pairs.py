@@ -31,7 +31,9 @@ def written(path: Path, rows: list[Any]) -> Path:
 
 
 async def test_small_evaluator_ranks_the_relevant_passages(tmp_path: Path) -> None:
-    found = await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("small"))
+    scored = await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("small"))
+    found = scored.figures()
+    assert sum(b.count for b in scored.bins()) == 4
     assert found["auc"] == 1.0
     assert found["pairs"] == 4
     assert found["ms_per_pair"] > 0
@@ -40,7 +42,7 @@ async def test_small_evaluator_ranks_the_relevant_passages(tmp_path: Path) -> No
 async def test_language_model_grades_through_the_graphs_own_prompt(tmp_path: Path) -> None:
     reply = {"verdicts": [{"n": 1, "verdict": "relevant"}, {"n": 2, "verdict": "irrelevant"}]}
     with override(judge=ScriptedChat(react=lambda messages: reply), writer=ScriptedChat()):
-        found = await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("llm"))
+        found = (await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("llm"))).figures()
     assert found["auc"] == 1.0
 
 
@@ -54,3 +56,29 @@ def test_unknown_evaluator_gets_a_sentence(name: str) -> None:
 def test_unusable_labels_get_a_sentence(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         read_pairs(written(tmp_path / "p.jsonl", [{**r, **change} for r in ROWS]))
+
+
+def test_pairs_are_grouped_by_question(tmp_path: Path) -> None:
+    asked = read_pairs(written(tmp_path / "p.jsonl", ROWS))
+    assert [(a.question, a.labels.tolist()) for a in asked] == [
+        ("When was the tower built?", [1, 0]),
+        ("Who baked the bread?", [1, 0]),
+    ]
+    assert asked[0].passages[0].title == "Tower"
+
+
+@pytest.mark.parametrize("row", [{}, [], 3, {"question": "q", "passage": "p"}])
+def test_a_row_that_is_no_pair_is_named(tmp_path: Path, row: Any) -> None:
+    with pytest.raises(InputError, match=r"line 2 of p\.jsonl"):
+        read_pairs(written(tmp_path / "p.jsonl", [ROWS[0], row]))
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [(None, "cannot be read"), ("{broken", "not JSON"), ("\xff", "cannot be read")]
+)
+def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path, content: str | None, why: str) -> None:
+    path = tmp_path / "pairs.jsonl"
+    if content is not None:
+        path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(InputError, match=why):
+        read_pairs(path)

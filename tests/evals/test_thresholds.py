@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from ragweave import cli
 from ragweave.evals import thresholds
 from ragweave.evals.evaluator_data import Asked
-from ragweave.evals.thresholds import Calibration, best_scores, calibrate, draw, judge_of, main, read_pairs
+from ragweave.evals.pairs import read_pairs, scorer
+from ragweave.evals.thresholds import Calibration, best_scores, calibrate, draw
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
-from ragweave.models.relevance import Passage
+from ragweave.models.relevance import Passage, Scores
 from ragweave.testing import ScriptedChat
 
 SCORES = st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=1, max_size=30)
@@ -54,22 +57,30 @@ def test_scores_that_decide_nothing_are_refused(present: list[float], absent: li
         calibrate(present, absent, 0.9, 0.98)
 
 
-def test_a_question_is_judged_with_and_without_its_relevant_candidates_in_lists_of_one_length() -> None:
+def scores(values: Any) -> Scores:
+    return Scores(np.array(values), np.array(values))
+
+
+async def test_a_question_is_judged_with_and_without_its_relevant_candidates_in_lists_of_one_length() -> None:
     asked = Asked("q", tuple(Passage("", str(n)) for n in range(5)), np.array([0, 1, 0, 0, 0]))
     lists: list[list[str]] = []
 
-    def judge(question: str, passages: Any) -> list[float]:
+    async def judge(question: str, passages: Any) -> Scores:
         lists.append([p.text for p in passages])
-        return [float(p.text) / 10 for p in passages]
+        return scores([float(p.text) / 10 for p in passages])
 
-    assert best_scores([asked], judge) == ([0.3], [0.4])
+    assert await best_scores([asked], judge) == ([0.3], [0.4])
     assert [sorted(found) for found in lists] == [["0", "1", "2", "3"], ["0", "2", "3", "4"]]
 
 
-def test_questions_of_one_kind_only_give_scores_of_that_kind() -> None:
+async def test_questions_of_one_kind_only_give_scores_of_that_kind() -> None:
     passages = (Passage("", "1"),)
     gold, none = Asked("a", passages, np.array([1])), Asked("b", passages, np.array([0]))
-    assert best_scores([gold, none], lambda q, p: [0.5 if q == "a" else -0.5]) == ([0.5], [-0.5])
+
+    async def judge(question: str, passages: Any) -> Scores:
+        return scores([0.5 if question == "a" else -0.5])
+
+    assert await best_scores([gold, none], judge) == ([0.5], [-0.5])
 
 
 def pairs(folder: Path, rows: list[Any]) -> Path:
@@ -83,30 +94,6 @@ ROWS = [
     for name in ("mill", "harbour", "school", "bridge")
     for text, label in (("The {} was opened in 1931 by the mayor.", 1), ("Bread is baked near the {} at dawn.", 0))
 ]
-
-
-def test_pairs_are_grouped_by_question(tmp_path: Path) -> None:
-    asked = read_pairs(pairs(tmp_path, [*ROWS, {"question": "q", "passage": "p", "label": -1}]))
-    assert [(a.question, a.labels.tolist()) for a in asked][:1] == [("When was the mill opened?", [1, 0])]
-    assert asked[-1].labels.tolist() == [0]
-    assert asked[0].passages[0].title == "mill"
-
-
-@pytest.mark.parametrize(
-    "row", [{}, [], 3, {"question": "q", "passage": "p"}, {"question": "q", "passage": "p", "label": "high"}]
-)
-def test_a_row_that_is_no_pair_is_named(tmp_path: Path, row: Any) -> None:
-    with pytest.raises(InputError, match=r"row 2 of pairs\.jsonl"):
-        read_pairs(pairs(tmp_path, [ROWS[0], row]))
-
-
-@pytest.mark.parametrize("content", [None, "{broken", "\xff"])
-def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path, content: str | None) -> None:
-    path = tmp_path / "pairs.jsonl"
-    if content is not None:
-        path.write_bytes(content.encode("latin-1"))
-    with pytest.raises(InputError, match="cannot be read"):
-        read_pairs(path)
 
 
 CURVE = calibrate([0.2, 0.9], [-0.9, 0.1], 0.9, 0.9)
@@ -125,21 +112,20 @@ def test_an_unknown_ending_is_a_sentence(tmp_path: Path) -> None:
         draw(CURVE, tmp_path / "a.docx")
 
 
-def test_the_command_calibrates_the_small_evaluator(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out.json"
-    monkeypatch.setattr("sys.argv", ["x", "--pairs", str(pairs(tmp_path, ROWS)), "--json", str(out)])
-    main()
-    figures = json.loads(capsys.readouterr().out)
+def test_the_command_calibrates_the_small_evaluator(tmp_path: Path) -> None:
+    out, page = tmp_path / "out.json", tmp_path / "page.html"
+    given = ["eval", "thresholds", "--pairs", str(pairs(tmp_path, ROWS)), "--json", str(out), "--html", str(page)]
+    done = CliRunner().invoke(cli.app, given)
+    assert done.exit_code == 0, done.output
+    figures = json.loads(out.read_text())
     assert figures["questions"] == 4
     assert -1 <= figures["lower"] <= figures["upper"] <= 1
-    assert figures["at_upper"]["present"] == 1.0
-    assert figures["at_upper"]["absent"] == 0.0
-    assert json.loads(out.read_text())["curve"]
+    assert figures["present_at_upper"] == 1.0
+    assert figures["absent_at_upper"] == 0.0
+    assert page.read_text().count("<svg") == 2
 
 
-def test_a_model_is_calibrated_by_its_verdicts_with_one_call_per_list(tmp_path: Path) -> None:
+async def test_a_model_is_calibrated_by_its_verdicts_with_one_call_per_list(tmp_path: Path) -> None:
     asked = read_pairs(pairs(tmp_path, ROWS))
     model = ScriptedChat(
         react=lambda messages: {
@@ -147,7 +133,7 @@ def test_a_model_is_calibrated_by_its_verdicts_with_one_call_per_list(tmp_path: 
         }
     )
     with override(writer=model):
-        present, absent = best_scores(asked, judge_of("llm", asked))
+        present, absent = await best_scores(asked, scorer("llm")(asked))
     assert (set(present), set(absent)) == ({0.9}, {-0.9})
     assert len(model.calls) == 2 * len(asked)
 

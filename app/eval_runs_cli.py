@@ -1,0 +1,128 @@
+"""`ragweave eval ablate` and `frontier`: whole runs compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragweave.cli_ask import Set
+from ragweave.eval_common import (
+    WORK,
+    Data,
+    Folder,
+    Graph,
+    HtmlOut,
+    JsonOut,
+    LibraryName,
+    MindName,
+    Questions,
+    Width,
+    Work,
+    builder,
+    context_of,
+    progress,
+    report,
+    run,
+    source,
+)
+
+if TYPE_CHECKING:
+    from ragweave.evals.ablate import Bench
+
+Limit = Annotated[int, typer.Option("--limit", min=0, help="Questions of each set; 0 means all, or 100 of --data.")]
+
+
+def ablate(
+    questions: Questions = None,
+    folder: Folder = None,
+    library: LibraryName = "",
+    data: Data = None,
+    off: Annotated[
+        list[str] | None, typer.Option("--off", metavar="NODE", help="Node to leave out; default: each in turn.")
+    ] = None,
+    graph: Graph = "agent",
+    mind: MindName = "auto",
+    set_: Set = None,
+    width: Width = 2,
+    limit: Limit = 0,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Ask the same questions with each node left out in turn, and print paired differences."""
+    from ragweave.evals import ablate as runs
+    from ragweave.evals.off import OFF, WITHOUT, check_off
+    from ragweave.evals.report import html_table, table
+
+    build, left_out = builder(graph), check_off(off or list(OFF))
+    left_out = [node for node in left_out if node in build().nodes]
+
+    asked = source(questions, folder, library, data, work, limit)
+
+    async def measure() -> dict[str, list[Any]]:
+        with progress(len(asked.questions)) as tell:
+            bench = runs.Bench(
+                asked.questions, context_of(asked.library, mind, set_), asked.name_of, width, work / "runs", tell
+            )
+            return await runs.ablate(bench, build, left_out)
+
+    found = run(measure())
+    rows = runs.rows_of(found)
+    typer.echo(table(runs.COLUMNS, rows))
+    for node in left_out:
+        typer.echo(f"  without {node}: {WITHOUT[node]}")
+    typer.echo("")
+    report(runs.flat(found), json_out, html, f"Ablation of {graph}", [html_table(runs.COLUMNS, rows)])
+
+
+def frontier(
+    questions: Questions = None,
+    folder: Folder = None,
+    library: LibraryName = "",
+    data: Data = None,
+    mind: MindName = "auto",
+    rounds: Annotated[str, typer.Option("--rounds", help="Rounds of retrieval to allow, by commas.")] = "1,2,3",
+    set_: Set = None,
+    width: Width = 1,
+    limit: Limit = 0,
+    work: Work = WORK,
+    draw: Annotated[Path | None, typer.Option("--draw", metavar="OUT", help="Draw it, .svg or .png.")] = None,
+    json_out: JsonOut = None,
+) -> None:
+    """Ask every graph, and set answered-correct against abstained, model calls and milliseconds."""
+    from ragweave.api import GRAPHS
+    from ragweave.evals import ablate as runs
+    from ragweave.evals.report import table, write_json
+    from ragweave.models.errors import InputError
+
+    try:
+        allowed = sorted({int(n) for n in rounds.split(",")})
+    except ValueError as error:
+        raise InputError(f"--rounds {rounds} is not a list of numbers", "write it like 1,2,3") from error
+    if not allowed or not 1 <= allowed[0] <= allowed[-1] <= 10:
+        raise InputError("rounds lie between 1 and 10", "write them like 1,2,3")
+
+    asked = source(questions, folder, library, data, work, limit)
+
+    async def measure() -> tuple[Bench, list[runs.Curve]]:
+        with progress(len(asked.questions)) as tell:
+            bench = runs.Bench(
+                asked.questions, context_of(asked.library, mind, set_), asked.name_of, width, work / "runs", tell
+            )
+            return bench, await runs.frontier(bench, {name: builder(name) for name in GRAPHS}, allowed)
+
+    bench, curves = run(measure())
+    rows = runs.frontier_rows(curves)
+    typer.echo(table(runs.FRONTIER, rows))
+    if draw:
+        runs.draw(curves, draw, f"{len(bench.questions)} questions, {mind} mind")
+    if json_out:
+        flat = {
+            f"{name}_{row[0]}_{row[1]}": float(row[at])
+            for row in rows
+            for at, name in enumerate(runs.FRONTIER)
+            if at > 1
+        }
+        write_json(json_out, flat)

@@ -1,0 +1,178 @@
+"""Each node left out in turn, and the frontier of the graphs, on one small library."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ragweave import cli
+from ragweave.evals.ablate import FULL, Bench, ablate, difference, draw, flat, frontier, public_set, rows_of, sweep
+from ragweave.evals.answers import Outcome, Question
+from ragweave.evals.ledger import Ledger
+from ragweave.evals.off import OFF
+from ragweave.graphs import agent, crag
+from ragweave.models.errors import InputError
+from ragweave.nodes.answer import Answer, Sentence
+from ragweave.nodes.context import Context
+from ragweave.testing import build_library
+
+TEXTS = {
+    "pump.md": "# Pump\n\nThe pump stands in the cellar. It was built by the Orlow company in 1987.",
+    "orlow.md": "# Orlow\n\nThe Orlow company was founded in Tartu by Mart Saar. It makes pumps and valves.",
+    "garden.md": "# Garden\n\nThe roses need water twice a week in summer. The hedge is cut in March.",
+}
+QUESTIONS = [
+    Question("1", "Where does the pump stand?", ("cellar",), gold=("pump.md",), kind="one"),
+    Question("2", "Who founded the company that built the pump?", ("Mart Saar",), gold=("orlow.md",), kind="two"),
+    Question("3", "What is the capital of Peru?", (), answerable=False, kind="absent"),
+]
+
+
+def outcome(question: Question, text: str, confidence: float = 0.5) -> Outcome:
+    sentences = (Sentence(text=text, support="supported"),) if text else ()
+    return Outcome(question, Answer(text=text, sentences=sentences, confidence=confidence, abstained=not text), 0.1)
+
+
+@pytest.fixture
+async def bench(home: Path, tmp_path: Path) -> Bench:
+    await build_library(tmp_path / "files", TEXTS)
+    return Bench(QUESTIONS, Context(mind="small"), lambda f: Path(f).name, 2, tmp_path / "runs", lambda name, n: None)
+
+
+async def test_every_node_is_left_out_in_turn_and_compared_with_the_whole(bench: Bench) -> None:
+    found = await ablate(bench, agent.build, OFF)
+    assert list(found) == [FULL, *(f"without {node}" for node in OFF)]
+    assert [o.verdict for o in found[FULL]] == ["correct", "correct", "abstained"]
+    assert found["without reason"][1].verdict != "correct", "the second fact needs a second round"
+    rows = rows_of(found)
+    assert rows[0][-2:] == ["-", "-"] and str(rows[-1][-2]).startswith("-0.333 [")
+    figures = flat(found)
+    assert figures["answered_correct"] == pytest.approx(0.6667)
+    assert figures["difference_without_reason"] == pytest.approx(-0.3333)
+    assert figures["difference_without_reason_low"] <= figures["difference_without_reason_high"]
+
+
+async def test_graphs_built_afterwards_are_whole_again(bench: Bench) -> None:
+    before = await bench.ask("a", agent.build, ["reason"])
+    after = await bench.ask("b", agent.build)
+    assert (before[1].verdict, after[1].verdict) != ("correct", "wrong") and after[1].verdict == "correct"
+
+
+async def test_a_stopped_run_goes_on_where_it_was(bench: Bench) -> None:
+    class Stop(Exception): ...
+
+    def stop(name: str, done: int) -> None:
+        if done == 2:
+            raise Stop
+
+    stopping = Bench(bench.questions, bench.context, bench.name_of, 1, bench.runs, stop)
+    with pytest.raises(Stop):
+        await stopping.ask("x", agent.build)
+    (file,) = bench.runs.iterdir()
+    assert len([line for line in file.read_text().splitlines() if line]) == 1
+    asked: list[int] = []
+    going_on = Bench(bench.questions, bench.context, bench.name_of, 1, bench.runs, lambda name, n: asked.append(n))
+    outcomes = await going_on.ask("x", agent.build)
+    assert [o.verdict for o in outcomes] == ["correct", "correct", "abstained"]
+    assert not list(bench.runs.iterdir()), "a run that came to its end is measured anew the next time"
+
+
+def test_a_torn_line_of_a_ledger_costs_that_question_alone(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path, {"a": 1})
+    ledger.add("1", x=1)
+    with ledger.path.open("a") as file:
+        file.write('\n{"id": "2", "x"')
+    ledger.add("3", x=3)
+    assert set(Ledger(tmp_path, {"a": 1}).done) == {"1", "3"}
+    assert Ledger(tmp_path, {"a": 2}).done == {}, "another run has another file"
+
+
+def test_the_sweep_holds_back_the_least_sure_answers_first() -> None:
+    q = QUESTIONS[0]
+    rows = [outcome(q, "cellar", 0.9), outcome(q, "attic", 0.2), outcome(q, ""), outcome(q, "the cellar", 0.6)]
+    points = sweep(rows)
+    assert [(p.abstained, p.correct, p.wrong) for p in points] == [
+        (0.25, 0.5, 0.25),
+        (0.5, 0.5, 0.0),
+        (0.75, 0.25, 0.0),
+        (1.0, 0.0, 0.0),
+    ]
+
+
+def test_the_difference_is_paired() -> None:
+    q = QUESTIONS[0]
+    good, bad = outcome(q, "cellar"), outcome(q, "attic")
+    assert difference([good, bad], [good, bad], "correct") == "+0.000 [+0.000, +0.000]"
+    assert difference([bad] * 4, [good] * 4, "correct") == "+1.000 [+1.000, +1.000]"
+
+
+async def test_graphs_that_loop_are_asked_for_each_number_of_rounds(bench: Bench, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    curves = await frontier(bench, {"agent": agent.build, "crag": crag.build}, [1, 2])
+    assert [(c.graph, list(c.runs)) for c in curves] == [("agent", [1, 2]), ("crag", [1])]
+    assert curves[0].runs[1][1].verdict != "correct" and curves[0].runs[2][1].verdict == "correct"
+    draw(curves, tmp_path / "img" / "f.svg", "three questions")
+    assert (tmp_path / "img" / "f.svg").read_text().startswith("<?xml")
+    with pytest.raises(InputError, match="svg"):
+        draw(curves, tmp_path / "f.docx", "")
+
+
+def questions_file(folder: Path) -> Path:
+    rows: list[dict[str, Any]] = [
+        {"id": q.id, "question": q.text, "answers": list(q.answers), "gold_files": list(q.gold), "kind": q.kind}
+        | ({} if q.answerable else {"answerable": False})
+        for q in QUESTIONS
+    ]
+    path = folder / "qa.jsonl"
+    path.write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
+    return path
+
+
+def command(*words: object) -> Any:
+    return CliRunner().invoke(cli.app, ["eval", *map(str, words)])
+
+
+def test_the_commands_work_on_a_folder_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    for name, text in TEXTS.items():
+        (tmp_path / "files" / name).write_text(text)
+    given = ["--folder", tmp_path / "files", "--questions", questions_file(tmp_path), "--work", tmp_path / "work"]
+    done = command("ablate", *given, "--off", "reason", "--json", tmp_path / "a.json", "--html", tmp_path / "a.html")
+    assert done.exit_code == 0, done.output
+    assert json.loads((tmp_path / "a.json").read_text())["difference_without_reason"] < 0
+    assert "without reason: one round" in done.stdout and "<table>" in (tmp_path / "a.html").read_text()
+    done = command("answers", *given, "--html", tmp_path / "b.html", "--json", tmp_path / "b.json")
+    assert done.exit_code == 0, done.output
+    found = json.loads((tmp_path / "b.json").read_text())
+    assert {"answered_correct", "answered_wrong", "abstained", "citation_precision"} <= set(found)
+    assert (tmp_path / "b.html").read_text().count("<svg") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["ablate"], "give one of --folder"),
+        (["ablate", "--folder", "x", "--data", "y"], "give one of"),
+        (["ablate", "--library", "x"], "need --questions"),
+        (["ablate", "--data", "x", "--off", "check"], "cannot be left out"),
+        (["ablate", "--data", "x", "--graph", "none"], "no graph"),
+        (["frontier", "--data", "x", "--rounds", "a"], "not a list of numbers"),
+        (["frontier", "--data", "x", "--rounds", "0"], "between 1 and 10"),
+    ],
+)
+def test_options_that_do_not_fit_get_a_sentence(words: list[str], why: str) -> None:
+    done = command(*words)
+    assert isinstance(done.exception, InputError) and why in str(done.exception)
+
+
+@pytest.mark.data
+def test_the_absent_questions_have_no_passage_and_the_others_keep_theirs(data_dir: Path) -> None:
+    passages, asked = public_set(data_dir, 40)
+    held = {str(p["id"]) for p in passages}
+    kinds = [q.kind for q in asked]
+    assert (kinds.count("one fact"), kinds.count("two facts"), kinds.count("absent")) == (40, 40, 20)
+    assert all(set(q.gold) <= held for q in asked if q.answerable)
