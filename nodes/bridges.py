@@ -156,6 +156,35 @@ def links(question: str, rows: Sequence[Evidence]) -> dict[str, set[str]]:
     return found
 
 
+@dataclass(frozen=True)
+class Chain:
+    """How the items of a turn hang together.
+
+    Attributes:
+        led: items that a further query was made from: they lead on, and the end of the chain is elsewhere.
+        named: items that one of the best items names and the question does not.
+        open: terms of the question that no item of `led` holds; empty where none led on.
+    """
+
+    led: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
+    open: tuple[str, ...] = ()
+
+
+def chain(question: str, rows: Sequence[Evidence], hops: Sequence[Hop]) -> Chain:
+    """Read the chain off the evidence, which has its standing, and the rounds of a turn."""
+    found = {e["id"]: e for e in rows}
+    led = [found[h["lead"]] for h in hops if h["lead"] in found]
+    have = {t for e in led for t in terms(f"{e['title']} {e['text']}")}
+    best = sorted((e for e in rows if "standing" in e), key=lambda e: (-e["standing"], e["id"]))[:LINKING]
+    named = links(question, rows) if best else {}
+    return Chain(
+        frozenset(e["id"] for e in led),
+        frozenset(i for e in best for i in named[e["id"]]),
+        tuple(t for t in content_terms(question) if t not in have) if led else (),
+    )
+
+
 def flat(text: str) -> str:
     """Return the words of a text so that a phrase can be looked up between word ends."""
     return f" {' '.join(words(text))} "

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ragweave.models.embed import encoder
 from ragweave.models.text import content_terms, fold, names, numbers, sentences, terms, words
+from ragweave.nodes.bridges import Chain
 from ragweave.nodes.state import Strip
 
 _LEANS = re.compile(
@@ -17,15 +18,24 @@ _LEANS = re.compile(
 )
 _HEADING = re.compile(r"(?=[A-Z])(?:[^\W\d]+[\s'’-]+){0,7}[^\W\d]+")
 """A few words without a full stop or a number, begun with a capital: a heading that stands in the text as a line."""
-HOP_WEIGHT = 0.25
-"""Weight of covering the query of a later hop."""
-LAST_WEIGHT = 0.8
-"""Weight of having been found by the last hop."""
+ASKED_WEIGHT = 0.5
+"""Weight of covering what is asked, beside as much for the whole question."""
+COSINE_WEIGHT = 0.75
+STRIP_WEIGHT = 0.35
+"""Weight of the relevance of the strip."""
+FIT_WEIGHT = 0.4
+"""Weight of holding something of the kind asked for."""
+NAMED_WEIGHT = 0.8
+"""Weight of standing in an item that one of the best items names."""
+LED_WEIGHT = -0.4
+"""Weight of standing in an item that led to a further query."""
+OPEN_WEIGHT = 0.5
+"""Weight of covering the words of the question that the items that led on lack."""
 NEW_WEIGHT = 0.5
 """Weight of covering words of the question that no chosen sentence covers yet."""
 NEXT_WEIGHT = 0.15
 """Weight of standing right after a chosen sentence, where no single fact is asked for: prose explains as it goes on."""
-WITHIN = 0.4
+WITHIN = 0.5
 """How far below the best sentence a further one may lie."""
 
 _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -54,6 +64,9 @@ _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_QUESTION_WORD = re.compile(
+    r"\b(?:who|whom|whose|which|what|where|when|why|how (?:many|much|long|far|old|tall|often|big))\b", re.I
+)
 _DATE = re.compile(
     r"\b(1\d{3}|20\d{2})\b|\b(january|february|march|april|may|june|july|august|september|october|november|december)\b"
     r"|\d{1,2}:\d{2}|\d+\s*[年月日]|\b(century|decade|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
@@ -72,7 +85,6 @@ class Extract:
         score: order among the sentences.
         covers: content terms of the question that the sentence with its title holds.
         fits: it holds something of the kind that is asked for.
-        own: the score without what it earns for having been found last; decides whether it is close enough to the best.
     """
 
     strip: Strip
@@ -81,7 +93,6 @@ class Extract:
     score: float
     covers: frozenset[str]
     fits: bool
-    own: float
 
     @property
     def text(self) -> str:
@@ -92,6 +103,17 @@ class Extract:
 def answer_type(question: str) -> str:
     """Return what kind of thing is asked for: `time`, `count`, `name`, or empty."""
     return next((kind for kind, pattern in _TYPES if pattern.search(question)), "")
+
+
+def asked_part(question: str) -> str:
+    """Return what a question asks for: its last sentence from the first question word on, or all of that sentence.
+
+    What stands before (“X won her seat because somebody gave it up. Who ...”) leads there.
+    """
+    spans = sentences(question)
+    last = question[slice(*spans[-1])] if spans else question
+    found = _QUESTION_WORD.search(last)
+    return last[found.start() :] if found else last
 
 
 def fits(kind: str, question: str, sentence: str) -> bool:
@@ -106,33 +128,40 @@ def fits(kind: str, question: str, sentence: str) -> bool:
     return False
 
 
-def rank(question: str, strips: Sequence[Strip], idf: Callable[[str], float]) -> list[Extract]:
+def rank(
+    question: str, strips: Sequence[Strip], idf: Callable[[str], float], chain: Chain | None = None
+) -> list[Extract]:
     """Order the sentences of the strips by how well they answer.
 
-    A sentence is read with its title. Its score adds: coverage of the question by rarity, half the cosine, the strip's
-    own relevance, a little for the kind of thing asked for and for a name that the question lacks. A strip of a later
-    hop also earns a little for covering the query that fetched it; where there was more than one hop, what the last
-    one found counts more, because the answer lies at the end of the chain.
+    A sentence is read with its title. Its score adds: coverage by rarity of the question and of what it asks for, the
+    cosine, the strip's own relevance, and the kind of thing asked for. Where items lead to one another, the answer
+    stands at the end: in an item that the best ones name rather than in one that led on, and beside the words that
+    those lack.
+
+    Args:
+        question: question of the turn.
+        strips: what is known.
+        idf: rarity of a term.
+        chain: how the items hang together; None where nothing is known of it.
     """
-    last = max((s["hop"] for s in strips), default=1)
+    chain = chain or Chain()
+    asked = asked_part(question)
     spans = [(s, a, b) for s in strips for a, b in sentences(s["text"]) if _says(s["text"][a:b], s["title"])]
     if not spans:
         return []
     vectors = encoder().texts([s["text"][a:b] for s, a, b in spans])
     cosine = vectors @ encoder().queries([question])[0]
-    wanted, kind = content_terms(question), answer_type(question)
+    wanted, kind = content_terms(question), answer_type(asked) or answer_type(question)
     out: list[Extract] = []
     for i, (strip, a, b) in enumerate(spans):
         sentence = strip["text"][a:b]
         have = frozenset(terms(f"{strip['title']} {sentence}"))
         fit = fits(kind, question, sentence)
-        new_name = any(fold(n) not in fold(question) for n in names(sentence))
-        value = _share(wanted, have, idf) + 0.5 * float(cosine[i])
-        value += 0.35 * strip["score"] + 0.15 * fit + 0.05 * new_name
-        if strip["query"] != question:
-            value += HOP_WEIGHT * _share(content_terms(strip["query"]), have, idf)
-        lead = LAST_WEIGHT if 1 < last == strip["hop"] else 0.0
-        out.append(Extract(strip, a, b, value + lead, have & set(wanted), fit, value))
+        value = (1 - ASKED_WEIGHT) * _share(wanted, have, idf) + ASKED_WEIGHT * _share(content_terms(asked), have, idf)
+        value += COSINE_WEIGHT * float(cosine[i]) + STRIP_WEIGHT * strip["score"] + FIT_WEIGHT * fit
+        value += NAMED_WEIGHT * (strip["evidence"] in chain.named) + LED_WEIGHT * (strip["evidence"] in chain.led)
+        value += OPEN_WEIGHT * _share(chain.open, have, idf)
+        out.append(Extract(strip, a, b, value, have & set(wanted), fit))
     return sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start))
 
 
@@ -184,7 +213,7 @@ def choose(
     wanted = content_terms(question)
     total = sum(idf(t) for t in wanted) or 1.0
     flow = 0.0 if answer_type(question) else NEXT_WEIGHT
-    nearest = max(e.own for e in ranked) - within
+    nearest = ranked[0].score - within
     kept = {fold(ranked[0].text): ranked[0]}
     covered = set(ranked[0].covers)
     while len(kept) < limit:
@@ -194,7 +223,7 @@ def choose(
             id(e): e.score + NEW_WEIGHT * sum(idf(t) for t in e.covers - covered) / total + flow * _follows(e, after)
             for e in fresh
         }
-        near = [e for e in fresh if worth[id(e)] - e.score + e.own >= nearest]
+        near = [e for e in fresh if worth[id(e)] >= nearest]
         best = max(near, key=lambda e: worth[id(e)], default=None)
         if best is None:
             break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from string import ascii_uppercase
 
 from langgraph.runtime import Runtime
@@ -16,6 +17,7 @@ from ragweave.models.errors import RagweaveError
 from ragweave.models.text import content_terms, sentences, terms
 from ragweave.nodes import choice
 from ragweave.nodes.answer import Citation, Sentence, Support
+from ragweave.nodes.bridges import Chain, chain
 from ragweave.nodes.check import citation_of, marked, message_id, verify
 from ragweave.nodes.context import Context
 from ragweave.nodes.events import push_text, sentence_event
@@ -23,6 +25,7 @@ from ragweave.nodes.extract import Extract, choose, rank, with_context
 from ragweave.nodes.origins import by_origin, conflict, labelled
 from ragweave.nodes.passages import headed, known
 from ragweave.nodes.phrases import phrase
+from ragweave.nodes.recency import timeless
 from ragweave.nodes.references import exact, timed, times_agree
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Evidence, State, Strip, Timeline, Update
@@ -85,6 +88,7 @@ class Draft:
         self.question = state["question"]
         self.best = state.get("best", -1.0)
         self.rows = {e["id"]: e for e in state.get("evidence", [])}
+        self.hops = state.get("hops", [])
         self.message_id = message_id(state)
         self.sentences: list[Sentence] = []
         self.citations: list[Citation] = []
@@ -92,6 +96,10 @@ class Draft:
         self.abstain = ""
         self.clips: dict[str, Item] = {}
         """Clips that the strips were cut from: their spans give the seconds of a sentence."""
+
+    def chain(self, question: str) -> Chain:
+        """Read how the items hang together."""
+        return chain(question, [e for e in self.rows.values() if e["origin"] != "model"], self.hops)
 
     def emit(self, text: str, support: Support, strips: list[tuple[Strip, str]], confidence: float) -> None:
         """Show a sentence that passed; `strips` are what it rests on, each with the words it rests on."""
@@ -157,7 +165,7 @@ async def _choose(draft: Draft, strips: list[Strip], model: Chat | None) -> bool
     choices = draft.run.context.choices
     own = [s for s in strips if s["origin"] != "model"] or strips
     if model is None:
-        at: int | None = await choice.by_rule(draft.question, choices, own, await _idf(draft.run, draft.question, own))
+        at: int | None = await choice.by_rule(draft.question, choices, own, await _idf(draft.run, draft.question))
     else:
         rows = by_origin(grouped(strips, _standing(draft))[:_SHOWN])
         shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row, draft.rows.get(row[0]['evidence'])))}")
@@ -182,13 +190,14 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
         title = max(own, key=lambda s: (s["score"], s["id"]))["title"] if own else ""
         draft.abstain = phrase("weak" if own else "nothing", draft.question, title=title)
         return True
-    idf = await _idf(draft.run, draft.question, own)
-    ranked = await asyncio.to_thread(rank, draft.question, own, idf)
+    question = timeless(draft.question, datetime.now(UTC))
+    idf = await _idf(draft.run, question)
+    ranked = await asyncio.to_thread(rank, question, own, idf, draft.chain(question))
     if sides := conflict(draft.question, ranked):
         _both(draft, sides)
         return True
     limit = draft.run.context.sentences
-    for e in with_context(choose(ranked, draft.question, idf, limit), limit):
+    for e in with_context(choose(ranked, question, idf, limit), limit):
         verdict = await verify(e.text, [e.strip], draft.question, draft.run)
         if verdict.supported:
             strip = _narrowed(e.strip, e.start, e.end)
@@ -220,9 +229,8 @@ def _narrowed(strip: Strip, start: int, end: int) -> Strip:
     return Strip(**{**strip, "text": strip["text"][start:end], "locator": locator})
 
 
-async def _idf(run: Run, question: str, strips: list[Strip]) -> Callable[[str], float]:
-    seen = {t for s in strips for t in content_terms(s["query"])} | set(content_terms(question))
-    table = await (await run.library()).idf(seen)
+async def _idf(run: Run, question: str) -> Callable[[str], float]:
+    table = await (await run.library()).idf(content_terms(question))
     return lambda term: table.get(term, 1.0)
 
 
@@ -296,7 +304,7 @@ async def _tell_conflict(draft: Draft, strips: list[Strip]) -> None:
     cited = {c.origin for c in draft.citations}
     if not draft.sentences or len({s["origin"] for s in strips} & {"library", "web"}) < 2 or len(cited) == 2:
         return
-    ranked = await asyncio.to_thread(rank, draft.question, strips, await _idf(draft.run, draft.question, strips))
+    ranked = await asyncio.to_thread(rank, draft.question, strips, await _idf(draft.run, draft.question))
     if sides := conflict(draft.question, ranked):
         own, web = (e.text for e in sides)
         draft.run.note(f"Your library and the web answer this differently. The library: “{own}” The web: “{web}”")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from langgraph.runtime import Runtime
 
@@ -25,6 +26,7 @@ from ragweave.nodes.dialogue import (
     settled,
 )
 from ragweave.nodes.passages import as_strip
+from ragweave.nodes.recency import timeless
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Evidence, Hop, Route, State, Strip, Then, Update, merge_strips
 
@@ -223,7 +225,7 @@ async def _by_rule(run: Run, state: State, strips: list[Strip], standing: Standi
     rows = [Evidence(**{**e, "text": " ".join(kept[e["id"]])}) for e in ordered if e["id"] in kept]
     if not rows:
         return Decision(learnt, "nothing that bears on the question was found", "")
-    question = state["question"]
+    question = timeless(state["question"], datetime.now(UTC))
     idf = await (await run.library()).idf(content_terms(question))
     if enough(question, rows, standing.gap, idf, state["hop"]):
         return Decision(learnt, "", "")

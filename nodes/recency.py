@@ -51,11 +51,28 @@ def wants_recency(question: str, now: datetime) -> bool:
     """
     if any(int(y) < now.year for y in _YEAR.findall(question)):
         return False
-    plain = _OTHER_SENSE.sub(" ", question)
+    return bool(_wishes(question))
+
+
+def timeless(question: str, now: datetime) -> str:
+    """Return a question without the words by which it asks for the newest: no document has to hold these."""
+    if not wants_recency(question, now):
+        return question
+    said = question
+    for start, end in reversed(_wishes(question)):
+        said = said[:start] + said[end:]
+    return " ".join(said.split())
+
+
+def _wishes(question: str) -> list[tuple[int, int]]:
+    """Return where a question asks for the newest, in order; not inside names, not where a current flows."""
+    taken = [m.span() for m in _OTHER_SENSE.finditer(question)]
     for name in names(question):
         if len(name.split()) > 1:
-            plain = plain.replace(name, " ")
-    return bool(_ASKS.search(plain) or _ASKS_CJK.search(question))
+            taken += [m.span() for m in re.finditer(re.escape(name), question)]
+    found = [m.span() for m in _ASKS.finditer(question)]
+    free = [(a, b) for a, b in found if not any(a < end and b > start for start, end in taken)]
+    return sorted([*free, *(m.span() for m in _ASKS_CJK.finditer(question))])
 
 
 def readable(date: datetime | None, now: datetime) -> datetime | None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.bridges import coverage, enough, has_clause, hop_rank, lead, links, open_words, spread
-from ragweave.nodes.state import Evidence
+from ragweave.nodes.bridges import Chain, chain, coverage, enough, has_clause, hop_rank, lead, links, open_words, spread
+from ragweave.nodes.state import Evidence, Hop
 
 IDF: dict[str, float] = {}
 
@@ -144,3 +144,27 @@ def test_open_words_are_those_no_text_has() -> None:
 
 def test_coverage_of_nothing_is_zero() -> None:
     assert coverage([], ["a"], {}) == 0.0
+
+
+def hop(n: int, leads: str = "") -> Hop:
+    return {
+        "n": n, "query": "", "corpora": [], "evidence": [], "action": "", "learnt": "", "missing": "",
+        "next": "", "lead": leads, "by": "",
+    }  # fmt: skip
+
+
+def test_chain_names_what_led_on_what_is_named_and_what_is_still_open() -> None:
+    rows: list[Evidence] = [
+        {**MILL, "standing": 1.2},
+        {**ILSE, "standing": 0.9},
+        {**PAPER, "standing": 0.1},
+    ]
+    found = chain(QUESTION, rows, [hop(1, "mill"), hop(2)])
+    assert found.led == {"mill"}
+    assert found.named == {"ilse"}
+    assert "born" in found.open and "mill" not in found.open
+
+
+def test_without_rounds_of_reasoning_there_is_no_chain() -> None:
+    assert chain(QUESTION, [MILL, ILSE], []) == Chain()
+    assert chain(QUESTION, [], [hop(1, "gone")]) == Chain()

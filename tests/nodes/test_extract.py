@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.nodes.extract import answer_type, choose, fits, rank, with_context
+from ragweave.nodes.bridges import Chain
+from ragweave.nodes.extract import answer_type, asked_part, choose, fits, rank, with_context
 from ragweave.nodes.state import Strip
 
 
@@ -108,6 +109,34 @@ def test_section_heading_inside_a_long_text_is_not_a_sentence() -> None:
     found = [e.text for e in rank("What do households pay?", [strip(text, "Power")], one)]
     assert "What it costs" not in found
     assert found[0].startswith("Households pay")
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("When was the tower built?", "When was the tower built?"),
+        (
+            "Ada won her seat because it was given up. Who lent his name to the product?",
+            "Who lent his name to the product?",
+        ),
+        ("In which town does the clan sit?", "which town does the clan sit?"),
+        ("Name the town of the clan.", "Name the town of the clan."),
+        ("谁建了灯塔？", "谁建了灯塔？"),
+        ("", ""),
+    ],
+)
+def test_what_a_question_asks_for_stands_in_its_last_sentence(question: str, asked: str) -> None:
+    assert asked_part(question) == asked
+
+
+def test_answer_stands_at_the_end_of_the_chain() -> None:
+    question = "In which country was the person who set up the Tarn Mill born?"
+    mill = strip("The Tarn Mill in the country was set up by Ilse Marwen.", "Tarn Mill", "mill")
+    ilse = strip("Ilse Marwen, a painter, was born in Norway.", "Ilse Marwen", "ilse")
+    other = strip("Jon Berg was born in the country of Sweden.", "Jon Berg", "other")
+    ends = Chain(led=frozenset(["mill"]), named=frozenset(["ilse"]), open=("born",))
+    assert rank(question, [mill, ilse, other], one)[0].strip["evidence"] != "ilse"
+    assert rank(question, [mill, ilse, other], one, ends)[0].strip["evidence"] == "ilse"
 
 
 def test_nothing_gives_nothing() -> None:

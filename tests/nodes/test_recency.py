@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.recency import decay, faded, readable, refaded, wants_recency, weights
+from ragweave.nodes.recency import decay, faded, readable, refaded, timeless, wants_recency, weights
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -51,6 +51,24 @@ def test_question_asks_for_the_newest(question: str) -> None:
 )
 def test_question_does_not_ask_for_the_newest(question: str) -> None:
     assert not wants_recency(question, NOW)
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("What is the latest fare of the Pell ferry?", "What is the fare of the Pell ferry?"),
+        ("How many members does the club have at the moment?", "How many members does the club have ?"),
+        ("青山镇现任镇长是谁？", "青山镇镇长是谁？"),
+        (
+            "What is the current flow of the alternating current?",
+            "What is the current flow of the alternating current?",
+        ),
+        ("What does The Latest News Show currently pay?", "What does The Latest News Show pay?"),
+        ("What was the latest finding of 2019?", "What was the latest finding of 2019?"),
+    ],
+)
+def test_the_wish_for_news_is_taken_out_of_a_question_and_nothing_else(question: str, rest: str) -> None:
+    assert timeless(question, NOW) == rest
 
 
 @pytest.mark.parametrize(
