@@ -67,6 +67,33 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture inside a file, by reference: its bytes are read when its turn comes.
+
+    Attributes:
+        ref: where the bytes are: a part of the package, or a link as it is written; empty for a slide without one.
+        at: number of blocks before it.
+        caption: what is printed beside it as its caption.
+        alt: what stands in for it where it cannot be seen, and the title it is given.
+        page: page or slide, 1-based, or 0.
+        line: line in the file, 1-based, or 0.
+        bbox: [left, bottom, right, top] on the page in points, or None.
+        text: text that is part of what it shows: that of a slide or page.
+        whole: whether it stands for a whole slide or page.
+    """
+
+    ref: str
+    at: int
+    caption: str = ""
+    alt: str = ""
+    page: int = 0
+    line: int = 0
+    bbox: tuple[float, float, float, float] | None = None
+    text: str = ""
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """A file that was read.
 
@@ -79,6 +106,7 @@ class Parsed:
         warnings: what could not be read, one sentence each.
         meta: anything else the format states, JSON-serialisable.
         records: items that the file states itself; such a file has no blocks.
+        figures: pictures inside the file, in reading order.
     """
 
     title: str = ""
@@ -89,3 +117,4 @@ class Parsed:
     warnings: tuple[str, ...] = ()
     meta: dict[str, object] = field(default_factory=dict)
     records: tuple[Record, ...] = ()
+    figures: tuple[Figure, ...] = ()

@@ -167,6 +167,8 @@ class Committer:
         for file, prepared, vectors in good:
             of = [i.corpus for i, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges]
             mine = [n for n, c in enumerate(of) if c == corpus]
+            if not mine:
+                continue
             named = chunk_ids(prepared)
             ids += [named[n] for n in mine]
             belongs += [file.source] * len(mine)

@@ -21,6 +21,8 @@ MAX_BYTES = 512 * 1024 * 1024
 """Largest file of any other kind."""
 TRANSCRIPT = "transcript"
 """Kind of a text with times: it becomes clips, not paragraphs."""
+PICTURE = "image"
+"""Kind of a picture file."""
 
 _EXTENSIONS = {
     "markdown": ".md .markdown .mdown .mkd .mdx .qmd .rmd",
@@ -56,6 +58,7 @@ _MAGIC = (
     (b"ID3", "a recording"),
     (b"\x1aE\xdf\xa3", "a video"),
 )
+_HEIF = (b"heic", b"heix", b"mif1", b"msf1", b"hevc", b"avif", b"avis")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PACKAGES = (
     ("word/document.xml", "docx"),
@@ -89,7 +92,7 @@ def probe(path: Path) -> str:
             f"{path.name} is {length / 1024**2:.0f} MB; files of this kind are read up to {limit / 1024**2:.0f} MB",
             "split it into smaller files",
         )
-    if kind not in KINDS and kind != TRANSCRIPT:
+    if kind not in KINDS and kind not in (TRANSCRIPT, PICTURE):
         raise SourceError(f"{path.name} is of a kind that is not read ({kind})", "convert it to text, HTML or PDF")
     return kind
 
@@ -130,9 +133,13 @@ def _binary_kind(path: Path, data: bytes) -> str:
     if magic.isascii() and len(data) > len(magic) and encoding_of(data):
         named = ""
     if data[4:8] == b"ftyp":
+        if data[8:12] in _HEIF:
+            raise SourceError(f"{path.name} is a HEIC or AVIF picture, which is not read", "save it as JPEG or PNG")
         named = "a video or recording"
     if data.startswith(b"RIFF"):
         named = {b"WEBP": "a WebP picture", b"WAVE": "a recording"}.get(data[8:12], "a video")
+    if named.endswith("picture"):
+        return PICTURE
     if named:
         raise SourceError(f"{path.name} is {named}, not a text that can be read", "leave it out")
     return ""

@@ -83,8 +83,8 @@ class _Reader:
         self._starting = threading.Lock()
 
     def read(self, wanted: dict[str, object]) -> Prepared:
-        seconds = self._settings.parse_seconds
-        request = {**wanted, "seconds": seconds, "version": VERSION}
+        seconds, more = self._settings.parse_seconds, self._settings.ocr_seconds
+        request = {**wanted, "seconds": seconds, "ocr_seconds": more, "version": VERSION}
         try:
             reply = self._ask(json.dumps(request).encode() + b"\n", time.monotonic() + seconds)
         except TimeoutError:
@@ -115,6 +115,9 @@ class _Reader:
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             (length,) = LENGTH.unpack(_exactly(process.stdout.fileno(), selector, LENGTH.size, deadline))
+            if length == 0:  # it begins to read the words in pictures, which has a limit of its own
+                deadline = time.monotonic() + self._settings.ocr_seconds + self._settings.parse_seconds
+                (length,) = LENGTH.unpack(_exactly(process.stdout.fileno(), selector, LENGTH.size, deadline))
             if length > self._settings.parse_output_mb * 2**20:
                 self.stop()
                 raise SourceError(

@@ -24,6 +24,9 @@ class CorporaSettings(BaseSettings):
     chroma_url: str = Field("", description="Address of a Chroma server; empty keeps the vectors under `home`.")
     parse_workers: int = Field(0, ge=0, le=64, description="Processes that read files; 0 leaves one core free.")
     parse_seconds: float = Field(120.0, gt=0, description="Longest time one file may take to be read.")
+    ocr_seconds: float = Field(
+        600.0, gt=0, description="Longest time that the words in the pictures of one file may take to be read."
+    )
     parse_memory_mb: int = Field(2048, ge=256, description="Memory one reading process may use, in MiB.")
     parse_output_mb: int = Field(256, ge=1, description="Most that one file may turn into, in MiB.")
     max_file_mb: int = Field(512, ge=1, description="Largest file that is read, in MiB.")

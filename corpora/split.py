@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.images.texts import chunk_ranges, has_parts
 from ragweave.corpora.pieces import Piece, cut, fill, place, size
 from ragweave.corpora.sections import Section, sections
 from ragweave.corpora.types import Corpus, Item, Locator, Span
@@ -96,7 +97,8 @@ def chunks(item: Item, max_words: int) -> list[tuple[int, int]]:
         item: a long item; a short one gives one range.
         max_words: the encoder's limit.
     """
-    return fill(item.text, max_words)
+    whole = fill(item.text, max_words)
+    return chunk_ranges(item, whole) if has_parts(item) else whole
 
 
 @lru_cache(maxsize=1)

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ragweave.corpora.images.texts import above, columns, has_parts
 from ragweave.corpora.lexical import indexed
-from ragweave.corpora.probe import TRANSCRIPT
+from ragweave.corpora.probe import PICTURE, TRANSCRIPT
 from ragweave.corpora.rows import pack, unpack
 from ragweave.corpora.types import Item
 from ragweave.models.errors import SourceError
 
-VERSION = 3
+VERSION = 4
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
 
 
@@ -93,7 +94,15 @@ class Prepared:
         )
 
 
-def prepare(path: Path, source: str, max_words: int, media: Path | None = None, roots: Sequence[str] = ()) -> Prepared:
+def prepare(
+    path: Path,
+    source: str,
+    max_words: int,
+    media: Path | None = None,
+    roots: Sequence[str] = (),
+    ocr_seconds: float = 600.0,
+    begins: Callable[[], None] = lambda: None,
+) -> Prepared:
     """Read a file: probe, parse, split, cut into chunks, take its terms.
 
     Args:
@@ -102,11 +111,18 @@ def prepare(path: Path, source: str, max_words: int, media: Path | None = None, 
         max_words: most words the encoder reads at once.
         media: empty folder for the pictures that are kept of it (`ragweave.corpora.media`); None keeps none.
         roots: folders being indexed; pictures that a text links to are read inside them only.
+        ocr_seconds: time that reading the words in its pictures may take.
+        begins: told once when that begins.
 
     Raises:
-        SourceError: the file cannot be read, or holds no text.
+        SourceError: the file cannot be read, or holds neither text nor pictures.
+        MissingExtra: it is a picture, and the extra `images` is not installed.
     """
     from ragweave.corpora.formats import parse
+    from ragweave.corpora.images.files import picture_file
+    from ragweave.corpora.images.inside import pictures_inside
+    from ragweave.corpora.images.reader import PictureReader
+    from ragweave.corpora.images.scans import PdfPictures
     from ragweave.corpora.probe import probe
     from ragweave.corpora.split import documents, paragraphs, stated
 
@@ -118,9 +134,18 @@ def prepare(path: Path, source: str, max_words: int, media: Path | None = None, 
             if not path.suffix.lower().startswith((".json", ".ndjson")):
                 raise
             kind = "json"  # its beginning looked like a transcript, the rest did not
-    parsed = parse(path, kind)
+    reader = PictureReader(media, ocr_seconds, begins)
+    if kind == PICTURE:
+        seen = picture_file(path, source, reader)
+        date = seen.date.isoformat() if seen.date else None
+        return made_of(
+            kind, path.stem, seen.items, max_words, language=seen.language, date=date, warnings=seen.warnings
+        )
+    pictures = PdfPictures(reader)
+    parsed = parse(path, kind, pictures)
     small = paragraphs(source, str(path), parsed)
-    items = [*small, *documents(source, str(path), parsed, small), *stated(source, parsed)]
+    inside, missed = pictures_inside(path, source, kind, parsed, reader, roots, pictures.shots)
+    items = [*small, *documents(source, str(path), parsed, small), *stated(source, parsed), *inside]
     if not items:
         raise SourceError("There is no text in it", "leave it out, or give it text")
     return made_of(
@@ -131,7 +156,7 @@ def prepare(path: Path, source: str, max_words: int, media: Path | None = None, 
         author=parsed.author,
         language=parsed.language,
         date=parsed.date.isoformat() if parsed.date else None,
-        warnings=parsed.warnings,
+        warnings=(*parsed.warnings, *missed, *reader.warnings()),
     )
 
 
@@ -183,7 +208,11 @@ def terms_of(items: Sequence[Item]) -> tuple[tuple[str, str, str], ...]:
     def lines(text: str) -> str:
         return " ".join(t for t in map(line, text.split("\n")) if t)
 
-    return tuple((lines(i.title), lines(" ".join(i.heading)), lines(i.text)) for i in items)
+    def columns_of(item: Item) -> tuple[str, str, str]:
+        return columns(item) if has_parts(item) else (item.title, " ".join(item.heading), item.text)
+
+    rows = (columns_of(item) for item in items)
+    return tuple((lines(title), lines(heading), lines(text)) for title, heading, text in rows)
 
 
 def dense_texts(prepared: Prepared) -> list[str]:
@@ -194,8 +223,9 @@ def dense_texts(prepared: Prepared) -> list[str]:
 
 def chunk_texts(item: Item, ranges: Sequence[tuple[int, int]]) -> list[str]:
     """Return what is embedded of one item."""
-    above = " - ".join(dict.fromkeys(p for p in (item.title, *item.heading) if p))
-    return [f"{above}\n{item.text[start:end]}" if above else item.text[start:end] for start, end in ranges]
+    over = above(item) if has_parts(item) else (item.title, *item.heading)
+    above_it = " - ".join(dict.fromkeys(p for p in over if p))
+    return [f"{above_it}\n{item.text[start:end]}" if above_it else item.text[start:end] for start, end in ranges]
 
 
 def chunk_ids(prepared: Prepared) -> list[str]:

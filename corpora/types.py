@@ -124,12 +124,16 @@ class Item:
         if over:
             if over[0].line:
                 found["line"] = over[0].line
-            if over[0].page:
-                found["page"] = over[0].page
-                boxes = [s.bbox for s in over if s.bbox and s.page == over[0].page]
-                if boxes:
-                    left, bottom, right, top = zip(*boxes, strict=True)
-                    found["bbox"] = [min(left), min(bottom), max(right), max(top)]
+            page = over[0].page
+            if page:
+                found["page"] = page
+            pages = self.meta.get("pages")
+            if page and isinstance(pages, list):  # pictures of the pages of one file
+                found["image"] = str(pages[page - 1])
+            boxes = [s.bbox for s in over if s.bbox and s.page == page]
+            if boxes:
+                low_x, low_y, high_x, high_y = zip(*boxes, strict=True)
+                found["bbox"] = [min(low_x), min(low_y), max(high_x), max(high_y)]
             times = [s.time for s in over if s.time]
             if times:
                 found["start"], found["end"] = min(a for a, _ in times), max(b for _, b in times)

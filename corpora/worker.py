@@ -1,9 +1,10 @@
 """The reading process: reads one file after the other under limits, and answers in JSON.
 
 Run as `python -m ragweave.corpora.worker MEMORY_MB SCRATCH`. A request is one line of JSON on standard input, a reply
-is eight bytes of length and that much JSON on what was standard output. The process never touches the stores, so what
-a hostile file does to it costs the run that file and nothing else. When the run is killed, it ends as well, and takes
-the folder SCRATCH for temporary files with it.
+is eight bytes of length and that much JSON on what was standard output; before it a length of zero says that the words
+in pictures are being read, which takes longer. The process never touches the stores, so what a hostile file does to it
+costs the run that file and nothing else. When the run is killed, it ends as well, and takes the folder SCRATCH for
+temporary files with it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import struct
 import sys
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,15 +31,29 @@ _LOOK = 0.5
 """Seconds between two looks for the parent."""
 
 
-def answer(request: dict[str, Any], memory_mb: int) -> tuple[bytes, bool]:
-    """Return the reply to one request, what `prepare` made or why it could not, and whether to go on after it."""
+def answer(request: dict[str, Any], memory_mb: int, begins: Callable[[], None] = lambda: None) -> tuple[bytes, bool]:
+    """Return the reply to one request, what `prepare` made or why it could not, and whether to go on after it.
+
+    Args:
+        request: one line of the protocol.
+        memory_mb: limit of this process, for the message.
+        begins: told when the words in pictures are about to be read.
+    """
     healthy = True
     if request["version"] != VERSION:
         # An upgrade exchanged the files between the start of the run and that of this process.
         return json.dumps({"version": VERSION, "ends": True}).encode(), False
     try:
         media = Path(request["media"]) if request["media"] else None
-        made = prepare(Path(request["path"]), request["source"], request["max_words"], media, request["roots"])
+        made = prepare(
+            Path(request["path"]),
+            request["source"],
+            request["max_words"],
+            media,
+            request["roots"],
+            request["ocr_seconds"],
+            begins,
+        )
         return b'{"ok":' + made.to_json() + b"}", healthy
     except RagweaveError as error:
         what, remedy = error.what, error.remedy
@@ -75,6 +92,14 @@ def end_with(parent: int, scratch: str) -> None:
     os._exit(1)
 
 
+def _reads_pictures(out: BinaryIO, request: dict[str, Any]) -> None:
+    """Tell the parent, by a length of zero, that from here on the longer limit counts."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, request["ocr_seconds"] + request["seconds"] + 5)
+    out.write(LENGTH.pack(0))
+    out.flush()
+
+
 def main() -> None:
     """Serve requests until standard input ends."""
     memory_mb, scratch = int(sys.argv[1]), sys.argv[2]
@@ -89,7 +114,7 @@ def main() -> None:
             # The default action ends the process from the kernel, also inside a regular expression or a C library,
             # and also when the parent is gone.
             signal.setitimer(signal.ITIMER_REAL, request["seconds"] + 5)
-        reply, healthy = answer(request, memory_mb)
+        reply, healthy = answer(request, memory_mb, partial(_reads_pictures, out, request))
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
         out.write(LENGTH.pack(len(reply)))

@@ -11,11 +11,14 @@ from dataclasses import replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.language import guess_language
 from ragweave.models.errors import SourceError
+
+if TYPE_CHECKING:
+    from ragweave.corpora.images.scans import PdfPictures
 
 KINDS: dict[str, str] = {
     "markdown": "Markdown",
@@ -37,12 +40,13 @@ KINDS: dict[str, str] = {
 """Every kind that can be read, with its name for people. The key is also the module's name."""
 
 
-def parse(path: Path, kind: str) -> Parsed:
+def parse(path: Path, kind: str, pictures: PdfPictures | None = None) -> Parsed:
     """Read a file.
 
     Args:
         path: the file.
         kind: what `ragweave.corpora.probe.probe` said it is.
+        pictures: looks at the pages of a PDF; None reads its text only.
 
     Raises:
         SourceError: the file is broken, protected, past a limit, or holds no text at all.
@@ -51,16 +55,16 @@ def parse(path: Path, kind: str) -> Parsed:
         raise SourceError(
             f"{path.name} is of an unknown kind, {kind!r}", f"the kinds that are read: {', '.join(KINDS)}"
         )
-    read = cast("Callable[[Path], Parsed]", import_module(f"ragweave.corpora.formats.{kind}").parse)
+    read = cast("Callable[..., Parsed]", import_module(f"ragweave.corpora.formats.{kind}").parse)
     try:
-        parsed = read(path)
+        parsed = read(path, pictures) if kind == "pdf" else read(path)
     except RecursionError:
         raise SourceError(f"{path.name} is nested too deeply to be read", "flatten it, or leave it out") from None
     except OSError as exc:
         raise SourceError(f"{path.name} cannot be read ({exc.strerror or exc})", "check that it still exists") from None
     if parsed.records:
         return parsed
-    if not any(b.text.strip() for b in parsed.blocks):
+    if not any(b.text.strip() for b in parsed.blocks) and not parsed.figures:
         why = parsed.warnings[0] if parsed.warnings else "it holds no text"
         raise SourceError(f"nothing to index in {path.name}: {why}", "leave it out, or add text to it")
     if parsed.language:

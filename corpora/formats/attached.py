@@ -47,12 +47,14 @@ def opened(files: Sequence[tuple[str, bytes]]) -> tuple[list[Block], tuple[str, 
 
 def _read(name: str, data: bytes) -> list[Block]:
     from ragweave.corpora.formats import parse
-    from ragweave.corpora.probe import probe
+    from ragweave.corpora.probe import PICTURE, probe
 
     with tempfile.TemporaryDirectory(prefix="ragweave-") as folder:
         path = Path(folder) / name
         path.write_bytes(data)
         kind = probe(path)
+        if kind == PICTURE:
+            raise SourceError("it is a picture", "save it as a file")
         if kind == "eml":
             raise SourceError("it is a mail of its own", "save it as a file")
         return [

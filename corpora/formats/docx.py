@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.formats.archive import Archive
-from ragweave.corpora.formats.ooxml import W, attribute, core, relations
+from ragweave.corpora.formats.captions import captioned
+from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
 
 _STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop|标题|見出し)\s*([1-6])", re.I)
 _TITLE_STYLES = ("title", "titel", "titre", "título", "titolo", "标题", "表題")
@@ -22,8 +23,10 @@ def parse(path: Path) -> Parsed:
     """Read a Word document (.docx): body, text boxes, footnotes and endnotes; deleted text is left out."""
     with Archive(path) as archive:
         main = "word/document.xml"
-        parts = {kind: target for kind, target in relations(archive, main).values() if archive.has(target)}
-        document = _Document(archive, parts)
+        related = relations(archive, main)
+        parts = {kind: target for kind, target in related.values() if archive.has(target)}
+        pictures = {i: target for i, (kind, target) in related.items() if kind == "image" and archive.has(target)}
+        document = _Document(archive, parts, pictures)
         blocks = list(document.blocks(archive.xml(main)))
         for kind in ("footnotes", "endnotes"):
             if kind in parts:
@@ -31,14 +34,24 @@ def parse(path: Path) -> Parsed:
         properties = core(archive)
     headings = [b for b in blocks if b.kind == "heading" and b.level == 1]
     title = properties.title or document.title or (headings[0].text if headings else "")
-    return Parsed(title, tuple(blocks), properties.date, properties.author, properties.language)
+    return Parsed(
+        title,
+        tuple(blocks),
+        properties.date,
+        properties.author,
+        properties.language,
+        figures=tuple(captioned(document.figures, blocks)),
+    )
 
 
 class _Document:
     """Styles and numbering of one document, and the walk over its body."""
 
-    def __init__(self, archive: Archive, parts: dict[str, str]) -> None:
+    def __init__(self, archive: Archive, parts: dict[str, str], pictures: dict[str, str]) -> None:
         self.title = ""
+        self.figures: list[Figure] = []
+        self._pictures = pictures
+        self._count = 0
         self._levels: dict[str, int] = {}
         self._listed: set[str] = set()
         if "styles" in parts:
@@ -60,8 +73,14 @@ class _Document:
 
     def blocks(self, root: Any) -> Iterator[Block]:
         """Yield the blocks of the body; list paragraphs that follow each other are one list."""
+        for block in self._found(root):
+            self._count += 1
+            yield block
+
+    def _found(self, root: Any) -> Iterator[Block]:
         listed: list[str] = []
         for element in _paragraphs_and_tables(root):
+            self._take_figures(element, self._count + bool(listed))
             if element.tag == f"{W}tbl":
                 block = _table(element)
             else:
@@ -82,6 +101,18 @@ class _Document:
                 yield block
         if listed:
             yield Block("\n".join(listed), "list")
+
+    def _take_figures(self, element: Any, at: int) -> None:
+        """Note the pictures of a paragraph or table; those in text boxes come with the paragraphs there."""
+        for drawing in element.iter(f"{W}drawing"):
+            if element.tag == f"{W}p" and next(drawing.iterancestors(f"{W}p")) is not element:
+                continue
+            blip = next(drawing.iter(f"{A}blip"), None)
+            part = self._pictures.get("" if blip is None else blip.get(f"{R}embed") or "")
+            if part:
+                told = next((e for e in drawing.iter() if e.tag.endswith("}docPr")), None)
+                alt = "" if told is None else told.get("descr") or told.get("title") or ""
+                self.figures.append(Figure(part, at, alt=" ".join(alt.split())))
 
     def notes(self, root: Any) -> list[Block]:
         """Return the text of footnotes or endnotes, one block each; separators have a type and are left out."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 
-from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.formats.archive import Archive
 from ragweave.corpora.formats.html import page
 from ragweave.corpora.formats.meta import iso_date, language_code
@@ -17,6 +18,7 @@ _CONTAINER = "META-INF/container.xml"
 _OPF = "{http://www.idpf.org/2007/opf}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _ROOTFILE = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _HTML = ("application/xhtml+xml", "text/html")
 
 
@@ -38,6 +40,7 @@ def parse(path: Path) -> Parsed:
         }
         order = [items[i.get("idref")] for i in root.iter(f"{_OPF}itemref") if i.get("idref") in items]
         blocks: list[Block] = []
+        figures: list[Figure] = []
         warnings: list[str] = []
         for name in dict.fromkeys(order):
             if not archive.has(name):
@@ -48,6 +51,10 @@ def parse(path: Path) -> Parsed:
             except SourceError as exc:
                 warnings.append(f"the part {name} cannot be read ({exc.what})")
                 continue
+            for figure in chapter.figures:
+                if not _ELSEWHERE.match(figure.ref):
+                    part = normpath(join(dirname(name), unquote(figure.ref.partition("#")[0])))
+                    figures.append(replace(figure, ref=part, at=figure.at + len(blocks), line=0))
             blocks += [replace(b, line=0, spans=()) for b in chapter.blocks]
 
     def value(name: str) -> str:
@@ -60,4 +67,5 @@ def parse(path: Path) -> Parsed:
         author=", ".join(t for c in root.iter(f"{_DC}creator") if (t := " ".join("".join(c.itertext()).split()))),
         language=language_code(value("language")),
         warnings=tuple(warnings[:10]),
+        figures=tuple(figures),
     )

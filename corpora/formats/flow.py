@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragweave.corpora.blocks import Block
+from ragweave.corpora.blocks import Block, Figure
 from ragweave.corpora.formats.lines import Lines
 
 _INLINE = frozenset(
@@ -40,6 +40,7 @@ class Flow:
         self._header_rows = 0
         self._all_header = True
         self._row_line = 0
+        self.figures: list[Figure] = []
 
     def start(self, element: Any) -> None:
         """Open an element and take the text right after its tag."""
@@ -49,6 +50,7 @@ class Flow:
             self._break()
         elif tag == "img" and not self._pre:
             self._text(f" {element.get('alt') or ''} ")
+            self._picture(element)
         elif tag not in _INLINE:
             self._flush()
             self._open(element)
@@ -82,6 +84,16 @@ class Flow:
         self._flush()
         self._close_list()
         return self._blocks
+
+    def _picture(self, element: Any) -> None:
+        src = (element.get("src") or "").strip()
+        if not src:
+            return
+        around = next((e for e in element.iterancestors() if e.tag == "figure"), None)
+        found = around.find(".//figcaption") if around is not None else None
+        caption = " ".join(" ".join(found.itertext()).split()) if found is not None else ""
+        alt, title = (" ".join((element.get(name) or "").split()) for name in ("alt", "title"))
+        self.figures.append(Figure(src, len(self._blocks), caption or title, alt, line=self._line))
 
     def _open(self, element: Any) -> None:
         tag = element.tag

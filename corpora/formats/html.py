@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.formats.decode import decode, read_bytes
 from ragweave.corpora.formats.flow import Flow
 from ragweave.corpora.formats.meta import iso_date, language_code
@@ -71,6 +71,7 @@ def page(data: bytes, path: Path) -> Parsed:
     return Parsed(
         title=found.title(),
         blocks=tuple(found.blocks()),
+        figures=tuple(found.figures),
         date=found.date(),
         author=found.meta("author", "article:author", "dc.creator", "dcterms.creator", "citation_author"),
         language=language_code(root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang")),
@@ -143,6 +144,7 @@ class _Page:
         self._weights = _weigh(self._body)
         self._length = max(1, self._weights[self._body].text)
         self._main = self._find_main()
+        self.figures: list[Figure] = []
 
     def meta(self, *names: str) -> str:
         """Return the first <meta> of these names that has a value, else ""."""
@@ -187,6 +189,7 @@ class _Page:
                 skipped = element
             else:
                 flow.start(element)
+        self.figures = flow.figures
         return flow.finish()
 
     def _find_main(self) -> Any:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.formats.decode import read_text
 from ragweave.corpora.formats.lines import Lines
 from ragweave.corpora.formats.meta import iso_date, language_code
@@ -27,7 +28,7 @@ _TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*>", re.S)
 def parse(path: Path) -> Parsed:
     """Read a Markdown file; the title is that of the front matter, else the first heading of level 1."""
     front, text, first = front_matter(read_text(path))
-    found, warnings = blocks(text, first)
+    found, figures, warnings = content(text, first)
     top = next((b.text for b in found if b.kind == "heading" and b.level == 1), "")
     author = front.get("author") or front.get("authors") or ""
     return Parsed(
@@ -37,6 +38,7 @@ def parse(path: Path) -> Parsed:
         author=author.strip("[]"),
         language=language_code(front.get("lang") or front.get("language")),
         warnings=warnings,
+        figures=figures,
     )
 
 
@@ -67,9 +69,15 @@ def front_matter(text: str) -> tuple[dict[str, str], str, int]:
 
 
 def blocks(text: str, first: int = 0) -> tuple[tuple[Block, ...], tuple[str, ...]]:
-    """Return the blocks of Markdown text and warnings.
+    """Return the blocks of Markdown text and warnings; arguments as for `content`."""
+    found, _, warnings = content(text, first)
+    return found, warnings
 
-    Links and pictures count by their text; nothing they point at is opened.
+
+def content(text: str, first: int = 0) -> tuple[tuple[Block, ...], tuple[Figure, ...], tuple[str, ...]]:
+    """Return the blocks of Markdown text, its pictures, and warnings.
+
+    Links and pictures count by their text; nothing they point at is opened here.
 
     Args:
         text: Markdown without front matter.
@@ -83,11 +91,18 @@ def blocks(text: str, first: int = 0) -> tuple[tuple[Block, ...], tuple[str, ...
     if any(t.level >= _DEEPEST - 1 for t in tokens):
         warnings = (f"quotes and lists nested deeper than {_DEEPEST // 2} levels were read as plain text",)
         tokens = MarkdownIt("zero").parse(text)
-    return tuple(b for b in _walk(tokens, first) if b.text.strip()), warnings
+    found: list[Block] = []
+    figures: list[Figure] = []
+    for one in _walk(tokens, first):
+        if isinstance(one, Figure):
+            figures.append(replace(one, at=len(found)))
+        elif one.text.strip():
+            found.append(one)
+    return tuple(found), tuple(figures), warnings
 
 
-def _walk(tokens: Sequence[Token], first: int) -> Iterator[Block]:
-    """Turn top-level tokens into blocks; a list or a table is one block, quotes are read through."""
+def _walk(tokens: Sequence[Token], first: int) -> Iterator[Block | Figure]:
+    """Turn top-level tokens into blocks, each after its pictures; a list or a table is one block."""
     n = 0
     while n < len(tokens):
         token = tokens[n]
@@ -95,6 +110,8 @@ def _walk(tokens: Sequence[Token], first: int) -> Iterator[Block]:
         if token.type in ("bullet_list_open", "ordered_list_open", "table_open"):
             end = _closing(tokens, n)
             inner = tokens[n + 1 : end]
+            for within in inner:
+                yield from _figures(within, line)
             yield _table(inner, first) if token.type == "table_open" else _list(inner, first)
             n = end
         elif token.type == "heading_open":
@@ -103,12 +120,26 @@ def _walk(tokens: Sequence[Token], first: int) -> Iterator[Block]:
         elif token.type == "inline" and all(row.lstrip().startswith("|") for row in token.content.split("\n")):
             yield _bare_rows(token, line)
         elif token.type == "inline":
+            yield from _figures(token, line)
             yield _inline(token, line).block("text")
         elif token.type in ("fence", "code_block"):
             yield _code(token, line).block("code")
         elif token.type == "html_block":
             yield _stripped(token.content, line).block("text")
         n += 1
+
+
+def _figures(token: Token, line: int) -> Iterator[Figure]:
+    """Yield the pictures of a paragraph; emphasised text that alone follows a picture there is its caption."""
+    children = [c for c in token.children or [] if c.type != "softbreak" and (c.type != "text" or c.content.strip())]
+    pictures = [n for n, c in enumerate(children) if c.type == "image"]
+    for n in pictures:
+        alt, title = children[n].content.strip(), str(children[n].attrs.get("title") or "").strip()
+        rest = children[n + 1 :]
+        alone = n == 0 and len(pictures) == 1 and len(rest) > 2 and rest[0].type == "em_open"
+        emphasised = alone and [c.type for c in rest].count("em_open") == 1 and rest[-1].type == "em_close"
+        caption = "".join(c.content for c in rest) if emphasised else ""
+        yield Figure(str(children[n].attrs.get("src") or ""), 0, caption or title, alt, line=line)
 
 
 def _closing(tokens: Sequence[Token], start: int) -> int:

@@ -8,12 +8,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.formats.meta import pdf_date
 from ragweave.corpora.formats.pdflayout import LARGER, Line, blocks
 from ragweave.models.errors import SourceError
+
+if TYPE_CHECKING:
+    from ragweave.corpora.images.scans import PdfPictures
 
 MAX_PAGES = 5_000
 MAX_PAGE_CHARACTERS = 200_000
@@ -37,13 +40,18 @@ _LOCK = threading.Lock()
 """PDFium keeps global state and must not be entered by two threads at once."""
 
 
-def parse(path: Path) -> Parsed:
-    """Read a PDF page by page; pages that are only a picture are named in the warnings."""
+def parse(path: Path, pictures: PdfPictures | None = None) -> Parsed:
+    """Read a PDF page by page; pages that are only a picture, and were not read, are named in the warnings.
+
+    Args:
+        path: the file.
+        pictures: looks at the pictures of each page; None leaves them out.
+    """
     with _LOCK:
-        return _parse(path)
+        return _parse(path, pictures)
 
 
-def _parse(path: Path) -> Parsed:
+def _parse(path: Path, pictures: PdfPictures | None) -> Parsed:
     import pypdfium2
 
     document = _open(path)
@@ -53,7 +61,7 @@ def _parse(path: Path) -> Parsed:
         warnings = []
         for n in range(min(count, MAX_PAGES)):
             try:
-                lines, height = _page(document, n)
+                lines, height = _page(document, n, pictures)
             except pypdfium2.PdfiumError:
                 warnings.append(f"page {n + 1} is damaged")
                 continue
@@ -77,6 +85,7 @@ def _parse(path: Path) -> Parsed:
         author=str(meta.get("Author", "")).strip(),
         warnings=_shortened(warnings),
         meta={"pages": count},
+        figures=pictures.figures(found) if pictures is not None else (),
     )
 
 
@@ -94,15 +103,16 @@ def _open(path: Path) -> Any:
         ) from None
 
 
-def _page(document: Any, number: int) -> tuple[list[Line], float]:
+def _page(document: Any, number: int, pictures: PdfPictures | None) -> tuple[list[Line], float]:
     """Return the lines of a page in reading order, and its height in points."""
     page = document[number]
     try:
         text = page.get_textpage()
         try:
-            return _lines(text, number + 1), page.get_height()
+            lines = _lines(text, number + 1)
         finally:
             text.close()
+        return (pictures.page(page, number + 1, lines) if pictures is not None else lines), page.get_height()
     finally:
         page.close()
 

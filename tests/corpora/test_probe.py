@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.corpora.probe import probe
+from ragweave.corpora.probe import PICTURE, probe
 from ragweave.models.errors import SourceError
 
 Write = Callable[[str, str | bytes], Path]
@@ -47,8 +47,7 @@ def test_empty_files_are_said_to_be_empty(write: Write, name: str, body: bytes) 
         (bytes(range(256)) * 50, "binary"),
         (os.urandom(4096).replace(b"PK", b"xx") + b"\0\1\2", "binary"),
         (b"\x7fELF\x02\x01\x01" + b"\0" * 200, "a program"),
-        (b"\x89PNG\r\n\x1a\n" + b"\0" * 200, "a PNG picture"),
-        (b"\xff\xd8\xff\xe0" + b"\0\x10JFIF" * 20, "a JPEG picture"),
+        (b"\0\0\0\x18ftypheic" + b"\0" * 99, "HEIC"),
         (b"RIFF\x00\x00\x00\x00WAVEfmt " + b"\0\1" * 50, "a recording"),
         (b"\0\0\0\x18ftypmp42" + b"\0" * 99, "a video"),
         (b"\x1f\x8b\x08" + b"\0\xff" * 99, "gzip"),
@@ -131,3 +130,19 @@ def test_a_protected_zip_is_said_to_be_protected(write: Write) -> None:
         data[data.index(signature) + offset] |= 1
     with pytest.raises(SourceError, match="password"):
         probe(write("a.docx", bytes(data)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\x89PNG\r\n\x1a\n" + b"\0" * 200,
+        b"\xff\xd8\xff\xe0" + b"\0\x10JFIF" * 20,
+        b"GIF89a" + b"\0\xff" * 50,
+        b"II*\0" + b"\0\xff" * 50,
+        b"RIFF\0\0\0\0WEBPVP8 " + b"\0\xff" * 50,
+        b"BM" + b"\0\xff" * 50,
+    ],
+)
+@pytest.mark.parametrize("name", ["a.png", "a.txt", "a.md"])
+def test_pictures_are_known_by_their_content_whatever_their_name(write: Write, body: bytes, name: str) -> None:
+    assert probe(write(name, body)) == PICTURE

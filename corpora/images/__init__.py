@@ -1,0 +1,1 @@
+"""Pictures as sources: what is read, kept and written down of them."""

@@ -1,0 +1,146 @@
+"""A picture file as a source: one item, and paragraphs where it is a page of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.formats.pdflayout import Line as PageLine
+from ragweave.corpora.formats.pdflayout import blocks
+from ragweave.corpora.images.items import Items, Place
+from ragweave.corpora.images.links import MOST_BYTES
+from ragweave.corpora.images.reader import PictureReader, Shot
+from ragweave.corpora.language import guess_language
+from ragweave.corpora.split import documents, paragraphs
+from ragweave.corpora.types import Item, Locator, Span
+from ragweave.models.errors import SourceError
+from ragweave.models.pictures import pages
+from ragweave.models.read import Line
+
+PAGE_WORDS = 60
+"""Words from which a picture is read as a page of text as well."""
+MOST_PAGES = 500
+"""Pages of one file that are read."""
+_SAME = 2
+"""Pixels; a picture of no more either way shows nothing."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """What became of a picture file.
+
+    Attributes:
+        items: items of every corpus.
+        warnings: what was left out.
+        date: when the picture was taken, or None.
+        language: of its words, or "".
+    """
+
+    items: list[Item] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    date: datetime | None = None
+    language: str = ""
+
+
+def picture_file(path: Path, source: str, reader: PictureReader) -> Seen:
+    """Look at a picture file; of a TIFF at all its pages, of an animation at its first frame.
+
+    Raises:
+        SourceError: it cannot be opened, or is too small to show anything.
+        MissingExtra: the extra `images` is not installed.
+    """
+    if path.stat().st_size > MOST_BYTES:
+        raise SourceError(f"{path.name} is a picture of more than {MOST_BYTES // 2**20} MB", "save it smaller")
+    shots: list[Shot] = []
+    frames, kind = 1, ""
+    for n, picture in enumerate(pages(path.read_bytes())):
+        frames, kind = picture.frames, picture.format
+        if max(picture.width, picture.height) <= _SAME:
+            raise SourceError(
+                f"{path.name} is a picture of {picture.width} x {picture.height} pixels, which shows nothing",
+                "leave it out",
+            )
+        shot = reader.shoot(picture, small=True)
+        if shot is not None:
+            shots.append(shot)
+        if kind != "TIFF" or n + 1 == MOST_PAGES:
+            break
+    made = Seen(date=shots[0].date)
+    if frames > 1 and kind != "TIFF":
+        made.warnings.append(f"only the first of {frames} frames of the animation was looked at")
+    if frames > MOST_PAGES and kind == "TIFF":
+        made.warnings.append(f"only the first {MOST_PAGES} of {frames} pages were read")
+    text = "\n".join(line.text for shot in shots for line in shot.lines)
+    made.language = guess_language(text)
+    several = len(shots) > 1
+    items = Items(source)
+    for n, shot in enumerate(shots, 1):
+        title = path.stem
+        items.add(shot, Place(str(path), title, name=path.name, page=n if several else 0, language=made.language))
+    made.items = [*_text_items(path, source, shots, made.language), *items.all()]
+    made.warnings += reader.warnings()
+    return made
+
+
+def _text_items(path: Path, source: str, shots: Sequence[Shot], language: str) -> list[Item]:
+    """Return paragraphs and documents of pages of text; their places are boxes in the copies that are kept."""
+    words = sum(len(line.text.split()) for shot in shots for line in shot.lines)
+    if words < PAGE_WORDS:
+        return []
+    lines = [page_line(line, n, shot.stored[1]) for n, shot in enumerate(shots, 1) for line in shot.lines]
+    found: list[Block] = blocks(lines)
+    parsed = Parsed(path.stem, tuple(found), shots[0].date, language=language)
+    small = paragraphs(source, str(path), parsed)
+    return [_placed(item, source, shots) for item in (*small, *documents(source, str(path), parsed, small))]
+
+
+def page_line(line: Line, page: int, height: float, scale: float = 1.0, size: float = 0.0) -> PageLine:
+    """Return a line that was read as a line of a page, whose heights are counted from below.
+
+    Args:
+        line: the line, its box in pixels.
+        page: page, 1-based.
+        height: height of the picture in pixels.
+        scale: points of the page for one pixel.
+        size: height of the letters in points; default: that of the box.
+    """
+    x0, y0, x1, y1 = line.box
+    box = (x0 * scale, (height - y1) * scale, x1 * scale, (height - y0) * scale)
+    # Boxes of lines without long letters are lower: sizes are rounded to what differs as headings do.
+    tall = round((size or (box[3] - box[1]) * 0.8) / 2) * 2.0
+    rounded = (round(box[0], 1), round(box[1], 1), round(box[2], 1), round(box[3], 1))
+    return PageLine(line.text, page, rounded, rounded[1], rounded[1], max(tall, 2.0), False, False)
+
+
+def _placed(item: Item, source: str, shots: Sequence[Shot]) -> Item:
+    spans = [_span(s, shots) for s in item.spans]
+    first = item.spans[0] if item.spans else None
+    shot = shots[first.page - 1] if first else shots[0]
+    locator: Locator = {"kind": "image", "file": item.locator["file"]}
+    if shot.name:
+        locator["image"] = f"{source}/{shot.name}"
+    if len(shots) > 1 and first:
+        locator["page"] = first.page
+    boxes = [s.bbox for s, old in zip(spans, item.spans, strict=True) if s.bbox and first and old.page == first.page]
+    if boxes:
+        locator["bbox"] = union(boxes)
+    meta = {**item.meta, "pages": [f"{source}/{s.name}" for s in shots]} if len(shots) > 1 else item.meta
+    return replace(item, locator=locator, spans=tuple(spans), meta=meta)
+
+
+def _span(span: Span, shots: Sequence[Shot]) -> Span:
+    if span.bbox is None:
+        return span
+    height = shots[span.page - 1].stored[1]
+    left, bottom, right, top = span.bbox
+    page = span.page if len(shots) > 1 else 0
+    return replace(span, page=page, bbox=(left, round(height - top, 1), right, round(height - bottom, 1)))
+
+
+def union(boxes: Sequence[tuple[float, float, float, float]]) -> list[float]:
+    """Return the box around boxes."""
+    lows_x, lows_y, highs_x, highs_y = zip(*boxes, strict=True)
+    return [min(lows_x), min(lows_y), max(highs_x), max(highs_y)]

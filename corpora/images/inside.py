@@ -1,0 +1,90 @@
+"""The pictures inside a file that was read: opened one after the other, and made into items."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path, PurePosixPath
+
+from ragweave.corpora.blocks import Figure, Parsed
+from ragweave.corpora.formats.archive import Archive
+from ragweave.corpora.images.items import Items, Place, around_at, heading_at
+from ragweave.corpora.images.links import linked
+from ragweave.corpora.images.reader import PictureReader, Shot
+from ragweave.corpora.types import Item
+from ragweave.models.errors import SourceError
+
+PACKAGES = ("docx", "pptx", "epub")
+_Open = Callable[[str], tuple[bytes, str]]
+
+
+def pictures_inside(
+    path: Path,
+    source: str,
+    kind: str,
+    parsed: Parsed,
+    reader: PictureReader,
+    roots: Sequence[str],
+    shots: Mapping[str, Shot],
+) -> tuple[list[Item], list[str]]:
+    """Return an item for each picture of a file, and what could not be looked at.
+
+    Args:
+        path: the file.
+        source: its id.
+        kind: its kind.
+        parsed: what was read of it.
+        reader: looks at pictures.
+        roots: folders being indexed.
+        shots: what was seen of figures already, by `ref`.
+    """
+    if not parsed.figures:
+        return [], []
+    made, missed = Items(source), Counter[str]()
+    with ExitStack() as stack:
+        open_: _Open
+        if kind in PACKAGES:
+            archive = stack.enter_context(Archive(path))
+            open_ = lambda ref: (archive.read(ref), PurePosixPath(ref).name)  # noqa: E731
+        else:
+            open_ = lambda ref: linked(path, ref, roots)  # noqa: E731
+        for figure in parsed.figures:
+            shot, name = None, ""
+            if figure.ref in shots:
+                shot = shots[figure.ref]
+            elif figure.ref:
+                try:
+                    data, name = open_(figure.ref)
+                    shot = reader.look(data)
+                except SourceError as error:
+                    missed[f"{error.what[0].lower()}{error.what[1:]}"] += 1
+                if shot is None and not (figure.caption or figure.text or _says_something(figure.alt, name)):
+                    continue
+            # The pictures of a package have names that its program gave them.
+            made.add(shot, place_of(path, parsed, figure, "" if kind in PACKAGES else name))
+    warnings = [f"{why} ({n} pictures)" if n > 1 else why for why, n in missed.most_common(10)]
+    return made.all(), warnings
+
+
+def _says_something(alt: str, name: str) -> bool:
+    return len(alt.split()) > 1 and alt != name
+
+
+def place_of(path: Path, parsed: Parsed, figure: Figure, name: str) -> Place:
+    """Return where a picture stands in a file."""
+    return Place(
+        file=str(path),
+        title=parsed.title or path.stem,
+        heading=heading_at(parsed.blocks, figure.at + bool(figure.whole)),
+        caption=figure.caption,
+        alt=figure.alt if figure.alt != name else "",
+        around="" if figure.whole else around_at(parsed.blocks, figure.at, (figure.caption, figure.alt)),
+        name=name,
+        words=figure.text,
+        page=figure.page,
+        line=figure.line,
+        bbox=figure.bbox,
+        date=parsed.date,
+        language=parsed.language,
+    )

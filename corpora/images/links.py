@@ -1,0 +1,52 @@
+"""Opening the pictures that a text links to: inside the folders being indexed, and never over a network."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from ragweave.models.errors import SourceError
+
+MOST_BYTES = 128 * 2**20
+"""Largest picture file that is opened."""
+_DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.I)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_REMEDY = "save the picture beside the text and link to it there"
+
+
+def linked(file: Path, ref: str, roots: Sequence[str]) -> tuple[bytes, str]:
+    """Return the bytes of a linked picture and the name of its file.
+
+    Args:
+        file: the text that links.
+        ref: the link as it is written.
+        roots: folders being indexed.
+
+    Raises:
+        SourceError: it leads elsewhere, to nothing, or to what is not a file.
+    """
+    ref = ref.strip()
+    if data := _DATA.match(ref):
+        try:
+            return base64.b64decode(ref[data.end() :], validate=False), ""
+        except (binascii.Error, ValueError):
+            raise SourceError("A picture written into the text is damaged", "leave it out") from None
+    if _SCHEME.match(ref):
+        raise SourceError("A picture on the web was not fetched", _REMEDY)
+    wanted = unquote(ref.partition("#")[0].partition("?")[0])
+    if not wanted or "\0" in wanted:
+        raise SourceError("A link to a picture is empty", _REMEDY)
+    path = Path(os.path.normpath(file.parent / wanted.replace("\\", "/")))
+    real = Path(os.path.realpath(path))
+    if not any(real.is_relative_to(os.path.realpath(root)) for root in roots):
+        raise SourceError("A linked picture lies outside the indexed folders", "index its folder as well")
+    if not real.is_file():
+        raise SourceError("A linked picture does not exist", "check the link")
+    if real.stat().st_size > MOST_BYTES:
+        raise SourceError(f"A linked picture has more than {MOST_BYTES // 2**20} MB", "save it smaller")
+    return real.read_bytes(), path.name

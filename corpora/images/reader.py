@@ -1,0 +1,200 @@
+"""Looking at the pictures of one file, in the reading process: a small copy is kept, and its words are read."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from ragweave.models.errors import MissingExtra, RagweaveError
+from ragweave.models.pictures import THUMBNAIL, Picture, Pixels, jpeg, open_picture
+from ragweave.models.read import Line, Ocr, ocr
+from ragweave.models.settings import model_settings
+
+logger = logging.getLogger(__name__)
+
+SMALLEST = 48
+"""Pixels of the shorter side below which a picture inside a document is an icon or a rule."""
+MISSING = 'an optional package is missing: pip install "ragweave[images]"'
+MOST = 2_000
+"""Pictures of one file that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """What is known of one picture.
+
+    Attributes:
+        name: file name of the copy that is kept, or "" where none is.
+        size: width and height of the original in pixels.
+        stored: width and height of the copy in pixels.
+        lines: its words; boxes in pixels of the copy.
+        key: the same for equal pixels.
+        date: when it was taken, or None.
+        frames: pictures in its file.
+    """
+
+    name: str
+    size: tuple[int, int]
+    stored: tuple[int, int]
+    lines: tuple[Line, ...]
+    key: str
+    date: datetime | None = None
+    frames: int = 1
+
+
+class PictureReader:
+    """Looks at pictures within the limits of one file.
+
+    Args:
+        media: folder for the copies, or None to keep none.
+        seconds: time that reading words may take in all.
+        begins: told once, before the first picture is read.
+        engine: finds the OCR engine; called at the first picture.
+    """
+
+    def __init__(
+        self,
+        media: Path | None,
+        seconds: float,
+        begins: Callable[[], None] = lambda: None,
+        engine: Callable[[], Ocr | None] | None = None,
+    ) -> None:
+        self._media = media
+        self._seconds = seconds
+        self._begins = begins
+        self._find = engine or ocr
+        self._engine: Ocr | None = None
+        self._looked = False
+        self._until = 0.0
+        self._known: dict[str, Shot] = {}
+        self._missed: Counter[str] = Counter()
+        self._count = 0
+        self.unread = 0
+        """Pictures whose words were not read, because time was up or there is no engine."""
+
+    @property
+    def engine(self) -> Ocr | None:
+        """What reads words; None where it is off or not installed."""
+        if not self._looked:
+            self._looked = True
+            self._begins()
+            self._engine = self._find()
+            self._until = time.monotonic() + self._seconds
+        return self._engine
+
+    def look(self, data: bytes, *, small: bool = False) -> Shot | None:
+        """Look at a picture file.
+
+        Args:
+            data: the file.
+            small: also look at a picture that is no larger than an icon.
+
+        Returns:
+            None where it cannot be opened, which is remembered for `warnings`.
+        """
+        key = hashlib.sha256(data).hexdigest()
+        if key in self._known:
+            return self._known[key]
+        try:
+            picture = open_picture(data)
+        except RagweaveError as error:
+            self._miss(error)
+            return None
+        shot = self.shoot(picture, small=small)
+        if shot is not None:
+            self._known[key] = shot
+        return shot
+
+    def shoot(self, picture: Picture, *, small: bool = False, words: bool = True) -> Shot | None:
+        """Keep a copy of an open picture and read its words; None for what is too small to show anything.
+
+        Args:
+            picture: the picture.
+            small: also one that is no larger than an icon.
+            words: read its words.
+        """
+        if min(picture.width, picture.height) < SMALLEST and not small:
+            return None
+        key = key_of(picture.pixels)
+        if key in self._known:
+            return replace(self._known[key], date=picture.date)
+        if self._count >= MOST:
+            self._missed[f"only the first {MOST} pictures were looked at"] += 1
+            return None
+        self._count += 1
+        height, width = picture.pixels.shape[:2]
+        scale = min(1.0, THUMBNAIL / max(width, height))
+        lines = self.read(picture.pixels) if words else []
+        shot = Shot(
+            name=self._keep(picture.pixels, key),
+            size=(picture.width, picture.height),
+            stored=(max(1, round(width * scale)), max(1, round(height * scale))),
+            lines=tuple(_scaled(line, scale) for line in lines),
+            key=key,
+            date=picture.date,
+            frames=picture.frames,
+        )
+        self._known[key] = shot
+        return shot
+
+    def read(self, pixels: Pixels) -> list[Line]:
+        """Return the lines of a picture; none where there is no engine, no time left, or the engine fails."""
+        if self.engine is None or time.monotonic() > self._until:
+            self.unread += 1
+            return []
+        try:
+            return self.engine.lines(pixels)
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever the engine's libraries raise for a picture they were not made for
+            logger.warning("the words of a picture could not be read: %s", error)
+            self._missed["the words of a picture could not be read"] += 1
+            return []
+
+    def warnings(self) -> list[str]:
+        """Return what was not looked at or not read, one sentence each."""
+        found = [f"{why} ({n} pictures)" if n > 1 else why for why, n in self._missed.most_common(10)]
+        if self.unread and self._engine is None:
+            why = "RAGWEAVE_OCR is off" if model_settings().ocr == "off" else MISSING
+            found.append(f"the words in {_pictures(self.unread)} were not read: {why}")
+        elif self.unread:
+            found.append(
+                f"the words in {_pictures(self.unread)} were not read: reading them takes longer than "
+                f"{self._seconds:g} seconds (RAGWEAVE_OCR_SECONDS)"
+            )
+        return found
+
+    def _keep(self, pixels: Pixels, key: str) -> str:
+        if self._media is None:
+            return ""
+        name = f"p{key[:20]}.jpg"
+        (self._media / name).write_bytes(jpeg(pixels))
+        return name
+
+    def _miss(self, error: RagweaveError) -> None:
+        if isinstance(error, MissingExtra):
+            self._missed[
+                'pictures were not opened: an optional package is missing: pip install "ragweave[images]"'
+            ] += 1
+        else:
+            self._missed[f"a picture was left out: {error.what[0].lower()}{error.what[1:]}"] += 1
+
+
+def key_of(pixels: Pixels) -> str:
+    """Return the digest of pixels and their shape."""
+    return hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).hexdigest()
+
+
+def _scaled(line: Line, scale: float) -> Line:
+    x0, y0, x1, y1 = (round(value * scale, 1) for value in line.box)
+    return replace(line, box=(x0, y0, x1, y1))
+
+
+def _pictures(n: int) -> str:
+    return "one picture" if n == 1 else f"{n} pictures"

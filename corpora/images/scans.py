@@ -1,0 +1,164 @@
+"""Pictures on the pages of a PDF, and pages that are pictures: rendered, and their words read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ragweave.corpora.blocks import Block, Figure
+from ragweave.corpora.formats.captions import captioned
+from ragweave.corpora.formats.pdflayout import Line as PageLine
+from ragweave.corpora.images.files import page_line
+from ragweave.corpora.images.reader import PictureReader, Shot
+from ragweave.models.pictures import WORKING, Picture, Pixels
+from ragweave.models.read import Box, Line
+
+logger = logging.getLogger(__name__)
+
+MOSTLY = 0.5
+"""Share of a page that pictures cover from which the page counts as a picture."""
+FEW_CHARACTERS = 100
+"""A page that is a picture, and has fewer characters of text than this, is read by OCR: they are a stamp."""
+LEAST = 0.02
+"""Share of a page below which a picture on it is an ornament."""
+_SHORT = 40.0
+"""Points of the shorter side below which it is one, too."""
+_PER_PAGE = 20
+_DOTS = 200 / 72
+"""Most pixels for one point of a page: 200 to the inch."""
+_BLANK = 3.0
+"""Standard deviation of the values of a page below which nothing is on it."""
+
+
+class PdfPictures:
+    """Collects the pictures of a document, page by page.
+
+    Args:
+        reader: looks at pictures.
+    """
+
+    def __init__(self, reader: PictureReader) -> None:
+        self._reader = reader
+        self._found: list[tuple[Figure, float]] = []
+        self.shots: dict[str, Shot] = {}
+        """What was seen of each figure, by its `ref`."""
+
+    def page(self, page: Any, number: int, lines: list[PageLine]) -> list[PageLine]:
+        """Look at the pictures of a page.
+
+        Args:
+            page: page of PDFium.
+            number: page, 1-based.
+            lines: lines of its text.
+
+        Returns:
+            The lines of the page: those given, or those that were read where it is a picture without text.
+        """
+        width, height = page.get_size()
+        boxes = _boxes(page, width, height)
+        covered = min(1.0, sum(_area(b) for b in boxes) / max(width * height, 1.0))
+        scan = not lines or (covered >= MOSTLY and sum(len(x.text) for x in lines) < FEW_CHARACTERS)
+        if not (scan or boxes) or min(width, height) <= 0:
+            return lines
+        scale = min(_DOTS, WORKING / max(width, height))
+        pixels = _rendered(page, scale)
+        if pixels is None or (scan and float(pixels[::4, ::4].std()) < _BLANK):
+            return lines
+        if scan:
+            return self._scan(pixels, number, height, scale, lines)
+        if covered >= MOSTLY:
+            self._whole(pixels, number, height, scale, lines)
+            return lines
+        for box in sorted(boxes, key=lambda b: (-b[3], b[0]))[:_PER_PAGE]:
+            x0, y0, x1, y1 = (round(v * scale) for v in (box[0], height - box[3], box[2], height - box[1]))
+            part = np.ascontiguousarray(pixels[max(y0, 0) : y1, max(x0, 0) : x1])
+            if min(part.shape[:2], default=0) > 0 and float(part.std()) >= _BLANK:
+                self._take(self._shoot(part), number, box)
+        return lines
+
+    def _scan(self, pixels: Pixels, number: int, height: float, scale: float, lines: list[PageLine]) -> list[PageLine]:
+        shot = self._shoot(pixels)
+        if shot is None:
+            return lines
+        self._take(shot, number, None)
+        if not shot.lines:
+            return lines
+        points = shot.size[1] / shot.stored[1] / scale
+        read = [page_line(line, number, shot.stored[1], points) for line in shot.lines]
+        return read if sum(len(x.text) for x in read) > sum(len(x.text) for x in lines) else lines
+
+    def _whole(self, pixels: Pixels, number: int, height: float, scale: float, lines: Sequence[PageLine]) -> None:
+        """Keep a page that is mostly picture and has a text of its own, which needs no reading."""
+        shot = self._shoot(pixels, words=False)
+        if shot is None:
+            return
+        ratio = scale * shot.stored[1] / shot.size[1]
+
+        def box(line: PageLine) -> Box:
+            left, bottom, right, top = line.bbox
+            x0, y0, x1, y1 = (round(v * ratio, 1) for v in (left, height - top, right, height - bottom))
+            return x0, y0, x1, y1
+
+        placed = tuple(Line(line.text, box(line), 1.0) for line in lines)
+        self._take(replace(shot, lines=placed), number, None)
+
+    def _shoot(self, pixels: Pixels, *, words: bool = True) -> Shot | None:
+        height, width = pixels.shape[:2]
+        return self._reader.shoot(Picture(pixels, width, height, None, 1, "PDF"), words=words)
+
+    def _take(self, shot: Shot | None, number: int, box: Box | None) -> None:
+        if shot is not None:
+            ref = f"{number} {len(self._found)}"
+            self.shots[ref] = shot
+            top = box[3] if box else float("inf")
+            self._found.append((Figure(ref, 0, page=number, bbox=box, whole=box is None), top))
+
+    def figures(self, blocks: Sequence[Block]) -> tuple[Figure, ...]:
+        """Return the figures at their places among the blocks of the document, with their captions."""
+        placed = []
+        for figure, top in self._found:
+            above = [b for b in blocks if b.page < figure.page or (b.page == figure.page and _top(b) >= top)]
+            placed.append(replace(figure, at=len(above)))
+        return tuple(captioned(placed, blocks))
+
+
+def _top(block: Block) -> float:
+    return block.bbox[3] if block.bbox else 0.0
+
+
+def _boxes(page: Any, width: float, height: float) -> list[Box]:
+    """Return the boxes of the pictures of a page in points, without ornaments."""
+    import pypdfium2
+    import pypdfium2.raw as raw
+
+    out: list[Box] = []
+    try:
+        for one in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3):
+            left, bottom, right, top = one.get_bounds() if hasattr(one, "get_bounds") else one.get_pos()
+            box = (max(0.0, left), max(0.0, bottom), min(width, right), min(height, top))
+            short = min(box[2] - box[0], box[3] - box[1])
+            if short >= _SHORT and _area(box) >= LEAST * width * height and box not in out:
+                out.append(box)
+    except pypdfium2.PdfiumError as error:
+        logger.debug("the objects of a page cannot be read: %s", error)
+    return out
+
+
+def _area(box: Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def _rendered(page: Any, scale: float) -> Pixels | None:
+    import pypdfium2
+
+    try:
+        bitmap = page.render(scale=scale, rev_byteorder=True, prefer_bgrx=False)
+    except (pypdfium2.PdfiumError, ValueError, RuntimeError) as error:
+        logger.debug("a page cannot be rendered: %s", error)
+        return None
+    values = bitmap.to_numpy()
+    return np.ascontiguousarray(values[:, :, :3] if values.ndim == 3 else np.repeat(values[:, :, None], 3, axis=2))
