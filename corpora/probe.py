@@ -129,8 +129,8 @@ def _binary_kind(path: Path, data: bytes) -> str:
     if data.startswith(b"{\\rtf"):
         raise SourceError(f"{path.name} is RTF, which is not read", "save it as .docx or PDF")
     magic, named = next((m for m in _MAGIC if data.startswith(m[0])), (b"", ""))
-    # Signatures made of letters are weak: "BM" and "MZ" also begin words.
-    if magic.isascii() and len(data) > len(magic) and encoding_of(data):
+    # Signatures made of letters are weak: "BM" and "MZ" also begin words. Their headers hold zeros, which no text does.
+    if magic.isalnum() and b"\0" not in data[:64] and encoding_of(data):
         named = ""
     if data[4:8] == b"ftyp":
         if data[8:12] in _HEIF:
