@@ -62,6 +62,14 @@ class ModelSettings(BaseSettings):
         description="Image-text encoder: `fastembed:NAME`, or `hf:` and a name of the hub or a folder; empty: none.",
     )
     ocr: Literal["rapidocr", "off"] = Field("rapidocr", description="What reads the words in pictures, or off.")
+    hear: str = Field(
+        "auto",
+        description="What writes down speech: `auto` (pocketsphinx of the extra `video`), `off`, `pocketsphinx`, "
+        "`whisper:NAME`, `moonshine:NAME` or `api:MODEL`.",
+    )
+    hear_url: str = Field("", description="Base URL of an OpenAI-style transcription server, usually ending in /v1.")
+    hear_key: SecretStr = Field(SecretStr(""), description="Key for HEAR.")
+    hear_language: str = Field("", description="Language that is spoken, ISO 639-1; empty: told from the sound.")
     router: str = Field(
         "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME[@REVISION] of the hub."
     )
@@ -74,7 +82,8 @@ class ModelSettings(BaseSettings):
     offline: bool = Field(False, description="Never leave this machine: no downloads, no remote models.")
 
     @field_validator(
-        "chat", "chat_url", "judge", "vision", "embed", "embed_url", "rerank", "rerank_url", "see", "router",
+        "chat", "chat_url", "judge", "vision", "embed", "embed_url", "rerank", "rerank_url", "see", "hear",
+        "hear_url", "hear_language", "router",
         "evaluator",
         mode="after",
     )  # fmt: skip
@@ -82,7 +91,7 @@ class ModelSettings(BaseSettings):
     def _trim(cls, value: str) -> str:
         return value.strip()
 
-    @field_validator("chat_url", "embed_url", "rerank_url", mode="after")
+    @field_validator("chat_url", "embed_url", "rerank_url", "hear_url", mode="after")
     @classmethod
     def _url(cls, value: str) -> str:
         if value and not value.startswith(("http://", "https://")):

@@ -167,12 +167,15 @@ def _parted(before: Cue, cue: Cue) -> bool:
 
 
 def _screen(texts: Sequence[tuple[str, float, float]]) -> Part:
+    """Join lines of the screen: those that came together stand together."""
     text = ""
     spans: list[Span] = []
+    came = -1.0
     for shown, start, end in texts:
-        text += "\n\n" if text else ""
+        text += ("\n" if start == came else "\n\n") if text else ""
         spans.append(Span(len(text), len(text) + len(shown), time=(round(start, 3), round(end, 3))))
         text += shown
+        came = start
     return Part(text, tuple(spans))
 
 

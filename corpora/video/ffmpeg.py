@@ -1,0 +1,196 @@
+"""ffmpeg as a child process under limits: no network, no playlists, no guessing, bounded memory, time and output."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import selectors
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ragweave.models.errors import MissingExtra, SourceError
+
+logger = logging.getLogger(__name__)
+
+MEMORY_MB = 4_096
+"""Address space of one ffmpeg; decoding 8K takes about 3 GB."""
+STALL = 120.0
+"""Seconds without a byte of output after which it is ended."""
+CPU_SECONDS = 12 * 3600
+"""Processor time of one ffmpeg."""
+_BLOCK = 1 << 20
+_LOG = 64 * 1024
+"""Most of its messages that are kept."""
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
+# The limits are set in a small process that then becomes ffmpeg: a function run between fork and exec is not safe
+# in a program with threads.
+_LAUNCH = """
+import os, resource, sys
+memory, seconds = int(sys.argv[1]), int(sys.argv[2])
+for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0),
+                   (resource.RLIMIT_FSIZE, int(sys.argv[3]))):
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+os.execv(sys.argv[4], sys.argv[4:])
+"""
+
+
+def binary() -> str:
+    """Return the path of ffmpeg.
+
+    Raises:
+        MissingExtra: the extra `video` is not installed.
+    """
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return str(get_ffmpeg_exe())
+    except (ImportError, RuntimeError) as error:
+        raise MissingExtra("reading videos and recordings", "video") from error
+
+
+def reading(path: str, demuxer: str, start: float = 0.0) -> list[str]:
+    """Return the arguments that open a file by one demuxer, files and pipes being the only protocols."""
+    seek = ["-ss", f"{start:.3f}"] if start > 0 else []
+    return ["-nostdin", "-hide_banner", "-protocol_whitelist", "file,pipe", "-f", demuxer, *seek, "-i", f"file:{path}"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended.
+
+    Attributes:
+        code: exit status; negative for a signal.
+        log: the last of its messages.
+        stalled: whether it was ended because nothing came any more.
+    """
+
+    code: int
+    log: str
+    stalled: bool
+
+
+class Running:
+    """A running ffmpeg; its output is read in blocks, its messages are gathered beside."""
+
+    def __init__(self, arguments: Sequence[str], output_bytes: int = 0) -> None:
+        self._stalled = False
+        self._lines: list[str] = []
+        self._kept = 0
+        self._process = subprocess.Popen(
+            _command(arguments, output_bytes),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env={n: v for n, v in os.environ.items() if not _SECRET.search(n)},
+            start_new_session=True,
+        )
+        self._told = threading.Thread(target=self._gather, name="ragweave-ffmpeg", daemon=True)
+        self._told.start()
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the output as it comes; ends with the process, or when it stalls."""
+        out = self._process.stdout
+        assert out is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(out, selectors.EVENT_READ)
+            while True:
+                if not selector.select(STALL):
+                    self._stalled = True
+                    self._process.kill()
+                    return
+                block = os.read(out.fileno(), _BLOCK)
+                if not block:
+                    return
+                yield block
+
+    def lines(self) -> list[str]:
+        """Return the messages so far."""
+        return list(self._lines)
+
+    def wait(self) -> Ended:
+        """Wait for its end."""
+        code = self._process.wait()
+        self._told.join()
+        return Ended(code, "\n".join(self._lines[-40:]), self._stalled)
+
+    def close(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+        self._told.join()
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _gather(self) -> None:
+        assert self._process.stderr is not None
+        for raw in iter(lambda: self._process.stderr.readline(4096), b""):  # type: ignore[union-attr]
+            line = raw.decode("utf-8", "replace").rstrip()
+            self.told(line)
+            self._kept += len(line)
+            self._lines.append(line)
+            while self._kept > _LOG and len(self._lines) > 1:
+                self._kept -= len(self._lines.pop(0))
+
+    def told(self, line: str) -> None:
+        """Take note of a message; for those who read times from them."""
+
+
+def _command(arguments: Sequence[str], output_bytes: int) -> list[str]:
+    program = [binary(), *arguments]
+    if sys.platform == "win32":  # has no such limits
+        return program
+    limits = [str(MEMORY_MB * 2**20), str(CPU_SECONDS), str(output_bytes)]
+    return [sys.executable, "-I", "-S", "-c", _LAUNCH, *limits, *program]
+
+
+@contextmanager
+def running(process: Running) -> Iterator[Running]:
+    """End a process when the block ends, however it ends."""
+    try:
+        yield process
+    finally:
+        process.close()
+
+
+def run(arguments: Sequence[str], output_bytes: int = 0, seconds: float = STALL) -> Ended:
+    """Run ffmpeg to its end, its output thrown away; it may write files of at most `output_bytes`."""
+    deadline = time.monotonic() + seconds
+    with running(Running(arguments, output_bytes)) as process:
+        for _ in process.blocks():
+            if time.monotonic() > deadline:
+                break
+        return process.wait()
+
+
+def reason(ended: Ended) -> str:
+    """Return in a few words why it failed."""
+    if ended.stalled:
+        return f"nothing came of it for {STALL:.0f} seconds"
+    low = ended.log.lower()
+    for sign, words in (
+        ("moov atom not found", "its index is missing, as in a recording that was cut off"),
+        ("cannot allocate memory", f"it takes more than {MEMORY_MB} MiB"),
+        ("does not contain any stream", "it holds neither picture nor sound"),
+        ("invalid data found", "it is damaged, or of another kind than its beginning says"),
+        ("end of file", "it ends too early"),
+        ("decoder not found", "its coding is unknown"),
+    ):
+        if sign in low:
+            return words
+    return f"ffmpeg ended with status {ended.code}"
+
+
+def failed(path: str, ended: Ended) -> SourceError:
+    """Return the error of a file that cannot be decoded."""
+    logger.debug("ffmpeg on %s: %s", path, ended.log)
+    name = path.rpartition("/")[2]
+    return SourceError(f"{name} cannot be decoded: {reason(ended)}", "check that a player shows it, or convert it")

@@ -1,0 +1,131 @@
+"""The one pass over the picture: a frame every two seconds with its time, and which of them differ."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.corpora.video.ffmpeg import Ended, Running, failed, reading, running
+from ragweave.models.errors import SourceError
+
+Pixels = NDArray[np.uint8]
+"""RGB, shape (height, width, 3)."""
+WORKING = 1_280
+"""Pixels of the longer side at which frames are decoded, so that slides can be read."""
+STORED = 512
+"""Pixels of the longer side of the frames that are kept."""
+_LARGEST = 64 * 2**20
+"""Bytes of one frame."""
+_TIME = re.compile(r"Parsed_showinfo.*? pts_time:\s*(-?[\d.]+)")
+_HEADER = re.compile(rb"P6\n(\d{1,5}) (\d{1,5})\n255\n")
+_SMALL = (36, 64)
+"""Rows and columns of the small grey picture by which two frames are compared."""
+_LEVELS = 20.0
+"""Grey levels by which a cell has changed."""
+SAME = 0.004
+"""Share of changed cells up to which two frames look alike: nine of 2,304, less than a word on a slide."""
+
+
+class _Timed(Running):
+    """A run whose messages state the time of each frame."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self.times: list[float] = []
+        self.more = threading.Condition()
+        super().__init__(arguments)
+
+    def told(self, line: str) -> None:
+        found = _TIME.search(line)
+        if found:
+            with self.more:
+                self.times.append(float(found[1]))
+                self.more.notify()
+
+    def time(self, n: int) -> float | None:
+        """Return the time of the n-th frame; its message comes about when the frame comes."""
+        with self.more:
+            self.more.wait_for(lambda: len(self.times) > n, timeout=10.0)
+            return self.times[n] if len(self.times) > n else None
+
+
+def frames(path: str, demuxer: str, stream: int, every: float, start: float = 0.0) -> Iterator[tuple[float, Pixels]]:
+    """Yield (seconds, pixels): the first frame of each interval, upright, its aspect kept.
+
+    Args:
+        path: the file.
+        demuxer: how it is opened.
+        stream: number of the picture in the container.
+        every: seconds of an interval.
+        start: a multiple of `every` to begin at.
+
+    Raises:
+        SourceError: not one frame can be decoded.
+    """
+    chosen = f"isnan(prev_selected_t)+gt(floor(t/{every:g}),floor(prev_selected_t/{every:g}))"
+    # Cells of a picture need not be square: widen it first, then shrink its longer side.
+    shrink = (
+        "scale=w='trunc(iw*if(gt(sar,0),sar,1)/2)*2':h=ih,setsar=1,"
+        f"scale=w='min({WORKING},iw)':h='min({WORKING},ih)':force_original_aspect_ratio=decrease"
+    )
+    arguments = [
+        *reading(path, demuxer, start),
+        *("-map", f"0:{stream}", "-an", "-sn", "-dn"),
+        *("-vf", f"select='{chosen}',showinfo=checksum=0,{shrink},format=rgb24"),
+        *("-fps_mode", "passthrough", "-c:v", "ppm", "-f", "image2pipe", "-threads", "2", "pipe:1"),
+    ]
+    count = 0
+    with running(_Timed(["-threads", "2", *arguments])) as process:
+        held = bytearray()
+        for block in process.blocks():
+            held += block
+            while (picture := _next(held)) is not None:
+                at = process.time(count)  # type: ignore[attr-defined]
+                count += 1
+                if at is not None and at >= 0:
+                    yield start + at, picture
+        ended = process.wait()
+    if not count and start == 0 and not _harmless(ended):
+        raise failed(path, ended)
+
+
+def _harmless(ended: Ended) -> bool:
+    """A picture without a single frame is none; only a picture that cannot be decoded is an error."""
+    return ended.code == 0 and not ended.stalled
+
+
+def _next(held: bytearray) -> Pixels | None:
+    """Take the next whole picture from the bytes that have come."""
+    header = _HEADER.match(held)
+    if header is None:
+        if len(held) >= 32:
+            raise SourceError("the frames cannot be read", "convert the file")
+        return None
+    width, height = int(header[1]), int(header[2])
+    end = header.end() + width * height * 3
+    if width * height * 3 > _LARGEST:
+        raise SourceError("its frames are too large", "convert the file to a smaller picture")
+    if len(held) < end:
+        return None
+    pixels = np.frombuffer(bytes(held[header.end() : end]), np.uint8).reshape(height, width, 3)
+    del held[:end]
+    return pixels
+
+
+def small(pixels: Pixels) -> NDArray[np.float32]:
+    """Return a small grey picture, the mean of each cell: what is compared."""
+    rows = np.linspace(0, pixels.shape[0], _SMALL[0] + 1).astype(int)
+    columns = np.linspace(0, pixels.shape[1], _SMALL[1] + 1).astype(int)
+    grey = pixels[:, :, 1].astype(np.float32)
+    if min(pixels.shape[0] // _SMALL[0], pixels.shape[1] // _SMALL[1]) < 1:
+        return grey[np.ix_(np.minimum(rows[:-1], len(grey) - 1), np.minimum(columns[:-1], grey.shape[1] - 1))]
+    sums = np.add.reduceat(np.add.reduceat(grey, rows[:-1], axis=0), columns[:-1], axis=1)
+    return sums / np.outer(np.diff(rows), np.diff(columns)).astype(np.float32)
+
+
+def alike(a: NDArray[np.float32], b: NDArray[np.float32]) -> bool:
+    """Tell whether two frames show the same, but for noise."""
+    return bool(np.mean(np.abs(a - b) > _LEVELS) <= SAME)

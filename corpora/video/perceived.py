@@ -1,0 +1,169 @@
+"""What was perceived of a recording, kept while and after it is indexed: one small database and the frames beside it.
+
+Each row is the outcome of one stage for one piece of the recording, keyed by the content of that piece and the
+parameters of the stage. So a run that is killed repeats what was in hand and nothing else, another recogniser repeats
+only the hearing, and a file that has grown repeats nothing of what it was before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ragweave.models.errors import SourceError
+
+_DATABASE = "stages.sqlite"
+
+
+class Perceived:
+    """The outcomes of the stages of one recording.
+
+    Args:
+        folder: its folder; made when missing.
+        before: folders of earlier contents of the same file, which are only read.
+
+    Raises:
+        SourceError: the disk is full, or the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path, before: Iterable[Path] = ()) -> None:
+        self.folder = folder
+        self._before = [b for b in before if b != folder and (b / _DATABASE).is_file()]
+        self._lock = threading.Lock()
+        try:
+            (folder / "frames").mkdir(parents=True, exist_ok=True)
+            self._database = _opened(folder / _DATABASE)
+            self._older = [_opened(b / _DATABASE) for b in self._before]
+        except (OSError, sqlite3.Error) as error:
+            raise unwritable(error) from error
+
+    def get(self, stage: str, key: str) -> Any:
+        """Return an outcome, or None."""
+        with self._lock:
+            for database in (self._database, *self._older):
+                with suppress(sqlite3.Error, ValueError):
+                    query = "SELECT value FROM done WHERE stage = ? AND key = ?"
+                    row = database.execute(query, (stage, key)).fetchone()
+                    if row is not None:
+                        return json.loads(row[0])
+        return None
+
+    def put(self, stage: str, key: str, value: Any) -> None:
+        """Keep an outcome; it is on the disk when this returns.
+
+        Raises:
+            SourceError: the disk is full, or the folder cannot be written.
+        """
+        with self._lock:
+            try:
+                row = (stage, key, json.dumps(value, ensure_ascii=False))
+                self._database.execute("INSERT OR REPLACE INTO done VALUES (?, ?, ?)", row)
+            except sqlite3.Error as error:
+                raise unwritable(error) from error
+
+    def frame(self, name: str) -> Path | None:
+        """Return the file of a frame, or None where it is not there."""
+        for folder in (self.folder, *self._before):
+            path = folder / "frames" / name
+            if path.is_file():
+                return path
+        return None
+
+    def put_frame(self, name: str, data: bytes) -> None:
+        """Keep a frame, whole or not at all.
+
+        Raises:
+            SourceError: the disk is full, or the folder cannot be written.
+        """
+        path = self.folder / "frames" / name
+        if path.is_file():
+            return
+        part = path.with_suffix(".part")
+        try:
+            part.write_bytes(data)
+            os.replace(part, path)
+        except OSError as error:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+            raise unwritable(error) from error
+
+    def give_frames(self, names: Iterable[str], folder: Path) -> None:
+        """Put frames into another folder as well; on one disk the bytes are shared.
+
+        Raises:
+            SourceError: the disk is full, or the folder cannot be written.
+        """
+        try:
+            for name in sorted(set(names)):
+                found = self.frame(name)
+                if found is None:
+                    continue
+                try:
+                    os.link(found, folder / name)
+                except OSError:
+                    shutil.copyfile(found, folder / name)
+        except OSError as error:
+            raise unwritable(error) from error
+
+    def close(self) -> None:
+        """Close the database."""
+        for database in (self._database, *self._older):
+            database.close()
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Open a database; one that a torn disk has damaged is begun anew, for nothing in it cannot be made again."""
+    for _ in range(2):
+        database = sqlite3.connect(path, timeout=30, check_same_thread=False, isolation_level=None)
+        try:
+            database.execute("PRAGMA synchronous = NORMAL")
+            database.execute("PRAGMA journal_mode = TRUNCATE")
+            database.execute(
+                "CREATE TABLE IF NOT EXISTS done (stage TEXT, key TEXT, value TEXT, PRIMARY KEY (stage, key)) STRICT"
+            )
+            return database
+        except sqlite3.DatabaseError as error:
+            database.close()
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            path.unlink()
+    raise sqlite3.DatabaseError(f"{path} cannot be made")
+
+
+def unwritable(error: Exception) -> SourceError:
+    """Return the error of a full or closed disk."""
+    why = getattr(error, "strerror", None) or str(error)
+    return SourceError(
+        f"What is perceived of it cannot be kept ({why})",
+        "make room on the disk of RAGWEAVE_HOME; the next run goes on where this one ended",
+    )
+
+
+def folder_of(home: Path, library: str, sha256: str) -> Path:
+    """Return the folder of a recording by the digest of its bytes."""
+    return home / "perceived" / library / sha256[:32]
+
+
+def sweep(home: Path, library: str, kept: Iterable[str]) -> int:
+    """Remove what was perceived of files that the library no longer holds; return how many these were.
+
+    Args:
+        home: folder of the libraries.
+        library: id of the library.
+        kept: digests of the files that it holds.
+    """
+    names = {sha[:32] for sha in kept}
+    gone = 0
+    with suppress(OSError):
+        for folder in sorted((home / "perceived" / library).iterdir()):
+            if folder.name not in names:
+                shutil.rmtree(folder, ignore_errors=True)
+                gone += 1
+    return gone
