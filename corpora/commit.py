@@ -225,7 +225,7 @@ class Committer:
             "id": file.source,
             "bytes": file.stat.size,
             "sha256": file.sha256,
-            "params_hash": self._params,
+            "params_hash": file.params or self._params,
             "indexed_at": now(),
             **values,
         }

@@ -85,6 +85,25 @@ class Staged:
 
 
 @dataclass(frozen=True, slots=True)
+class Perceived:
+    """How far one stage of a recording has come.
+
+    Attributes:
+        path: the recording.
+        stage: `look` (frames and the text on them), `hear` or `caption`.
+        done: seconds of it, or clips.
+        total: as many there are.
+        left: seconds until the stage is done, at its pace so far.
+    """
+
+    path: str
+    stage: Literal["look", "hear", "caption"]
+    done: float
+    total: float
+    left: float
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """A file is stored and can be found."""
 
@@ -123,4 +142,4 @@ class Finished:
     report: Report
 
 
-Event = Waiting | Started | Skipped | Unchanged | Staged | Done | Linked | Failed | Removed | Finished
+Event = Waiting | Started | Skipped | Unchanged | Staged | Perceived | Done | Linked | Failed | Removed | Finished

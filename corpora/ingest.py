@@ -27,6 +27,9 @@ from ragweave.corpora.scan import known_paths, vanished
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.stages import params_hash
 from ragweave.corpora.stores import Stores, check_encoder, stores
+from ragweave.corpora.video.captions import Captioner
+from ragweave.corpora.video.intake import Intake, demuxer_of, installed, subtitles_of_others
+from ragweave.corpora.video.perceived import sweep
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
 logger = logging.getLogger(__name__)
@@ -42,6 +45,7 @@ async def index(
     *,
     on_event: Listener | None = None,
     wait: float | None = None,
+    captioner: Captioner | None = None,
 ) -> Report:
     """Bring a library up to date with files and folders; makes the library where it is missing.
 
@@ -54,16 +58,26 @@ async def index(
         library: name of the library.
         on_event: told about progress, on the event loop of the caller.
         wait: seconds to wait while another process writes the library; None takes the setting.
+        captioner: writes what is seen in the clips of videos; None writes nothing.
 
     Raises:
         InputError: a path does not exist.
         LibraryError: the library was made by another encoder or a newer Ragweave, or is being written.
     """
     name, tell = check_name(library), on_this_loop(on_event)
-    return await stoppable(lambda stop: _index(paths, name, tell, stop, wait))
+    if captioner is not None:
+        await captioner.check()
+    return await stoppable(lambda stop: _index(paths, name, tell, stop, wait, captioner))
 
 
-def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Event, wait: float | None) -> Report:
+def _index(
+    paths: Sequence[Path],
+    name: str,
+    tell: Listener,
+    stop: threading.Event,
+    wait: float | None,
+    captioner: Captioner | None,
+) -> Report:
     from ragweave.corpora.walk import walk
     from ragweave.models.embed import encoder
 
@@ -84,12 +98,18 @@ def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Eve
         committer = Committer(held.catalog, held.vectors, held.catalog.row(library.id), params)
         found = walk(roots)
         files = [str(path) for path in found.files]
-        report = Report(library=name, files=len(files), skipped=[(str(p), reason) for p, reason in found.skipped])
+        skipped = [(str(p), reason) for p, reason in found.skipped]
+        if installed():
+            beside = subtitles_of_others(files, lambda path: bool(demuxer_of(path)))
+            skipped += [(path, f"it is the subtitles of {other}, and read with it") for path, other in beside.items()]
+            files = [path for path in files if path not in beside]
+        report = Report(library=name, files=len(files), skipped=skipped)
         tell(Started(len(files)))
         for path, reason in report.skipped:
             tell(Skipped(path, reason))
         media = Media.of(library.id)
-        pipeline = Pipeline(settings, mind, committer, params, media, roots, report, tell, stop)
+        intake = Intake(settings, library.id, mind.max_words, captioner, stop)
+        pipeline = Pipeline(settings, mind, committer, params, media, roots, intake, report, tell, stop)
         todo = files
         while todo:
             todo = pipeline.run(todo, known_paths(held.catalog, library.id))
@@ -104,6 +124,8 @@ def _index(paths: Sequence[Path], name: str, tell: Listener, stop: threading.Eve
                     tell(Removed(path))
             report.seen, why = seeing.catch_up(held, held.catalog.row(library.id), media, stop)
             report.notes += [f"Pictures were not seen: {why}"] if why else []
+            kept = (k.sha256 for k in known_paths(held.catalog, library.id).values())
+            sweep(settings.home, library.id, kept, time.time() - (time.monotonic() - began))
         if not stop.is_set() and not settings.chroma_url:
             _tidy(settings, held, library.id, stop)
         report.stopped = stop.is_set()

@@ -19,6 +19,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.stores import Stores, check_encoder, close_stores, stores
 from ragweave.corpora.types import CORPORA, Corpus, Hit, Item, Lists
 from ragweave.corpora.vectors import Matrix
+from ragweave.corpora.video.perceived import sweep
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError, LibraryError
 
@@ -187,6 +188,7 @@ class Library:
                 raise InputError(
                     f"The library {self.name!r} holds no source {source_id!r}", "list them with: ragweave sources"
                 )
+            sweep(settings.home, self.id, (s.sha256 for s in self._held.catalog.sources(self.id)))
             compact(settings, self._held, self._held.catalog.row(self.id))
 
 
@@ -285,6 +287,7 @@ def _delete(name: str) -> None:
         held.catalog.delete(row.id)
         held.vectors.drop(row.id)
         Media.of(row.id).drop_all()
+        sweep(settings.home, row.id, ())
     compact(settings, held)
     with _lock:
         _libraries.pop(name, None)

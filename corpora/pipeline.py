@@ -19,12 +19,15 @@ from ragweave.corpora.commit import Committer, Outcome
 from ragweave.corpora.events import Done, Event, Failed, Linked, Report, Stage, Staged, Unchanged
 from ragweave.corpora.media import Media
 from ragweave.corpora.readers import Readers
-from ragweave.corpora.scan import File, Known, Stat, check_unchanged, identify
+from ragweave.corpora.scan import File, Known, Stat, check_grown, check_unchanged, identify
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.stages import dense_texts, source_id
 from ragweave.corpora.vectors import Matrix
+from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
+from ragweave.corpora.video.job import Stopped
+from ragweave.corpora.video.pace import Pace
 from ragweave.models.embed import Encoder
-from ragweave.models.errors import SourceError
+from ragweave.models.errors import InputError, ModelError, SourceError, WeightsError
 
 EMBED_BATCH = 512
 """Texts of one call of the encoder."""
@@ -48,6 +51,7 @@ class Pipeline:
         params_hash: parameters of this run.
         media: takes the pictures that are kept of the files.
         roots: the files and folders that are being indexed.
+        intake: takes videos and recordings in.
         report: filled in on the way.
         tell: told about progress, from several threads.
         stop: when set, the run ends after the batch in hand.
@@ -61,6 +65,7 @@ class Pipeline:
         params_hash: str,
         media: Media,
         roots: Sequence[Path],
+        intake: Intake,
         report: Report,
         tell: Callable[[Event], None],
         stop: threading.Event,
@@ -71,6 +76,7 @@ class Pipeline:
         self._params = params_hash
         self._media = media
         self._roots = [str(root if root.is_dir() else root.parent) for root in roots]
+        self._intake = intake
         self._report = report
         self._tell = tell
         self._stop = stop
@@ -115,8 +121,16 @@ class Pipeline:
             self._stop.set()
 
     def _scan(self, files: Sequence[str], known: Mapping[str, Known]) -> None:
-        held = {k.source for k in known.values() if k.status != "failed" and k.params_hash == self._params}
-        with ThreadPoolExecutor(self._readers.width, thread_name_prefix="ragweave-read") as pool:
+        held = {
+            k.source
+            for k in known.values()
+            if k.status != "failed" and (k.kind in RECORDINGS or k.params_hash == self._params)
+        }
+        # Hours of film must not keep the texts waiting: recordings have a thread of their own.
+        with (
+            ThreadPoolExecutor(1, thread_name_prefix="ragweave-record") as recordings,
+            ThreadPoolExecutor(self._readers.width, thread_name_prefix="ragweave-read") as pool,
+        ):
             for path in files:
                 if self._stop.is_set():
                     break
@@ -132,6 +146,9 @@ class Pipeline:
                         self._to_commit.put(file)
                     continue
                 held.add(file.source)
+                if file.params:
+                    recordings.submit(self._guarded, self._perceive, file, before.sha256 if before else "")
+                    continue
                 self._budget.take(path, file.stat.size)
                 pool.submit(self._guarded, self._read, file)
         self._to_embed.put(None)
@@ -151,11 +168,42 @@ class Pipeline:
         except OSError:
             pass  # `identify` says what is wrong
         try:
+            if demuxer_of(path):
+                return self._identify_recording(path, before)
             return identify(path, self._params, self._settings.max_file_mb)
         except SourceError as error:
             nameless = File(path, source_id(f"unread\0{path}", self._params), "", Stat(0, 0, 0, 0, 0.0))
             self._to_commit.put(Outcome(nameless, None, _EMPTY, str(error), passing=True))
             return None
+
+    def _identify_recording(self, path: str, before: Known | None) -> File | None:
+        params = self._intake.params(path, self._params)
+        try:
+            if before is not None and before.unchanged(Stat.of(path), params):
+                self._unchanged(path)
+                return None
+        except OSError:
+            pass
+        return identify(path, params, self._settings.max_video_gb * 1024, grows=True)
+
+    def _perceive(self, file: File, before: str) -> None:
+        """Take a recording in; one that has only grown meanwhile counts as it was."""
+        if self._stop.is_set():
+            return
+        began = time.monotonic()
+        self._tell(Staged(file.path, "read"))
+        try:
+            prepared = self._intake.read(file, self._media.staging(file.source), before, Pace(file.path, self._tell))
+            error, passing = "", False
+            check_grown(file)
+        except Stopped:
+            return
+        except (SourceError, ModelError, WeightsError, InputError) as failure:
+            prepared, error, passing = None, str(failure), True
+        if prepared is None:
+            self._media.discard(file.source)
+        self._spent("read", began)
+        self._to_embed.put(Outcome(file, prepared, _EMPTY, error, passing, began))
 
     def _read(self, file: File) -> None:
         if self._stop.is_set():

@@ -49,12 +49,21 @@ class Stat:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file with the identity of its bytes."""
+    """A file with the identity of its bytes.
+
+    Attributes:
+        path: where it lies.
+        source: id of the source that it is.
+        sha256: digest of its bytes.
+        stat: how it looked from outside when they were read.
+        params: parameters it is read with, where it is a recording; "" for all others, which have those of the run.
+    """
 
     path: str
     source: str
     sha256: str
     stat: Stat
+    params: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,8 @@ class Known:
     status: str
     params_hash: str
     stat: Stat
+    kind: str = ""
+    sha256: str = ""
 
     def unchanged(self, stat: Stat, params: str) -> bool:
         """Whether the file need not even be hashed.
@@ -79,7 +90,7 @@ class Known:
 def known_paths(catalog: Catalog, library: str) -> dict[str, Known]:
     """Return every path of a library."""
     query = (
-        select(paths, sources.c.status, sources.c.params_hash)
+        select(paths, sources.c.status, sources.c.params_hash, sources.c.kind, sources.c.sha256)
         .join(sources, (sources.c.library == paths.c.library) & (sources.c.id == paths.c.source))
         .where(paths.c.library == library)
     )
@@ -90,13 +101,21 @@ def known_paths(catalog: Catalog, library: str) -> dict[str, Known]:
                 row.status,
                 row.params_hash,
                 Stat(row.size, row.mtime_ns, row.ctime_ns, row.inode, row.checked_at),
+                row.kind,
+                row.sha256,
             )
             for row in connection.execute(query)
         }
 
 
-def identify(path: str, params: str, max_mb: int) -> File:
+def identify(path: str, params: str, max_mb: int, *, grows: bool = False) -> File:
     """Hash a file.
+
+    Args:
+        path: the file.
+        params: parameters it is read with.
+        max_mb: largest file that is taken.
+        grows: it may be growing; what it held at first is what counts.
 
     Raises:
         SourceError: it cannot be read, is too large, or changed meanwhile.
@@ -104,13 +123,46 @@ def identify(path: str, params: str, max_mb: int) -> File:
     try:
         before = Stat.of(path)
         if before.size > max_mb * 2**20:
-            raise SourceError(f"It is larger than {max_mb} MiB", "raise RAGWEAVE_MAX_FILE_MB, or leave it out")
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        check_unchanged(path, before)
+            variable = "RAGWEAVE_MAX_VIDEO_GB" if grows else "RAGWEAVE_MAX_FILE_MB"
+            raise SourceError(f"It is larger than {max_mb} MiB", f"raise {variable}, or leave it out")
+        digest = digest_of(path, before.size) if grows else _digest(path)
+        if not grows:
+            check_unchanged(path, before)
     except OSError as error:
         raise SourceError(f"It cannot be read ({error.strerror})", "check the file and its permissions") from error
-    return File(path, source_id(digest, params), digest, before)
+    return File(path, source_id(digest, params), digest, before, params if grows else "")
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_of(path: str, size: int) -> str:
+    """Return the digest of the first bytes of a file."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while size and (block := file.read(min(size, 1 << 20))):
+            digest.update(block)
+            size -= len(block)
+    return digest.hexdigest()
+
+
+def check_grown(file: File) -> None:
+    """Raise where a file no longer begins with the bytes that it had; more may have come since.
+
+    Raises:
+        SourceError: it changed or vanished.
+    """
+    try:
+        now = Stat.of(file.path)
+        same = now.same(file.stat) or (
+            now.size > file.stat.size and digest_of(file.path, file.stat.size) == file.sha256
+        )
+    except OSError:
+        same = False
+    if not same:
+        raise SourceError("It changed while it was read", "index again when it is at rest")
 
 
 def check_unchanged(path: str, stat: Stat) -> None:

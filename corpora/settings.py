@@ -30,6 +30,9 @@ class CorporaSettings(BaseSettings):
     parse_memory_mb: int = Field(2048, ge=256, description="Memory one reading process may use, in MiB.")
     parse_output_mb: int = Field(256, ge=1, description="Most that one file may turn into, in MiB.")
     max_file_mb: int = Field(512, ge=1, description="Largest file that is read, in MiB.")
+    max_video_gb: int = Field(64, ge=1, description="Largest video or recording that is taken in, in GiB.")
+    clip_seconds: float = Field(30.0, ge=5, le=600, description="Length of a clip of a recording, in seconds.")
+    clip_frames: int = Field(15, ge=1, le=60, description="Frames of a clip that are looked at and kept.")
     lock_wait: float = Field(600.0, ge=0, description="Seconds a second writer waits for the first one.")
 
     @field_validator("home")

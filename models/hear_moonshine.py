@@ -73,7 +73,8 @@ def _loaded(wanted: str, language: str) -> Any:
         from moonshine_voice.transcriber import Transcriber
     except (ImportError, OSError) as error:  # its import also opens a shared library
         raise InputError(
-            f"hearing by moonshine:{wanted} needs the package moonshine-voice", "install it: pip install moonshine-voice"
+            f"hearing by moonshine:{wanted} needs the package moonshine-voice",
+            "install it: pip install moonshine-voice",
         ) from error
     settings = model_settings()
     architecture, _, folder = wanted.partition("@")

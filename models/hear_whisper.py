@@ -92,9 +92,7 @@ def _loaded(wanted: str) -> Any:
         cache = (settings.models_dir or settings.home / "models") / "hub"
         try:
             folder = Path(
-                download_model(
-                    name, cache_dir=str(cache), local_files_only=settings.offline, revision=revision or None
-                )
+                download_model(name, cache_dir=str(cache), local_files_only=settings.offline, revision=revision or None)
             )
         except Exception as error:
             advice = "unset RAGWEAVE_OFFLINE once" if settings.offline else "check the name and the network"

@@ -123,7 +123,7 @@ def small(pixels: Pixels) -> NDArray[np.float32]:
     if min(pixels.shape[0] // _SMALL[0], pixels.shape[1] // _SMALL[1]) < 1:
         return grey[np.ix_(np.minimum(rows[:-1], len(grey) - 1), np.minimum(columns[:-1], grey.shape[1] - 1))]
     sums = np.add.reduceat(np.add.reduceat(grey, rows[:-1], axis=0), columns[:-1], axis=1)
-    return sums / np.outer(np.diff(rows), np.diff(columns)).astype(np.float32)
+    return np.asarray(sums / np.outer(np.diff(rows), np.diff(columns)), dtype=np.float32)
 
 
 def alike(a: NDArray[np.float32], b: NDArray[np.float32]) -> bool:

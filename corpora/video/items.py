@@ -16,6 +16,10 @@ CLIP_SECONDS = 30.0
 """Length of a clip (VideoRAG, section 4.1)."""
 LONGEST_UTTERANCE = 12.0
 """Seconds; a longer one is parted at its sentences, then at its words, so that a citation says where to listen."""
+ROUGH = 5
+"""Frames of a clip that are read, captioned and seen by an image encoder (VideoRAG, section 4.1)."""
+WHOLE = 16
+"""Frames of a whole recording that are seen by an image encoder."""
 _PAUSE = 2.0
 """Seconds of silence after which a new paragraph begins."""
 
@@ -38,17 +42,22 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0, secon
         first: number of the first clip, where a source holds several recordings.
         seconds: length of a clip.
     """
-    said = utterances(recording.cues)
-    recording = replace(recording, cues=said)
-    duration = max([recording.duration, *(c.end for c in said)])
-    quiet = recording.quiet or pauses(said, duration)
-    spans = cut(duration, seconds, quiet)
+    recording = replace(recording, cues=utterances(recording.cues))
+    spans = spans_of(recording, seconds)
+    duration = spans[-1][1] if spans else 0.0
     found = chapters(recording, spans)
     clips = [
         _clip(source, file, recording, n, first + n, span, last=n == len(spans) - 1, heading=_chapter(found, span[0]))
         for n, span in enumerate(spans)
     ]
     return [*clips, _whole(source, file, recording, duration, found, clips, first)]
+
+
+def spans_of(recording: Recording, seconds: float = CLIP_SECONDS) -> list[tuple[float, float]]:
+    """Return the [start, end) seconds of the clips of a recording."""
+    said = utterances(recording.cues)
+    duration = max([recording.duration, *(c.end for c in said)])
+    return cut(duration, seconds, recording.quiet or pauses(said, duration))
 
 
 def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:
@@ -137,6 +146,7 @@ def _clip(
         meta["confidence"] = round(sum(c.confidence for c in said) / len(said), 3)
     if frames:
         meta["frames"] = [[round(f.time, 3), f.image] for f in frames]
+        meta["pictures"] = spread(list(dict.fromkeys(f.image for f in frames)), ROUGH)
     if recording.estimated:
         meta["times"] = "estimated"
     return _item("clip", source, recording, ordinal, text, locator, tuple(spans), heading, meta)
@@ -179,6 +189,13 @@ def _screen(texts: Sequence[tuple[str, float, float]]) -> Part:
     return Part(text, tuple(spans))
 
 
+def spread(names: Sequence[str], most: int) -> list[str]:
+    """Return at most that many, at equal steps from the first."""
+    if len(names) <= most:
+        return list(names)
+    return [names[n * len(names) // most] for n in range(most)]
+
+
 def _representative(frames: Sequence[Frame], span: tuple[float, float]) -> str:
     middle = (span[0] + span[1]) / 2
     return min(frames, key=lambda f: abs(f.time - middle)).image
@@ -195,7 +212,8 @@ def _whole(
 ) -> Item:
     part = summary(recording, found)
     locator: Locator = {"kind": "time", "file": file, "start": 0.0, "end": round(duration, 3)}
-    if recording.frames:
+    pictures = list(dict.fromkeys(f.image for f in recording.frames))
+    if pictures:
         locator["image"] = _representative(recording.frames, (0.0, duration))
     meta: dict[str, object] = {
         "duration": round(duration, 3),
@@ -203,6 +221,7 @@ def _whole(
         "clips": len(clips),
         "first_clip": first,
         "speech": recording.speech if recording.cues else "",
+        **({"pictures": spread(pictures, WHOLE)} if pictures else {}),
     }
     return _item("video", source, recording, first, part[0], locator, part[1], (), meta)
 
@@ -229,6 +248,7 @@ def _item(
         heading=heading,
         spans=spans,
         ordinal=ordinal,
+        date=recording.date,
         language=recording.language,
         meta={**meta, **({"language": recording.language} if recording.language else {})},
     )

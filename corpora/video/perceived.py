@@ -151,19 +151,20 @@ def folder_of(home: Path, library: str, sha256: str) -> Path:
     return home / "perceived" / library / sha256[:32]
 
 
-def sweep(home: Path, library: str, kept: Iterable[str]) -> int:
+def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("inf")) -> int:
     """Remove what was perceived of files that the library no longer holds; return how many these were.
 
     Args:
         home: folder of the libraries.
         library: id of the library.
         kept: digests of the files that it holds.
+        since: what was written after this time (seconds of the epoch) stays: a run that could not finish it goes on.
     """
     names = {sha[:32] for sha in kept}
     gone = 0
     with suppress(OSError):
         for folder in sorted((home / "perceived" / library).iterdir()):
-            if folder.name not in names:
+            if folder.name not in names and (folder / _DATABASE).stat().st_mtime < since:
                 shutil.rmtree(folder, ignore_errors=True)
                 gone += 1
     return gone

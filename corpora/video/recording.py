@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 Speech = Literal["", "subtitles", "transcript", "pocketsphinx", "whisper", "moonshine", "endpoint"]
@@ -74,6 +75,7 @@ class Recording:
         captions: what a vision model saw in each clip, by the clip's number.
         language: ISO 639-1 code, or "".
         about: what the container says about itself, such as artist or description.
+        date: when it was made, as the container says, or None.
         estimated: whether times between the stated ones were estimated from the number of words.
     """
 
@@ -88,4 +90,5 @@ class Recording:
     captions: tuple[str, ...] = ()
     language: str = ""
     about: str = ""
+    date: datetime | None = None
     estimated: bool = False

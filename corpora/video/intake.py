@@ -1,0 +1,228 @@
+"""From a video or recording to what is embedded and stored: what it is made of, perceived, cut, and put into items."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from ragweave.corpora.formats.meta import iso_date
+from ragweave.corpora.scan import File, digest_of
+from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.stages import Prepared, made_of
+from ragweave.corpora.video import captions
+from ragweave.corpora.video.cues import read_transcript
+from ragweave.corpora.video.items import items_of
+from ragweave.corpora.video.job import Job, Senses, Tell, Work
+from ragweave.corpora.video.perceive import Perceiver
+from ragweave.corpora.video.perceived import Perceived, folder_of
+from ragweave.corpora.video.recording import Cue, Frame, Recording
+from ragweave.corpora.video.sniff import HEAD, demuxer
+from ragweave.corpora.video.streams import examine
+from ragweave.models.errors import MissingExtra, SourceError
+
+VERSION = 1
+"""Raise it when the items of the same recording change."""
+SUBTITLES = (".vtt", ".srt")
+VIDEO, AUDIO = "video", "audio"
+RECORDINGS = (VIDEO, AUDIO)
+"""Kinds of the sources that are perceived, as the catalog names them."""
+
+
+def demuxer_of(path: str) -> str:
+    """Return how a recording is opened, or "" for any other file and one that cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return demuxer(file.read(HEAD))
+    except OSError:
+        return ""
+
+
+def installed() -> bool:
+    """Say whether the extra `video` is there, without importing it."""
+    return find_spec("imageio_ffmpeg") is not None
+
+
+def companion(path: str, language: str = "") -> Path | None:
+    """Return the subtitles that lie beside a recording: the same name, perhaps with a language before the ending."""
+    base = Path(path)
+    for code in dict.fromkeys(("", language, "en", "de", "fr", "es")):
+        for suffix in SUBTITLES:
+            found = base.with_name(f"{base.stem}.{code}{suffix}" if code else f"{base.stem}{suffix}")
+            if found.is_file():
+                return found
+    return None
+
+
+class Intake:
+    """Takes recordings in, one after the other.
+
+    Args:
+        settings: of ingestion.
+        library: id of the library.
+        max_words: most words the text encoder reads at once.
+        caption: writes what is seen in a clip; None writes nothing.
+        stop: when set, the work ends at the next step.
+    """
+
+    def __init__(
+        self,
+        settings: CorporaSettings,
+        library: str,
+        max_words: int,
+        caption: captions.Captioner | None,
+        stop: threading.Event,
+    ) -> None:
+        self._settings = settings
+        self._library = library
+        self._max_words = max_words
+        self._caption = caption
+        self._stop = stop
+
+    def params(self, path: str, base: str) -> str:
+        """Return the digest of everything beside its bytes that the items of a recording depend on.
+
+        Args:
+            path: the recording.
+            base: digest of what the items of every file depend on.
+        """
+        from ragweave.models.hear import hearer
+        from ragweave.models.read import ocr
+        from ragweave.models.settings import model_settings
+
+        listens, reads = hearer(), ocr()
+        beside = companion(path, model_settings().hear_language)
+        try:
+            written = hashlib.sha256(beside.read_bytes()).hexdigest() if beside else ""
+        except OSError:
+            written = ""
+        parts = [base, str(VERSION), f"{self._settings.clip_seconds:g}", str(self._settings.clip_frames)]
+        parts += [listens.name if listens else "", reads.name if reads else "", written]
+        parts += [self._caption.name if self._caption else ""]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def read(self, file: File, media: Path, before: str, tell: Tell) -> Prepared:
+        """Return the items of a recording.
+
+        Args:
+            file: the recording.
+            media: empty folder for its frames.
+            before: digest of the bytes that the library knew under this path, or "".
+            tell: told about progress, from several threads.
+
+        Raises:
+            SourceError: it cannot be decoded, the disk is full, or the extra `video` is not installed.
+            RagweaveError: a model that is set failed for good.
+            Stopped: the run was stopped.
+        """
+        try:
+            recording, warnings = self._perceived(file, media, before, tell)
+        except MissingExtra as error:
+            raise SourceError(error.what, error.remedy) from error
+        items = items_of(file.source, file.path, recording, seconds=self._settings.clip_seconds)
+        kind = VIDEO if recording.frames else AUDIO
+        return made_of(kind, recording.title, items, self._max_words, language=recording.language, warnings=warnings)
+
+    def _perceived(self, file: File, media: Path, before: str, tell: Tell) -> tuple[Recording, list[str]]:
+        from ragweave.models.hear import hearer
+        from ragweave.models.read import ocr
+        from ragweave.models.settings import model_settings
+
+        beside = companion(file.path, model_settings().hear_language)
+        written, warnings = _written(beside)
+        how = demuxer_of(file.path)
+        try:
+            container = examine(file.path, how)
+        except SourceError as error:
+            if not written:
+                raise
+            # The subtitles are whole: they can be searched, and say when.
+            lost = Recording(Path(file.path).stem, written[-1].end, written, "subtitles")
+            return lost, [*warnings, f"only its subtitles were read: {error}"]
+        listens = hearer()
+        if listens is not None:
+            listens.check()
+        job = Job(
+            path=file.path,
+            demuxer=how,
+            sha256=file.sha256,
+            container=container,
+            title=_title(container.tags, file.path),
+            written=written,
+            seconds=self._settings.clip_seconds,
+            fine=self._settings.clip_frames,
+            grown_from=before if before and has_grown(file, before, self._folder(before)) else "",
+        )
+        kept = Perceived(self._folder(file.sha256), [self._folder(before)] if before else [])
+        try:
+            note_size(kept, file.stat.size)
+            perceiver = Perceiver(Work(job, Senses(listens, ocr()), kept, tell, self._stop))
+            recording = perceiver.run()
+            if self._caption is not None:
+                recording, remarks = captions.written(recording, kept, self._caption, self._settings.clip_seconds, tell)
+                warnings += remarks
+            kept.give_frames([f.image for f in recording.frames], media)
+        finally:
+            kept.close()
+        frames = tuple(Frame(f.time, f"{file.source}/{f.image}") for f in recording.frames)
+        date = next((d for k in ("creation_time", "date") if (d := iso_date(container.tags.get(k)))), None)
+        return replace(recording, frames=frames, date=date), [*warnings, *perceiver.warnings]
+
+    def _folder(self, sha256: str) -> Path:
+        return folder_of(self._settings.home, self._library, sha256)
+
+
+def _written(beside: Path | None) -> tuple[tuple[Cue, ...], list[str]]:
+    if beside is None:
+        return (), []
+    try:
+        return read_transcript(beside)[0].cues, []
+    except SourceError as error:
+        return (), [f"the subtitles beside it were not used: {error}"]
+
+
+def _title(tags: Mapping[str, str], path: str) -> str:
+    title = tags.get("title", "")
+    return title if len(title) > 2 else Path(path).stem
+
+
+def note_size(kept: Perceived, size: int) -> None:
+    """Note how long a file was, so that one that begins with the same bytes is known to have grown."""
+    kept.put("size", "", size)
+
+
+def has_grown(file: File, before: str, folder: Path) -> bool:
+    """Tell whether a file begins with all the bytes that it had before."""
+    if not folder.is_dir() or before == file.sha256:
+        return False
+    kept = Perceived(folder)
+    try:
+        size = kept.get("size", "")
+    finally:
+        kept.close()
+    if not isinstance(size, int) or size >= file.stat.size:
+        return False
+    try:
+        return digest_of(file.path, size) == before
+    except OSError:
+        return False
+
+
+def subtitles_of_others(paths: list[str], is_recording: Callable[[str], bool]) -> dict[str, str]:
+    """Return the subtitle files that belong to a recording beside them, and the name of that recording."""
+    by_stem: dict[str, str] = {}
+    for path in paths:
+        if not path.lower().endswith(SUBTITLES):
+            by_stem.setdefault(str(Path(path).with_suffix("")), path)
+    found = {}
+    for path in paths:
+        if path.lower().endswith(SUBTITLES):
+            stem = Path(path).with_suffix("")
+            for candidate in (str(stem), str(stem.with_suffix(""))):
+                other = by_stem.get(candidate)
+                if other is not None and is_recording(other) and companion(other) == Path(path):
+                    found[path] = Path(other).name
+    return found

@@ -1,0 +1,108 @@
+"""What there is to perceive and with what, and what may happen meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ragweave.corpora.video.perceived import Perceived
+from ragweave.corpora.video.recording import Cue
+from ragweave.corpora.video.streams import Container
+from ragweave.models.errors import RagweaveError, SourceError
+from ragweave.models.hear import Hearer
+from ragweave.models.read import Ocr
+
+SHORT = 32
+"""Frames of a whole recording that is too short to have as many by the clock."""
+_SHORTEST = 0.2
+"""Seconds between two frames, at least."""
+Tell = Callable[[str, float, float], None]
+"""Told the stage, how much of it is done, and how much there is: seconds, or clips."""
+
+
+class Stopped(Exception):
+    """The run was stopped; what was done is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Senses:
+    """What perceives; each may be missing.
+
+    Attributes:
+        hearer: writes down speech.
+        reader: reads the screen.
+    """
+
+    hearer: Hearer | None = None
+    reader: Ocr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One recording to perceive.
+
+    Attributes:
+        path: the file.
+        demuxer: how it is opened.
+        sha256: digest of its bytes.
+        container: its streams.
+        title: its title.
+        written: subtitles that lie beside it, already read.
+        seconds: length of a clip.
+        fine: frames of a clip that are kept.
+        grown_from: digest of what the file was before, where its bytes begin the same way; "" elsewhere.
+    """
+
+    path: str
+    demuxer: str
+    sha256: str
+    container: Container
+    title: str
+    written: tuple[Cue, ...] = ()
+    seconds: float = 30.0
+    fine: int = 15
+    grown_from: str = ""
+
+    @property
+    def every(self) -> float:
+        """Seconds between two frames."""
+        usual = self.seconds / self.fine
+        claimed = self.container.duration
+        return round(max(_SHORTEST, min(usual, claimed / SHORT)), 3) if 0 < claimed else usual
+
+
+class Decoding(Exception):
+    """ffmpeg could not decode a stream."""
+
+    def __init__(self, error: SourceError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Undecoded(RagweaveError):
+    """One stream is lost, the other may do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A job with everything that its stages share.
+
+    Attributes:
+        job: the recording.
+        senses: what perceives.
+        kept: where outcomes are kept.
+        tell: told about progress, from several threads.
+        stop: when set, the work ends at the next step.
+    """
+
+    job: Job
+    senses: Senses
+    kept: Perceived
+    tell: Tell
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def go_on(self) -> None:
+        """Raise where the run was stopped."""
+        if self.stop.is_set():
+            raise Stopped
