@@ -1,0 +1,105 @@
+"""Films made by ffmpeg on the spot: test pictures, slides, tones, silence; and hearers that answer from a script."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragweave.corpora.video.ffmpeg import binary
+from ragweave.models.hear import Heard, Word
+from ragweave.models.vad import RATE, Sound, Stretch
+
+Film = Callable[..., Path]
+
+
+@pytest.fixture
+def ffmpeg() -> Callable[..., None]:
+    """Run ffmpeg with these arguments."""
+
+    def run(*arguments: str) -> None:
+        subprocess.run([binary(), "-v", "error", "-y", *arguments], check=True, stdin=subprocess.DEVNULL)
+
+    return run
+
+
+@pytest.fixture
+def film(tmp_path: Path, ffmpeg: Callable[..., None]) -> Film:
+    """Make a small film: moving test picture and a tone, of so many seconds."""
+
+    def make(
+        name: str = "film.mp4",
+        seconds: float = 8.0,
+        *extra: str,
+        size: str = "160x120",
+        picture: bool = True,
+        sound: str = "sine=frequency=440:sample_rate=16000",
+    ) -> Path:
+        path = tmp_path / "films" / name
+        path.parent.mkdir(exist_ok=True)
+        given = ["-f", "lavfi", "-i", f"testsrc=size={size}:rate=10:duration={seconds}"] if picture else []
+        given += ["-f", "lavfi", "-i", f"{sound}:duration={seconds}"] if sound else []
+        ffmpeg(*given, *(["-pix_fmt", "yuv420p"] if picture else []), *extra, str(path))
+        return path
+
+    return make
+
+
+class ScriptedHearer:
+    """Says that every stretch of sound is the next line of a script."""
+
+    label = "whisper"
+    longest = 10.0
+    width = 2
+
+    def __init__(self, *lines: str, name: str = "scripted") -> None:
+        self.name = name
+        self.lines = list(lines)
+        self.heard: list[float] = []
+
+    def check(self) -> None:
+        """Always ready."""
+
+    def hear(self, sound: Sound, speech: float = 1.0) -> Heard:
+        """Answer with the line whose turn it is, its words spread over the stretch."""
+        text = self.lines[len(self.heard) % len(self.lines)]
+        self.heard.append(len(sound) / RATE)
+        step = len(sound) / RATE / len(text.split())
+        words = tuple(Word(n * step, (n + 1) * step, w, 0.9) for n, w in enumerate(text.split()))
+        return Heard(text, words, 0.9, "en")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+@pytest.fixture
+def hears(monkeypatch: pytest.MonkeyPatch) -> Callable[[ScriptedHearer | None], None]:
+    """Set what hears, and take every ten seconds of sound for speech."""
+
+    def use(hearer: ScriptedHearer | None) -> None:
+        monkeypatch.setattr("ragweave.models.hear.hearer", lambda name=None: hearer)
+        monkeypatch.setattr("ragweave.corpora.video.listen.stretches", _all_of_it)
+
+    return use
+
+
+def _all_of_it(blocks: Iterator[Sound], longest: float) -> Iterator[Stretch]:
+    held = np.zeros(0, np.int16)
+    start, step = 0, int(longest * RATE)
+    for block in blocks:
+        held = np.concatenate([held, block])
+        while len(held) >= step:
+            yield Stretch(start, held[:step], 0.9)
+            held, start = held[step:], start + step
+    if len(held):
+        yield Stretch(start, held, 0.9)
+
+
+@pytest.fixture(autouse=True)
+def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read no text on the screen and hear nothing, unless a test says so: both take seconds."""
+    monkeypatch.setenv("RAGWEAVE_OCR", "off")
+    monkeypatch.setenv("RAGWEAVE_HEAR", "off")

@@ -1,0 +1,247 @@
+"""Videos and recordings on their whole way into a library."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.events import Perceived as PerceivedEvent
+from ragweave.corpora.ingest import index
+from ragweave.corpora.library import open_library
+from ragweave.corpora.media import Media
+from ragweave.corpora.types import Item
+from ragweave.corpora.video.chunks import chunks_of
+from ragweave.corpora.video.intake import companion, subtitles_of_others
+from tests.corpora.video.conftest import Film, ScriptedHearer
+
+VTT = (
+    "WEBVTT\n\n00:01.000 --> 00:03.000\nThe engine weaves algebraic patterns.\n\n00:05.000 --> 00:06.500\nIt counts.\n"
+)
+
+
+async def items(library: str = "default") -> list[Item]:
+    found = await open_library(library)
+    pages = [p for c in ("clip", "video") for p in found._held.catalog.pages(found.id, c)]  # type: ignore[arg-type]
+    return list((await found.items([item.id for page in pages for item in page])).values())
+
+
+async def test_a_film_becomes_clips_with_frames_that_can_be_opened(film: Film) -> None:
+    path = film(seconds=70)
+    report = await index([path.parent])
+    assert (report.indexed, report.failed) == (1, [])
+    *clips, video = await items()
+    assert [(c.locator["start"], c.locator["end"]) for c in clips] == [(0.0, 30.0), (30.0, 60.0), (60.0, 70.0)]
+    frames = clips[0].meta["frames"]
+    assert isinstance(frames, list)
+    assert [t for t, _ in frames] == [2.0 * n for n in range(15)]
+    library = await open_library()
+    for _, image in frames:
+        assert Media.of(library.id).path(image).read_bytes()[:3] == b"\xff\xd8\xff"
+    assert clips[0].locator["image"] == frames[7][1] or clips[0].locator["image"] == frames[8][1]
+    assert (video.title, video.text, video.meta["duration"]) == ("film", "film", 70.0)
+
+
+async def test_a_short_film_is_looked_at_more_closely(film: Film) -> None:
+    await index([film(seconds=8).parent])
+    clip, _ = await items()
+    frames = clip.meta["frames"]
+    assert isinstance(frames, list)
+    assert len(frames) == 32
+
+
+async def test_what_is_heard_stands_in_the_clip_with_absolute_seconds(
+    film: Film, hears: Callable[[ScriptedHearer | None], None]
+) -> None:
+    hears(ScriptedHearer("one two three four five", "Bernoulli numbers come later here"))
+    await index([film(seconds=40).parent])
+    first, second, _ = await items()
+    assert first.meta["speech"] == "whisper"
+    assert first.text.startswith("one two three four five")
+    at = first.text.index("Bernoulli")
+    where = first.locate(at, at + 9)
+    assert (where["start"], where["end"]) == (10.0, 20.0)
+    assert second.locator["start"] == pytest.approx(30.0, abs=0.5)
+
+
+async def test_subtitles_beside_a_film_are_used_and_are_no_source_of_their_own(film: Film) -> None:
+    path = film(seconds=8)
+    path.with_suffix(".vtt").write_text(VTT)
+    report = await index([path.parent])
+    assert report.indexed == 1
+    assert [Path(p).name for p, why in report.skipped if "subtitles of film.mp4" in why] == ["film.vtt"]
+    clip, _ = await items()
+    assert (clip.meta["speech"], clip.text) == ("subtitles", "The engine weaves algebraic patterns. It counts.")
+
+
+async def test_other_subtitles_make_the_film_be_taken_in_again(film: Film) -> None:
+    path = film(seconds=8)
+    path.with_suffix(".vtt").write_text(VTT)
+    await index([path.parent])
+    path.with_suffix(".vtt").write_text(VTT.replace("It counts", "It computes"))
+    report = await index([path.parent])
+    assert report.indexed == 1
+    assert "It computes" in (await items())[0].text
+
+
+async def test_subtitles_inside_a_film_are_used(film: Film, ffmpeg: Callable[..., None]) -> None:
+    path = film("plain.mp4", 8)
+    subtitles = path.parent.parent / "told.vtt"
+    subtitles.write_text(VTT)
+    both = path.with_name("told.mkv")
+    ffmpeg("-i", str(path), "-i", str(subtitles), "-map", "0", "-map", "1", "-c:v", "copy", "-c:a", "copy", str(both))
+    path.unlink()
+    await index([both])
+    clip, _ = await items()
+    assert (clip.meta["speech"], clip.text) == ("subtitles", "The engine weaves algebraic patterns. It counts.")
+
+
+@pytest.mark.parametrize("name", ["a.mp3", "a.wav", "a.flac", "a.ogg", "a.m4a"])
+async def test_sound_alone_becomes_clips(name: str, film: Film, hears: Callable[[ScriptedHearer | None], None]) -> None:
+    hears(ScriptedHearer("hello there"))
+    path = film(name, 12, picture=False)
+    assert (await index([path.parent])).indexed == 1
+    clip, video = await items()
+    assert clip.text.startswith("hello there")
+    assert "image" not in video.locator
+    [source] = await (await open_library()).sources()
+    assert source.kind == "audio"
+
+
+@pytest.mark.parametrize("name", ["a.mkv", "a.webm", "a.mov", "a.avi", "a.ts"])
+async def test_containers_are_told_by_their_content(name: str, film: Film) -> None:
+    path = film(name, 4)
+    os.rename(path, path.with_name("misnamed.txt"))
+    report = await index([path.parent])
+    assert (report.indexed, report.failed) == (1, [])
+    [source] = await (await open_library()).sources()
+    assert source.kind == "video"
+
+
+async def test_a_film_under_two_names_is_one_and_a_moved_one_the_same(film: Film) -> None:
+    path = film(seconds=4)
+    await index([path.parent])
+    os.rename(path, path.with_name("other.mp4"))
+    report = await index([path.parent])
+    assert (report.indexed, report.linked, report.removed) == (0, 1, 1)
+    assert (await items())[0].locator["file"].endswith("other.mp4")
+
+
+async def test_an_unchanged_film_is_not_even_hashed_twice(film: Film) -> None:
+    path = film(seconds=4)
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    await index([path.parent])
+    assert (await index([path.parent])).unchanged == 1
+
+
+async def test_progress_tells_stage_and_time_left(film: Film) -> None:
+    told: list[object] = []
+    await index([film(seconds=8).parent], on_event=told.append)
+    found = [e for e in told if isinstance(e, PerceivedEvent)]
+    assert {e.stage for e in found} == {"look"}
+    assert (found[-1].done, found[-1].left) == (found[-1].total, 0.0)
+
+
+async def test_a_removed_film_leaves_nothing(film: Film, home: Path) -> None:
+    path = film(seconds=4)
+    path.with_name("note.txt").write_text("A note that stays.")
+    await index([path.parent])
+    library = await open_library()
+    assert list((home / "perceived" / library.id).iterdir())
+    path.unlink()
+    assert (await index([path.parent])).removed == 1
+    assert await items() == []
+    assert not list((home / "perceived" / library.id).iterdir())
+    assert not list((home / "media" / library.id).iterdir())
+
+
+async def test_hearing_again_with_another_model_looks_at_nothing_again(
+    film: Film, hears: Callable[[ScriptedHearer | None], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = film(seconds=12)
+    hears(ScriptedHearer("first try", name="one"))
+    await index([path.parent])
+    monkeypatch.setattr("ragweave.corpora.video.look.frames", lambda *_: pytest.fail("looked again"))
+    better = ScriptedHearer("second and better try", name="two")
+    hears(better)
+    report = await index([path.parent])
+    assert (report.indexed, report.failed) == (1, [])
+    assert (await items())[0].text.startswith("second and better try")
+    assert len((await items())[0].meta["frames"]) > 10  # type: ignore[arg-type]
+
+
+async def test_a_recording_that_grows_is_taken_in_as_it_grows(
+    tmp_path: Path, film: Film, hears: Callable[[ScriptedHearer | None], None]
+) -> None:
+    hearer = ScriptedHearer("words")
+    hears(hearer)
+    whole = film("live.ts", 100).read_bytes()
+    path = tmp_path / "live" / "live.ts"
+    path.parent.mkdir()
+    path.write_bytes(whole[: len(whole) * 2 // 3 // 188 * 188])
+    await index([path.parent])
+    before, heard = await items(), len(hearer.heard)
+    path.write_bytes(whole)
+    report = await index([path.parent])
+    assert (report.indexed, report.failed) == (1, [])
+    after = await items()
+    assert after[-1].locator["end"] > before[-1].locator["end"] + 20
+    assert after[0].text == before[0].text
+    assert len(hearer.heard) - heard <= 5  # the ten-second stretches that are new, and the one that was cut short
+
+
+async def test_a_stopped_run_goes_on_where_it_ended(film: Film, hears: Callable[[ScriptedHearer | None], None]) -> None:
+    path = film(seconds=60)
+
+    class Stopping(ScriptedHearer):
+        def hear(self, sound, speech=1.0):  # type: ignore[no-untyped-def]
+            if len(self.heard) == 3:
+                raise RuntimeError("the power fails")
+            return super().hear(sound, speech)
+
+    stopping = Stopping("words")
+    stopping.width = 1
+    hears(stopping)
+    with pytest.raises(RuntimeError, match="the power fails"):
+        await index([path.parent])
+    going = ScriptedHearer("words")
+    hears(going)
+    assert (await index([path.parent])).indexed == 1
+    assert len(going.heard) <= 3
+
+
+async def test_without_the_extra_a_film_is_named_and_its_transcript_is_indexed(
+    film: Film, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = film(seconds=4)
+    path.with_suffix(".vtt").write_text(VTT)
+    monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+    monkeypatch.setattr("ragweave.corpora.ingest.installed", lambda: False)
+    report = await index([path.parent])
+    assert report.indexed == 1
+    [(failed, why)] = report.failed
+    assert failed.endswith("film.mp4") and "ragweave[video]" in why
+
+
+def test_subtitles_belong_to_the_recording_of_the_same_name(tmp_path: Path) -> None:
+    for name in ("a.mp4", "a.vtt", "b.en.srt", "b.mkv", "c.vtt", "d.vtt", "d.md"):
+        (tmp_path / name).write_text("x")
+    assert companion(str(tmp_path / "b.mkv")) == tmp_path / "b.en.srt"
+    paths = [str(p) for p in sorted(tmp_path.iterdir())]
+    found = subtitles_of_others(paths, lambda p: p.endswith((".mp4", ".mkv")))
+    assert {Path(p).name: other for p, other in found.items()} == {"a.vtt": "a.mp4", "b.en.srt": "b.mkv"}
+
+
+async def test_chunks_of_a_library_can_be_listed_by_source(film: Film) -> None:
+    path = film(seconds=8)
+    path.with_suffix(".vtt").write_text(VTT)
+    await index([path.parent])
+    found = await items()
+    [chunk] = chunks_of(found)
+    assert (chunk.source, chunk.clips) == (found[0].source, (found[0].id,))
+    json.dumps(found[0].meta)
+    assert threading.active_count() < 50
