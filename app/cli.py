@@ -83,6 +83,7 @@ for _measure in (
     eval_data_cli.corruption,
     eval_runs_cli.ablate,
     eval_runs_cli.frontier,
+    eval_runs_cli.judge,
 ):
     eval_cli.eval_app.command()(_measure)
 app.command("synthesize")(synthesize_cli.synthesize)

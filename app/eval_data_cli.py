@@ -90,6 +90,9 @@ def answers(
     width: Width = 2,
     work: Work = WORK,
     show: Annotated[bool, typer.Option("--show", help="Print every question with its answer.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="ANSWERS.jsonl", help="Write the answers, for `eval judge`.")
+    ] = None,
     json_out: JsonOut = None,
     html: HtmlOut = None,
 ) -> None:
@@ -98,7 +101,7 @@ def answers(
     A run that is stopped goes on where it was when the same command is given again.
     """
     from ragweave.evals.ablate import Bench, sweep
-    from ragweave.evals.answers import by_kind, figures
+    from ragweave.evals.answers import by_kind, figures, write_answers
     from ragweave.evals.metrics import reliability
     from ragweave.evals.report import curve_plot, html_table, reliability_plot
     from ragweave.evals.retrieval import table
@@ -113,6 +116,15 @@ def answers(
             return await bench.ask(graph, build)
 
     outcomes = run(measure())
+    if out:
+        write_answers(out, outcomes)
+        typer.echo(f"Answers: {out}")
+    without_gold = len(outcomes) - sum(o.question.scored for o in outcomes)
+    outcomes = [o for o in outcomes if o.question.scored]
+    if without_gold:
+        typer.echo(f"{without_gold} questions have no gold answers; they were asked and are not scored.")
+        if not outcomes:
+            return
     if show:
         for o in outcomes:
             typer.echo(f"{o.verdict:>9}  {o.question.text}\n           {o.answer.text}")

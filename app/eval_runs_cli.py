@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -126,3 +127,75 @@ def frontier(
             if at > 1
         }
         write_json(json_out, flat)
+
+
+def judge(
+    a: Annotated[Path, typer.Argument(help="Answers to judge: id, question, answer (`eval answers --out`).")],
+    b: Annotated[Path, typer.Argument(help="Answers of the other system, the baseline.")],
+    protocol: Annotated[str, typer.Option("--protocol", help="pairs, or scores from 1 to 5.")] = "pairs",
+    runs: Annotated[int, typer.Option("--runs", min=1, max=20, help="Times each verdict is asked for.")] = 1,
+    control: Annotated[bool, typer.Option("--control/--no-control", help="Judge B against itself as well.")] = True,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Questions; 0 means all.")] = 0,
+    width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions at the same time.")] = 4,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Let the configured chat model judge answers against a baseline: five criteria, and overall."""
+    import hashlib
+
+    from ragweave.evals import judge as judges
+    from ragweave.evals.ledger import Ledger
+    from ragweave.evals.report import html_table, table
+    from ragweave.models.chat import chat
+    from ragweave.models.errors import InputError, ModelError
+    from ragweave.models.meter import Meter
+
+    known: dict[str, judges.Protocol] = {"pairs": "pairs", "scores": "scores"}
+    if protocol not in known:
+        raise InputError(f"there is no protocol {protocol!r}", "use pairs or scores")
+    kind = known[protocol]
+    cases = judges.read_cases(a, b)[: limit or None]
+    model = chat("judge")
+    if model is None:
+        raise ModelError("judging needs a chat model, and none is configured", "set RAGWEAVE_CHAT (see docs/writer.md)")
+    read = {"a": a.read_bytes(), "b": b.read_bytes()}
+    digests = {name: hashlib.sha256(text).hexdigest() for name, text in read.items()}
+    meter = Meter()
+    columns = judges.columns(kind)
+    sections: list[str] = []
+    flat: dict[str, float] = {
+        "words_a": round(judges.mean_words([c.a for c in cases]), 1),
+        "words_b": round(judges.mean_words([c.b for c in cases]), 1),
+    }
+    for title, given, prefix in (
+        (f"A ({a.name}) against B ({b.name})", cases, ""),
+        ("Control: B against itself", judges.control(cases) if control else [], "control_"),
+    ):
+        if not given:
+            continue
+        run_of = {**digests, "protocol": kind, "runs": runs, "model": model.name, "prefix": prefix, "limit": limit}
+        ledger = Ledger(work / "runs", run_of)
+        with progress(len(given)) as tell:
+            found = run(
+                judges.judge(
+                    given,
+                    model,
+                    kind,
+                    runs=runs,
+                    width=width,
+                    meter=meter,
+                    ledger=ledger,
+                    on_done=lambda n, title=title, tell=tell: tell(title, n),  # type: ignore[misc]
+                )
+            )
+        ledger.close()
+        for name, group in {"": found, **judges.by_kind(found)}.items():
+            rows = judges.rows_of(group, kind)
+            heading = f"{title}, {name}" if name else title
+            typer.echo(f"{heading}: {len(group)} questions\n{table(columns, rows)}\n")
+            sections += [f"<h2>{escape(heading)}</h2>", html_table(columns, rows)]
+        flat |= judges.flat(found, kind, prefix)
+    spent = meter.spent
+    flat["model_calls"] = spent.calls
+    report(flat, json_out, html, f"Judged by {model.name}", sections)

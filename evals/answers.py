@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +12,9 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from ragweave.evals.data import read_jsonl
 from ragweave.evals.ledger import Ledger
-from ragweave.evals.metrics import citation_precision
+from ragweave.evals.metrics import citation_precision, letter_score
+from ragweave.evals.question_files import rows_of
 from ragweave.models.errors import InputError
 from ragweave.models.text import fold
 from ragweave.nodes.answer import Answer
@@ -33,6 +34,7 @@ class Question:
         kind: figures are also given per kind.
         previous: id of the turn that this one follows up, or empty.
         must_not_contain: strings that make an answer wrong.
+        letter: the right option, where the question is multiple choice; it is all that counts then.
     """
 
     id: str
@@ -43,6 +45,12 @@ class Question:
     kind: str = ""
     previous: str = ""
     must_not_contain: tuple[str, ...] = ()
+    letter: str = ""
+
+    @property
+    def scored(self) -> bool:
+        """Whether anything says what a right answer is."""
+        return bool(self.answers or self.letter or not self.answerable)
 
 
 @dataclass
@@ -57,6 +65,8 @@ class Outcome:
     @property
     def correct(self) -> bool:
         """A shown sentence contains a gold answer, and none contains what must not be said."""
+        if self.question.letter:
+            return letter_score(" ".join(s.text for s in self.answer.sentences), self.question.letter) == 1
         text = fold(" ".join(s.text for s in self.answer.sentences))
         said = any(fold(a) in text for a in self.question.answers)
         return said and not any(fold(a) in text for a in self.question.must_not_contain)
@@ -72,14 +82,15 @@ class Outcome:
 def read_questions(path: Path) -> list[Question]:
     """Read questions: `id, question, answers`, and optionally the further fields of `Question`.
 
-    Gold names are read from `gold_files`, or from `gold`.
+    The files of LongerVideos, Video-MME and LVBench are read as they are published. Gold names are read from
+    `gold_files`, or from `gold`.
 
     Raises:
         InputError: a line lacks a question, two have one id, or a turn follows one that does not stand before it.
     """
     out: list[Question] = []
     seen: set[str] = set()
-    for row in read_jsonl(path, ["id", "question"]):
+    for row in rows_of(path):
         question = question_of(row)
         if question.id in seen:
             raise InputError(f"{path.name} has two questions with the id {question.id}", "give each its own id")
@@ -104,6 +115,7 @@ def question_of(row: Mapping[str, Any], kind: str = "", answerable: bool = True)
         kind=str(row.get("kind", kind)),
         previous=str(row.get("previous") or ""),
         must_not_contain=tuple(str(m) for m in row.get("must_not_contain", ())),
+        letter=str(row.get("letter") or ""),
     )
 
 
@@ -201,3 +213,19 @@ def by_kind(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
     for o in outcomes:
         kinds.setdefault(o.question.kind or "(no kind)", []).append(o)
     return {kind: figures(rows) for kind, rows in sorted(kinds.items())} if len(kinds) > 1 else {}
+
+
+def write_answers(path: Path, outcomes: Sequence[Outcome]) -> None:
+    """Write the answers as JSON Lines: id, question, answer, kind, and whether it abstained."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = (
+        {
+            "id": o.question.id,
+            "question": o.question.text,
+            "answer": o.answer.text,
+            "kind": o.question.kind,
+            "abstained": o.answer.abstained,
+        }
+        for o in outcomes
+    )
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")

@@ -55,6 +55,11 @@ class Context(BaseModel):
     )
     look_frames: int = Field(15, ge=1, le=32, description="Frames of a clip that a vision model is shown.")
     references: bool = Field(True, description="Show the numbers of the sources in the answer's text.")
+    answer_form: Literal["auto", "letter", "short", "sentences"] = Field(
+        "auto",
+        description="Full sentences, a few words (small mind: its best sentence), or an option's letter; "
+        "auto takes the letter where the question states its options.",
+    )
     choices: tuple[str, ...] = Field((), max_length=26, description="Answers to choose from: multiple choice.")
     top_k: int = Field(8, ge=1, le=50, description="Items kept per hop after fusion.")
     pool: int = Field(50, ge=5, le=500, description="Candidates per list before fusion and reranking.")

@@ -22,6 +22,7 @@ from ragweave.nodes.check import citation_of, marked, message_id, verify
 from ragweave.nodes.context import Context
 from ragweave.nodes.events import push_text, sentence_event
 from ragweave.nodes.extract import Extract, choose, rank, with_context
+from ragweave.nodes.options import options_of
 from ragweave.nodes.origins import by_origin, conflict, labelled
 from ragweave.nodes.passages import headed, known
 from ragweave.nodes.phrases import phrase
@@ -54,7 +55,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         strips = timeline["moments"]
     draft.clips = await (await run.library()).items(timed(strips))
     model = run.chat("writer")
-    if run.context.choices and strips:
+    if draft.choices and strips:
         await run.decide(model, lambda m: _choose(draft, strips, m), lambda: _choose(draft, strips, None))
     elif timeline is not None:
         quoted = model if timeline["kind"] in QUOTED else None
@@ -86,6 +87,9 @@ class Draft:
     def __init__(self, run: Run, state: State) -> None:
         self.run = run
         self.question = state["question"]
+        stated = options_of(self.question) if run.context.answer_form in ("auto", "letter") else (self.question, ())
+        self.choices = run.context.choices or stated[1]
+        self.stem = self.question if run.context.choices else stated[0]
         self.best = state.get("best", -1.0)
         self.rows = {e["id"]: e for e in state.get("evidence", [])}
         self.hops = state.get("hops", [])
@@ -162,20 +166,20 @@ async def _tell(draft: Draft, timeline: Timeline) -> bool:
 
 async def _choose(draft: Draft, strips: list[Strip], model: Chat | None) -> bool | None:
     """Answer with one of the given answers, under its letter."""
-    choices = draft.run.context.choices
+    choices, question = draft.choices, draft.stem
     own = [s for s in strips if s["origin"] != "model"] or strips
     if model is None:
-        at: int | None = await choice.by_rule(draft.question, choices, own, await _idf(draft.run, draft.question))
+        at: int | None = await choice.by_rule(question, choices, own, await _idf(draft.run, question))
     else:
         rows = by_origin(grouped(strips, _standing(draft))[:_SHOWN])
         shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row, draft.rows.get(row[0]['evidence'])))}")
-        at = await choice.by_model(model, draft.run, draft.question, choices, shown)
+        at = await choice.by_model(model, draft.run, question, choices, shown)
     if at is None:
         return None
-    rests, confidence = await choice.rests_on(draft.question, choices[at], own)
+    rests, confidence = await choice.rests_on(question, choices[at], own)
     text = f"{ascii_uppercase[at]}. {choices[at]}"
     draft.emit(
-        text, "supported", [(s, best_sentence(f"{draft.question} {choices[at]}", s["text"])) for s in rests], confidence
+        text, "supported", [(s, best_sentence(f"{question} {choices[at]}", s["text"])) for s in rests], confidence
     )
     return True
 
@@ -196,7 +200,7 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
     if sides := conflict(draft.question, ranked):
         _both(draft, sides)
         return True
-    limit = draft.run.context.sentences
+    limit = 1 if draft.run.context.answer_form == "short" else draft.run.context.sentences
     for e in with_context(choose(ranked, question, idf, limit), limit):
         verdict = await verify(e.text, [e.strip], draft.question, draft.run)
         if verdict.supported:
@@ -239,6 +243,8 @@ async def _write(model: Chat, draft: Draft, strips: list[Strip]) -> bool | None:
     rows = by_origin(grouped(strips, _standing(draft))[:_SHOWN])
     shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row, draft.rows.get(row[0]['evidence'])))}")
     length = _LENGTHS.get(draft.run.context.sentences, f"at most {draft.run.context.sentences} sentences")
+    if draft.run.context.answer_form == "short":
+        length = "a few words: the name, number or phrase alone, no sentence around it"
     messages = load("generate", question=draft.question, evidence=shown, length=length)
     written = 0
     try:

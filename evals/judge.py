@@ -1,0 +1,259 @@
+"""A language model as judge: which of two answers is better, and 1 to 5 against a baseline (VideoRAG, section 4).
+
+The published protocol asks for a winner on five criteria and overall, with either answer first. Kept of it are the
+criteria and both orders. Added are a vote per question with intervals by question, the share that whichever answer
+stands first wins, lengths, a control in which both answers are the same, and a bound on tries: a verdict that cannot be
+read is counted and left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import BaseModel, Field, create_model
+
+from ragweave.evals.bootstrap import interval
+from ragweave.evals.data import read_jsonl
+from ragweave.evals.ledger import Ledger
+from ragweave.models.chat import Chat
+from ragweave.models.errors import InputError
+from ragweave.models.meter import Meter
+from ragweave.models.text import words
+from ragweave.prompts import load, quote
+
+CRITERIA = {
+    "comprehensiveness": "how much of what the question asks for is covered, with the details that matter.",
+    "empowerment": "how well it lets the reader understand the matter and judge for themselves.",
+    "trustworthiness": "how far its statements are precise, consistent, and supported by what it cites.",
+    "depth": "how far it explains reasons and connections instead of listing.",
+    "density": "how much of it is relevant, without padding and repetition.",
+}
+"""Criteria of the published protocol, in words of our own."""
+ASPECTS = (*CRITERIA, "overall")
+TRIES = 3
+"""Verdicts asked for before one is given up; each is itself repaired once by the chat model's own reader."""
+
+Protocol = Literal["pairs", "scores"]
+
+
+class Preferred(BaseModel):
+    """The better answer in one respect."""
+
+    winner: Literal["1", "2"]
+    reason: str = ""
+
+
+class Rated(BaseModel):
+    """The rating of an answer in one respect."""
+
+    score: Annotated[int, Field(ge=1, le=5)]
+    reason: str = ""
+
+
+# A field per aspect, so that a server can enforce the schema.
+Preferences: type[BaseModel] = create_model("Preferences", **dict.fromkeys(ASPECTS, (Preferred, ...)))  # type: ignore[call-overload]
+Ratings: type[BaseModel] = create_model("Ratings", **dict.fromkeys(ASPECTS, (Rated, ...)))  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Two answers to one question.
+
+    Attributes:
+        id: of the question.
+        question: the question.
+        a: the answer that is judged.
+        b: the other answer, the baseline.
+        kind: figures are also given per kind.
+    """
+
+    id: str
+    question: str
+    a: str
+    b: str
+    kind: str = ""
+
+
+def read_cases(a: Path, b: Path) -> list[Case]:
+    """Join two files of answers (`id, question, answer`, optionally `kind`) by the id of their questions.
+
+    Raises:
+        InputError: a row lacks a field, or no question stands in both.
+    """
+    ours, theirs = ({str(r["id"]): r for r in read_jsonl(p, ["id", "question", "answer"])} for p in (a, b))
+    shared = [k for k in ours if k in theirs]
+    if not shared:
+        raise InputError(f"no question of {a.name} stands in {b.name}", "answer the same questions with both")
+    return [
+        Case(
+            k,
+            str(ours[k]["question"]),
+            str(ours[k]["answer"]),
+            str(theirs[k]["answer"]),
+            str(ours[k].get("kind") or ""),
+        )
+        for k in shared
+    ]
+
+
+def control(cases: Sequence[Case]) -> list[Case]:
+    """Return the cases with the baseline against itself: what a judge prefers here is its own habit."""
+    return [Case(f"{c.id} control", c.question, c.b, c.b, c.kind) for c in cases]
+
+
+@dataclass
+class Judged:
+    """The verdicts over one case.
+
+    Attributes:
+        case: what was judged.
+        marks: by aspect, a value per verdict: 1 where `a` won and 0 where it lost, or the score of `a`.
+        first: by aspect, 1 where the answer that stood first won; empty for scores.
+        unread: verdicts given up.
+    """
+
+    case: Case
+    marks: dict[str, list[float]] = field(default_factory=dict)
+    first: dict[str, list[float]] = field(default_factory=dict)
+    unread: int = 0
+
+
+async def judge(
+    cases: Sequence[Case],
+    model: Chat,
+    protocol: Protocol,
+    *,
+    runs: int = 1,
+    width: int = 4,
+    meter: Meter | None = None,
+    ledger: Ledger | None = None,
+    on_done: Callable[[int], None] = lambda n: None,
+) -> list[Judged]:
+    """Judge every case, at most `width` at the same time.
+
+    Args:
+        cases: answers to compare.
+        model: the judge.
+        protocol: `pairs` asks for winners with either answer first, `scores` for 1 to 5 against the baseline.
+        runs: times that each verdict is asked for.
+        width: cases in flight.
+        meter: counts calls, tokens and cost.
+        ledger: keeps finished cases, so that a run that was stopped goes on where it was.
+        on_done: called with the number of cases done.
+    """
+    gate, spent = asyncio.Semaphore(width), meter or Meter()
+    done = 0
+
+    async def one(case: Case) -> Judged:
+        nonlocal done
+        async with gate:
+            if ledger is not None and case.id in ledger.done:
+                row = ledger.done[case.id]
+                found = Judged(case, row["marks"], row["first"], row["unread"])
+            else:
+                found = await _judge_case(case, model, protocol, runs, spent)
+                if ledger is not None:
+                    ledger.add(case.id, marks=found.marks, first=found.first, unread=found.unread)
+        done += 1
+        on_done(done)
+        return found
+
+    return list(await asyncio.gather(*(one(c) for c in cases)))
+
+
+async def _judge_case(case: Case, model: Chat, protocol: Protocol, runs: int, meter: Meter) -> Judged:
+    found = Judged(case)
+    for run in range(runs):
+        for swapped in (False, True) if protocol == "pairs" else (False,):
+            verdict = await _verdict(case, model, protocol, swapped, run, meter)
+            if verdict is None:
+                found.unread += 1
+                continue
+            for aspect in ASPECTS:
+                said = getattr(verdict, aspect)
+                if protocol == "scores":
+                    found.marks.setdefault(aspect, []).append(float(said.score))
+                    continue
+                first_won = said.winner == "1"
+                found.marks.setdefault(aspect, []).append(float(first_won != swapped))
+                found.first.setdefault(aspect, []).append(float(first_won))
+    return found
+
+
+async def _verdict(
+    case: Case, model: Chat, protocol: Protocol, swapped: bool, run: int, meter: Meter
+) -> BaseModel | None:
+    """Ask for one verdict; None where no try could be read."""
+    pairs = protocol == "pairs"
+    first, second = case.a, case.b
+    if swapped or not pairs:
+        # With scores the baseline stands first, and the answer that is rated after it.
+        first, second = second, first
+    schema = Preferences if pairs else Ratings
+    for attempt in range(TRIES):
+        messages = load(
+            "judge_pair" if pairs else "judge_score",
+            criteria="\n".join(f"{name}: {meaning}" for name, meaning in CRITERIA.items()),
+            question=case.question,
+            first=quote(first),
+            second=quote(second),
+        )
+        if run or attempt:
+            # A reply is kept by its prompt: a further reading has to differ.
+            messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n(Reading {run + 1}.{attempt + 1})")]
+        verdict = await model.json(messages, schema, node="judge", meter=meter)
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def rows_of(judged: Sequence[Judged], protocol: Protocol) -> list[list[str | float | int]]:
+    """Return a table row per aspect: mean over questions with its interval, and the share won by standing first."""
+    rows: list[list[str | float | int]] = []
+    for aspect in ASPECTS:
+        votes = [float(np.mean(j.marks[aspect])) for j in judged if j.marks.get(aspect)]
+        if not votes:
+            continue
+        found = interval(votes)
+        row: list[str | float | int] = [aspect, found.mean, f"{found.low:.3f} to {found.high:.3f}"]
+        if protocol == "pairs":
+            row.append(float(np.mean([f for j in judged for f in j.first[aspect]])))
+            row.append(float(np.mean([v in (0.0, 1.0) for v in votes])))
+        rows.append(row)
+    return rows
+
+
+def columns(protocol: Protocol) -> list[str]:
+    """Return the names of the columns of `rows_of`."""
+    if protocol == "pairs":
+        return ["aspect", "A wins", "95 % interval", "first wins", "orders agree"]
+    return ["aspect", "score", "95 % interval"]
+
+
+def flat(judged: Sequence[Judged], protocol: Protocol, prefix: str = "") -> dict[str, float]:
+    """Return the figures under flat keys."""
+    name = "win" if protocol == "pairs" else "score"
+    out: dict[str, float] = {f"{prefix}questions": len(judged), f"{prefix}unread": sum(j.unread for j in judged)}
+    for aspect, *values in rows_of(judged, protocol):
+        out[f"{prefix}{name}_{aspect}"] = round(float(values[0]), 4)
+        if protocol == "pairs":
+            out[f"{prefix}first_{aspect}"] = round(float(values[2]), 4)
+    return out
+
+
+def mean_words(texts: Sequence[str]) -> float:
+    """Return the mean length of answers: a judge may prefer the longer ones."""
+    return float(np.mean([len(words(t)) for t in texts]))
+
+
+def by_kind(judged: Sequence[Judged]) -> Mapping[str, list[Judged]]:
+    """Group by kind, where more than one is named."""
+    kinds: dict[str, list[Judged]] = {}
+    for j in judged:
+        kinds.setdefault(j.case.kind or "(no kind)", []).append(j)
+    return dict(sorted(kinds.items())) if len(kinds) > 1 else {}
