@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -81,7 +81,7 @@ async def astream(
     checkpointer: Any = None,
     resume: Any = None,
     durability: Literal["sync", "async", "exit"] | None = None,
-) -> AsyncIterator[dict[str, Any]]:
+) -> AsyncGenerator[dict[str, Any], None]:
     """Yield the run's typed events, then one `{"type": "state", "state": State}`.
 
     An interrupt (consent to a web search) is yielded as `{"type": "consent", ...}`, and the run ends there; call again

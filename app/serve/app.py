@@ -9,11 +9,12 @@ from fastapi import FastAPI
 
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
-from ragweave.serve import media, problems, routes_ask, routes_library, routes_page, routes_view
+from ragweave.serve import langserve, media, openai, problems, routes_ask, routes_library, routes_page, routes_view
 from ragweave.serve.desk import opened
 from ragweave.serve.guard import Guard
 from ragweave.serve.keys import Keys
 from ragweave.serve.settings import ServeSettings, serve_settings
+from ragweave.serve.slots import Slots
 from ragweave.serve.store import Store
 
 
@@ -28,9 +29,11 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     store = Store(corpora_settings().home / "serve.sqlite")
     keys = Keys(store)
 
+    slots = Slots(settings.running, settings.running_each)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened(settings, store) as desk:
+        async with opened(settings, store, slots) as desk:
             app.state.desk = desk
             yield
 
@@ -42,6 +45,8 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(routes_ask.plain)
     app.include_router(media.router)
     app.include_router(routes_view.router)
+    app.include_router(openai.router)
+    langserve.mount(app, slots, settings)
     routes_page.mount(app)
     app.add_middleware(Guard, settings=settings, keys=keys, exposed=exposed)
     return app

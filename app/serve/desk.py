@@ -15,6 +15,7 @@ from ragweave import threads
 from ragweave.corpora.settings import corpora_settings
 from ragweave.serve.runs import Runs
 from ragweave.serve.settings import ServeSettings
+from ragweave.serve.slots import Slots
 from ragweave.serve.store import Store
 from ragweave.serve.uploads import Jobs
 
@@ -25,6 +26,7 @@ class Desk:
 
     Attributes:
         settings: its settings.
+        slots: places for answers under way.
         store: conversations and keys.
         runs: answers under way.
         jobs: uploads being indexed.
@@ -32,6 +34,7 @@ class Desk:
     """
 
     settings: ServeSettings
+    slots: Slots
     store: Store
     runs: Runs
     jobs: Jobs
@@ -39,11 +42,11 @@ class Desk:
 
 
 @asynccontextmanager
-async def opened(settings: ServeSettings, store: Store) -> AsyncIterator[Desk]:
+async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIterator[Desk]:
     """Open the parts; at the end stop what is under way."""
     await asyncio.to_thread(store.end_orphans)
     async with threads.saver(corpora_settings().home / "conversations.sqlite") as saver:
-        desk = Desk(settings, store, Runs(store, saver, settings), Jobs(), saver)
+        desk = Desk(settings, slots, store, Runs(store, saver, slots, settings.run_seconds), Jobs(), saver)
         try:
             yield desk
         finally:

@@ -87,7 +87,7 @@ class Guard:
                 scope["state"]["caller"] = caller
                 guarded = self._limited(scope, receive)
             except RagweaveError as error:
-                await response(error, request)(scope, receive, answered)
+                await response(error, request, scope["path"])(scope, receive, answered)
                 return
             await self._app(scope, guarded, answered)
         finally:

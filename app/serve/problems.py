@@ -85,12 +85,30 @@ def problem(error: Exception) -> dict[str, Any]:
     }
 
 
-def response(error: Exception, request_id: str = "") -> JSONResponse:
-    """Return an error as an HTTP answer."""
+def openai_error(error: Exception) -> dict[str, Any]:
+    """Return an error in the form that clients of the OpenAI API know."""
+    found = problem(error)
+    status = int(found["status"])
+    kinds = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+    codes = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+    return {
+        "error": {
+            "message": found["detail"],
+            "type": kinds.get(status, "server_error" if status >= 500 else "invalid_request_error"),
+            "param": None,
+            "code": codes.get(status, found["code"]),
+        }
+    }
+
+
+def response(error: Exception, request_id: str = "", path: str = "") -> JSONResponse:
+    """Return an error as an HTTP answer; under /v1 in the form of the OpenAI API."""
     body = problem(error)
     headers = {"Retry-After": str(error.after)} if isinstance(error, TooMany) else {}
     if body["status"] == 401:
         headers["WWW-Authenticate"] = "Bearer"
+    if path.startswith("/v1/"):
+        return JSONResponse(openai_error(error), status_code=body["status"], headers=headers)
     if request_id:
         body["request"] = request_id
     return JSONResponse(body, status_code=body["status"], media_type=PROBLEM, headers=headers)
@@ -130,19 +148,19 @@ def install(app: FastAPI) -> None:
     """Answer every error of an app with a problem."""
 
     async def named(request: Request, error: Exception) -> JSONResponse:
-        return response(error, request_id(request))
+        return response(error, request_id(request), request.url.path)
 
     async def refused(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return response(from_validation(error), request_id(request))
+        return response(from_validation(error), request_id(request), request.url.path)
 
     async def http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
-        return response(from_http(error), request_id(request))
+        return response(from_http(error), request_id(request), request.url.path)
 
     async def unforeseen(request: Request, error: Exception) -> JSONResponse:
         logger.error("request %s failed", request_id(request), exc_info=error)
-        return response(error, request_id(request))
+        return response(error, request_id(request), request.url.path)
 
     app.add_exception_handler(RagweaveError, named)
     app.add_exception_handler(RequestValidationError, refused)

@@ -8,6 +8,7 @@ import logging
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -22,8 +23,8 @@ from ragweave.render import STEPS
 from ragweave.serve.access import Caller
 from ragweave.serve.journal import Journal
 from ragweave.serve.opening import answer_with_openings, with_openings
-from ragweave.serve.problems import Conflict, NotFound, TooMany, problem
-from ragweave.serve.settings import ServeSettings
+from ragweave.serve.problems import Conflict, NotFound, problem
+from ragweave.serve.slots import Slots
 from ragweave.serve.store import Store, Thread, now
 
 logger = logging.getLogger(__name__)
@@ -71,8 +72,8 @@ class Run:
 class Runs:
     """Every run of this server."""
 
-    def __init__(self, store: Store, saver: BaseCheckpointSaver[Any], settings: ServeSettings) -> None:
-        self._store, self._saver, self._settings = store, saver, settings
+    def __init__(self, store: Store, saver: BaseCheckpointSaver[Any], slots: Slots, seconds: float) -> None:
+        self._store, self._saver, self._slots, self._seconds = store, saver, slots, seconds
         self._runs: dict[str, Run] = {}
         self._graphs: dict[str, Any] = {}
 
@@ -86,27 +87,25 @@ class Runs:
             Conflict: the conversation is being answered already.
             TooMany: too many answers are under way.
         """
-        compiled = self._graph(graph)
+        self._graph(graph)
         open_ = [r for r in self._runs.values() if r.status in ("running", "waiting")]
         for other in [r for r in open_ if r.thread == thread.id]:
             if other.status == "running":
                 raise Conflict("this conversation is being answered already", "wait for the answer, or cancel it")
             # A question that waits for consent is dropped when the next one is asked.
             await self.cancel(other)
-        running = [r for r in open_ if r.status == "running"]
-        mine = sum(r.owner == caller.id for r in running)
-        if len(running) >= self._settings.running or mine >= self._settings.running_each:
-            raise TooMany(f"{len(running)} answers are under way", "try again in a moment", after=2)
+        self._slots.take(caller.id)
         run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context)
-        self._runs[run.id] = run  # before anything is awaited, so that the limits hold
+        self._runs[run.id] = run  # before anything is awaited, so that a second question finds it
         title = clip(" ".join(question.split()), 80)
         try:
             run.turn = await asyncio.to_thread(self._store.add_turn, thread.id, run.id, graph, question, title)
         except BaseException:
             del self._runs[run.id]
+            self._slots.give(caller.id)
             raise
         run.journal.add({"type": "start", "run": run.id, "thread": thread.id, "turn": run.turn, "graph": graph})
-        run.task = asyncio.create_task(self._drive(run, compiled), name=f"run {run.id}")
+        self._go(run)
         self._forget_old()
         return run
 
@@ -129,11 +128,10 @@ class Runs:
         """
         if run.status != "waiting":
             raise Conflict("this run does not wait for consent", "consent is asked for once and answered once")
+        self._slots.take(run.owner)
         run.status = "running"
-        run.task = None
-        await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running")
         run.journal.add({"type": "consented", "consent": consent})
-        run.task = asyncio.create_task(self._drive(run, self._graph(run.graph), consent), name=f"run {run.id}")
+        self._go(run, consent)
 
     async def cancel(self, run: Run) -> None:
         """Stop a run; one that has ended stays as it is."""
@@ -155,19 +153,27 @@ class Runs:
         for run in list(self._runs.values()):
             await self.cancel(run)
 
+    def _go(self, run: Run, resume: bool | None = None) -> None:
+        run.task = asyncio.create_task(self._drive(run, resume), name=f"run {run.id}")
+        run.task.add_done_callback(lambda _: self._slots.give(run.owner))
+
     def _graph(self, name: str) -> Any:
         if name not in self._graphs:
             self._graphs[name] = api.build_agent(name, checkpointer=self._saver)
         return self._graphs[name]
 
-    async def _drive(self, run: Run, compiled: Any, resume: bool | None = None) -> None:
+    async def _drive(self, run: Run, resume: bool | None) -> None:
         began = time.monotonic()
         try:
-            async with asyncio.timeout(self._settings.run_seconds):
-                answer = await self._follow(run, compiled, resume)
+            if resume is not None:
+                await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running")
+            async with asyncio.timeout(self._seconds):
+                answer, consent = await self._follow(run, resume)
             if answer is None:
-                run.status = "waiting"
                 await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "waiting")
+                run.status = "waiting"
+                # Told only now: whoever answers at once finds a run that waits.
+                run.journal.add(consent)
                 return
             for note in answer["notes"]:
                 run.journal.add({"type": "note", "text": note})
@@ -177,7 +183,7 @@ class Runs:
             await self._end(run, "cancelled")
         except TimeoutError:
             limit = RagweaveError(
-                f"the answer took longer than {self._settings.run_seconds:.0f} seconds",
+                f"the answer took longer than {self._seconds:.0f} seconds",
                 "raise RAGWEAVE_SERVE_RUN_SECONDS",
             )
             await self._fail(run, limit)
@@ -188,19 +194,27 @@ class Runs:
                 "run %s %s", run.id, run.status, extra={"run": run.id, "seconds": round(time.monotonic() - began, 3)}
             )
 
-    async def _follow(self, run: Run, compiled: Any, resume: bool | None) -> dict[str, Any] | None:
-        """Tell what happens until the answer is there; None where consent is asked for."""
-        asked = False
-        async for event in api.astream(
-            run.question, context=run.context, thread=run.thread, graph=compiled, resume=resume, durability="exit"
-        ):
-            if event["type"] == "state":
-                if asked:
-                    return None
-                return await answer_with_openings(run.library, event["state"]["answer"])
-            asked |= event["type"] == "consent"
-            run.journal.add(await told(run.library, event))
-        return None
+    async def _follow(self, run: Run, resume: bool | None) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+        """Tell what happens until the answer is there, or the question for consent."""
+        consent: dict[str, Any] = {}
+        answer = None
+        stream = api.astream(
+            run.question,
+            context=run.context,
+            thread=run.thread,
+            graph=self._graph(run.graph),
+            resume=resume,
+            durability="exit",
+        )
+        async with aclosing(stream):
+            async for event in stream:
+                if event["type"] == "consent":
+                    consent = dict(event)
+                elif event["type"] != "state":
+                    run.journal.add(await told(run.library, event))
+                elif not consent:
+                    answer = await answer_with_openings(run.library, event["state"]["answer"])
+        return answer, consent
 
     async def _fail(self, run: Run, error: Exception) -> None:
         if not isinstance(error, RagweaveError):

@@ -20,6 +20,7 @@ class ServeSettings(BaseSettings):
     names: str = Field(
         "", description="Further host names by which the server may be called, separated by commas; needs API keys."
     )
+    url: str = Field("", description="Address under which readers open links; default: the one that was asked.")
     body_mb: int = Field(8, ge=1, le=1024, description="Largest request that is not an upload, in MiB.")
     upload_mb: int = Field(2048, ge=1, description="Largest upload, all its files together, in MiB.")
     per_minute: int = Field(600, ge=1, description="Requests with an effect that one caller may make in a minute.")
