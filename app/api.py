@@ -6,7 +6,7 @@ import asyncio
 import threading
 import uuid
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from contextlib import nullcontext
+from contextlib import aclosing, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -109,7 +109,7 @@ async def astream(
     limit = 20 + 10 * (context.max_hops + context.max_recalls)
     config: Any = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "recursion_limit": limit}
     state: Any = {}
-    stream = compiled.astream(
+    stream: Any = compiled.astream(
         sent,
         config,
         context=context,
@@ -118,13 +118,15 @@ async def astream(
         durability=durability,
         subgraphs=True,
     )
-    async for part in stream:
-        if part["type"] == "custom":
-            yield part["data"]
-        elif part["type"] == "values" and not part["ns"]:
-            state = part["data"]
-            for asked in part.get("interrupts") or ():
-                yield dict(asked.value)
+    # Closed at once, so that a run ends with its last reader.
+    async with aclosing(stream):
+        async for part in stream:
+            if part["type"] == "custom":
+                yield part["data"]
+            elif part["type"] == "values" and not part["ns"]:
+                state = part["data"]
+                for asked in part.get("interrupts") or ():
+                    yield dict(asked.value)
     yield {"type": "state", "state": state}
 
 

@@ -18,6 +18,7 @@ from ragweave import (
     cli_doctor,
     cli_graph,
     cli_index,
+    cli_keys,
     cli_models,
     cli_replay,
     cli_serve,
@@ -74,6 +75,7 @@ app.command("reembed")(cli_care.reembed)
 app.add_typer(cli_sources.sources, name="sources")
 app.add_typer(cli_sources.library, name="library")
 app.add_typer(cli_models.models, name="models")
+app.add_typer(cli_keys.keys, name="keys")
 for _measure in (
     eval_data_cli.retrieval,
     eval_data_cli.evaluator,

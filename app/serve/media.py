@@ -9,7 +9,9 @@ from pathlib import Path, PurePath
 from fastapi import APIRouter
 from fastapi.responses import FileResponse
 
+from ragweave.corpora.media import Media
 from ragweave.corpora.stores import stores
+from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import CallerNow, library_by_id
 from ragweave.serve.problems import NotFound
 
@@ -53,6 +55,19 @@ async def source_file(caller: CallerNow, library: str, source: str) -> FileRespo
         if response := await asyncio.to_thread(_file, Path(path)):
             return response
     raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed")
+
+
+@router.api_route("/media/{library}/picture/{source}/{name}", methods=["GET", "HEAD"])
+async def picture(caller: CallerNow, library: str, source: str, name: str) -> FileResponse:
+    """Send a stored picture, page or frame."""
+    row = await library_by_id(caller, library)
+    try:
+        path = await asyncio.to_thread(Media.of(row.id).path, f"{source}/{name}")
+    except RagweaveError:
+        path = None
+    if path is None or (response := await asyncio.to_thread(_file, path)) is None:
+        raise NotFound("There is no such picture", "it may have gone with its source")
+    return response
 
 
 def _file(path: Path, name: str = "") -> FileResponse | None:

@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave import api
 from ragweave.corpora.catalog import LibraryRow
@@ -72,7 +72,7 @@ class Run:
 class Runs:
     """Every run of this server."""
 
-    def __init__(self, store: Store, saver: BaseCheckpointSaver[Any], slots: Slots, seconds: float) -> None:
+    def __init__(self, store: Store, saver: AsyncSqliteSaver, slots: Slots, seconds: float) -> None:
         self._store, self._saver, self._slots, self._seconds = store, saver, slots, seconds
         self._runs: dict[str, Run] = {}
         self._graphs: dict[str, Any] = {}
@@ -177,6 +177,7 @@ class Runs:
                 return
             for note in answer["notes"]:
                 run.journal.add({"type": "note", "text": note})
+            await self._forget_steps(run.thread)
             run.journal.add({"type": "answer", "answer": answer, "thread": run.thread, "turn": run.turn})
             await self._end(run, "done", answer=answer)
         except asyncio.CancelledError:
@@ -215,6 +216,17 @@ class Runs:
                 elif not consent:
                     answer = await answer_with_openings(run.library, event["state"]["answer"])
         return answer, consent
+
+    async def _forget_steps(self, thread: str) -> None:
+        """Keep the last state of a conversation alone; what was said in it stands in the store."""
+        async with self._saver.lock:
+            for table in ("writes", "checkpoints"):
+                await self._saver.conn.execute(
+                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id < "
+                    "(SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '')",
+                    (thread, thread),
+                )
+            await self._saver.conn.commit()
 
     async def _fail(self, run: Run, error: Exception) -> None:
         if not isinstance(error, RagweaveError):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,6 +12,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from ragweave.corpora.library import close_all
+from ragweave.corpora.settings import corpora_settings
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.testing import build_library
@@ -20,11 +25,32 @@ TEXTS = {
 }
 
 
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `notes` and the `home` they were indexed into, to be copied: indexing takes longer than a test."""
+    folder = tmp_path_factory.mktemp("indexed")
+    before = os.environ.get("RAGWEAVE_HOME")
+    os.environ["RAGWEAVE_HOME"] = str(folder / "home")
+    corpora_settings.cache_clear()
+    try:
+        asyncio.run(build_library(folder / "notes", TEXTS))
+        asyncio.run(
+            build_library(folder / "tea", {"tea.md": "# Tea\n\nTea is brewed at ninety degrees.\n"}, "tea room")
+        )
+    finally:
+        close_all()
+        corpora_settings.cache_clear()
+        os.environ.pop("RAGWEAVE_HOME")
+        if before is not None:
+            os.environ["RAGWEAVE_HOME"] = before
+    return folder
+
+
 @pytest.fixture
-async def notes(tmp_path: Path, home: Path) -> Path:
-    """Make the library `default` of two notes and return their folder."""
-    await build_library(tmp_path / "notes", TEXTS)
-    return tmp_path / "notes"
+def notes(indexed: Path, home: Path) -> Path:
+    """Put the libraries `default` and `tea room` into the home of the test and return the folder of the notes."""
+    shutil.copytree(indexed / "home", home)
+    return indexed / "notes"
 
 
 @pytest.fixture
@@ -34,7 +60,7 @@ def app(home: Path) -> FastAPI:
 
 
 @pytest.fixture
-async def client(app: FastAPI, notes: Path) -> AsyncIterator[httpx.AsyncClient]:
+async def client(notes: Path, app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """A client of that server, over the two notes."""
     async with in_process(app) as client:
         yield client

@@ -18,7 +18,7 @@ QUESTION = {"question": "When was the lamp of the lighthouse first lit?"}
 
 
 @pytest.fixture
-async def address(app: FastAPI, notes: Path) -> AsyncIterator[str]:
+async def address(notes: Path, app: FastAPI) -> AsyncIterator[str]:
     async with on_loopback(app) as found:
         yield found
 

@@ -13,9 +13,9 @@ import pytest
 from fastapi import FastAPI
 from openai import AsyncOpenAI
 
+from ragweave.api import GRAPHS
 from ragweave.serve.openai import plain
 from ragweave.serve.openai_types import without_links
-from ragweave.testing import build_library
 from ragweave.testing.serving import on_loopback
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
@@ -23,7 +23,7 @@ MESSAGES: Any = [{"role": "user", "content": QUESTION}]
 
 
 @pytest.fixture
-async def chat(app: FastAPI, notes: Path) -> AsyncIterator[AsyncOpenAI]:
+async def chat(notes: Path, app: FastAPI) -> AsyncIterator[AsyncOpenAI]:
     async with (
         on_loopback(app) as address,
         AsyncOpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client,
@@ -31,10 +31,9 @@ async def chat(app: FastAPI, notes: Path) -> AsyncIterator[AsyncOpenAI]:
         yield client
 
 
-async def test_each_graph_is_a_model_and_so_is_each_further_library(chat: AsyncOpenAI, tmp_path: Path) -> None:
-    await build_library(tmp_path / "more", {"a.md": "# Tea\n\nTea is brewed at ninety degrees.\n"}, "tea room")
+async def test_each_graph_is_a_model_and_so_is_each_further_library(chat: AsyncOpenAI) -> None:
     names = [m.id async for m in chat.models.list()]
-    assert names == ["agent", "universal_rag", "rag_fusion", "crag", "auto_rag", "agent@tea room"]
+    assert names == [*GRAPHS, "agent@tea room"]
     assert (await chat.models.retrieve("agent@tea room")).id == "agent@tea room"
     asked: Any = [{"role": "user", "content": "At how many degrees is tea brewed?"}]
     answer = await chat.chat.completions.create(model="agent@tea room", messages=asked)
