@@ -23,6 +23,7 @@ TEXTS = {
     "lighthouse.md": "# The lighthouse\n\n## History\n\nThe lamp of the lighthouse was first lit on 3 October 1874.\n",
     "ferry.md": "# The ferry\n\n## Timetable\n\nThe ferry sails four times a day from April to October.\n",
 }
+TEA = {"tea.md": "# Tea\n\nTea is brewed at ninety degrees.\n"}
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +50,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def notes(indexed: Path, home: Path) -> Path:
     """Put the libraries `default` and `tea room` into the home of the test and return the folder of the notes."""
-    shutil.copytree(indexed / "home", home)
+    shutil.copytree(indexed / "home", home, dirs_exist_ok=True)
     return indexed / "notes"
 
 
