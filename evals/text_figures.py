@@ -6,10 +6,11 @@ import argparse
 import asyncio
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ragweave.evals.answers import ask_all, figures, question_of
+from ragweave.evals.answers import Question, ask_all, figures, question_of
 from ragweave.evals.corpus import Prepared, prepare, use_home
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.retrieval import Query, compare, table
@@ -34,31 +35,40 @@ async def retrieval(data: Path, work: Path, limit: int) -> dict[str, dict[str, d
 
 
 async def answers(data: Path, work: Path, limit: int, graph: str) -> dict[str, dict[str, float]]:
-    """Answers of the small mind over XQuAD, over HotpotQA, and over questions whose passage is not in the index."""
-    from importlib import import_module
-
+    """Answers of the small mind over every set of `question_sets`."""
     build = import_module(f"ragweave.graphs.{graph}").build
+    out: dict[str, dict[str, float]] = {}
+    for name, prepared, questions in await question_sets(data, work, limit):
+        context = Context(library=prepared.library.name, mind="small")
+        out[name] = figures(await ask_all(build, questions, context, name_of=prepared.id_of))
+    return out
+
+
+async def question_sets(data: Path, work: Path, limit: int) -> list[tuple[str, Prepared, list[Question]]]:
+    """Return the question sets with the library to ask: XQuAD, HotpotQA, the own ones, and those without a passage.
+
+    Args:
+        data: folder of the public data sets.
+        work: folder for the evaluation libraries.
+        limit: questions per set; of XQuAD every n-th, so that all articles take part.
+    """
     passages = _passages(data)
     xquad = [question_of(q, "xquad") for q in read_jsonl(data / "squad_xquad_en/queries.jsonl")]
     hotpot = [question_of(q, "hotpotqa") for q in read_jsonl(data / "multihop_hotpotqa/queries.jsonl")]
+    own = [question_of(q, "own") for q in read_jsonl(data / "multihop_own/queries.jsonl")]
     whole = await prepare(passages, "text", work)
-    step = max(1, len(xquad) // limit)
-    asked = xquad[::step][:limit]
+    asked = xquad[:: max(1, len(xquad) // limit)][:limit]
     # Take the passages of every n-th question away, and ask exactly these.
     hidden = xquad[:: max(1, len(xquad) // ABSENT)][:ABSENT]
     gone = {g for q in hidden for g in q.gold}
     without = await prepare([p for p in passages if str(p["id"]) not in gone], "text-without", work)
     absent = [question_of({"id": q.id, "question": q.text}, "absent", answerable=False) for q in hidden]
-    out: dict[str, dict[str, float]] = {}
-    sets: list[tuple[str, Prepared, list[Any]]] = [
+    return [
         ("xquad", whole, asked),
         ("hotpotqa", whole, hotpot[:limit]),
-        ("absent", without, absent),
+        ("multihop_own", whole, own[:limit]),
+        ("absent", without, absent[:limit]),
     ]
-    for name, prepared, questions in sets:
-        context = Context(library=prepared.library.name, mind="small")
-        out[name] = figures(await ask_all(build, questions, context, name_of=prepared.id_of))
-    return out
 
 
 def _passages(data: Path) -> list[dict[str, Any]]:

@@ -132,6 +132,9 @@ class Context(BaseModel):
     web_prefer: str = Field(
         "", max_length=100, description="Part of a host name, such as wikipedia, whose pages come first."
     )
+    answerable: float | None = Field(
+        None, ge=-1, le=1, description="Relevance to the question below which the small mind declines; empty: measured."
+    )
     sentences: int = Field(3, ge=1, le=12, description="Longest extractive answer, in sentences.")
     max_model_calls: int = Field(40, ge=0, le=10_000, description="Chat model calls this run may make.")
     max_tokens: int = Field(0, ge=0, description="Tokens this run may use, in and out; 0 means no limit.")

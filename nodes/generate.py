@@ -190,7 +190,8 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
         # The model failed after its first sentences were shown; they stand, and nothing is added in another voice.
         return True
     own = [s for s in strips if s["origin"] != "model"]
-    if not own or draft.best < ANSWERABLE:
+    asked = draft.run.context.answerable
+    if not own or draft.best < (ANSWERABLE if asked is None else asked):
         title = max(own, key=lambda s: (s["score"], s["id"]))["title"] if own else ""
         draft.abstain = phrase("weak" if own else "nothing", draft.question, title=title)
         return True

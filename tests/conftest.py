@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,9 @@ def _indexed_once(tmp_path_factory: pytest.TempPathFactory) -> Stock:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
                 _forget()
-                asyncio.run(build_library(folder / "texts", texts))
+                # In a thread of its own: a test that is a coroutine may call this too.
+                with ThreadPoolExecutor(1) as thread:
+                    thread.submit(asyncio.run, build_library(folder / "texts", texts)).result()
                 _forget()
             homes[key] = folder / "home"
         return homes[key]
