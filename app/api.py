@@ -68,7 +68,10 @@ async def aindex(
 ) -> Report:
     """Index files and folders into a library; what is unchanged costs a hash."""
     from ragweave.corpora.ingest import index as run_index
+    from ragweave.corpora.knowledge import extractor
+    from ragweave.nodes.entities import extractor as chosen
 
+    extractor.use(chosen())
     return await run_index([Path(p) for p in paths], library, on_event=on_event)
 
 

@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragweave.cli_common import console
+from ragweave.cli_common import LibraryOption, console, library_name
 
 if TYPE_CHECKING:
     from ragweave.drawing import Edge
 
 
 def graph(
-    name: Annotated[str, typer.Argument(help="Graph to draw.")] = "agent",
+    name: Annotated[str, typer.Argument(help="Graph to draw; `entities` for what the recordings speak of.")] = "agent",
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text.")] = False,
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the drawing.")] = None,
+    library: LibraryOption = None,
+    about: Annotated[str | None, typer.Option("--about", metavar="NAME", help="Tell about one entity.")] = None,
+    apart: Annotated[str | None, typer.Option("--apart", metavar="NAME=NAME", help="Keep two names apart.")] = None,
 ) -> None:
-    """Show the steps of a graph, or draw it."""
+    """Show the steps of a graph, or draw it; `graph entities` lists the people and things in the recordings."""
+    if name == "entities":
+        from ragweave.cli_entities import entities
+
+        entities(library_name(library), html, about, apart)
+        return
     from ragweave import api
 
     drawn = api.build_agent(name).get_graph()

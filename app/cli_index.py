@@ -72,7 +72,11 @@ def index(
 
 def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -> None:
     """Keep the library up to date until Ctrl-C; with `as_json` one line of JSON per run."""
+    from ragweave.corpora.knowledge import extractor
     from ragweave.corpora.watch import watch
+    from ragweave.nodes.entities import extractor as chosen
+
+    extractor.use(chosen())
 
     def told(report: Report) -> None:
         if as_json:
@@ -125,6 +129,8 @@ class Watcher:
                 self._finish(path)
             case events.Unchanged(path=path) | events.Failed(path=path):
                 self._finish(path)
+            case events.Extracted(done=done, total=total):
+                self._words = f"Finding names and what stands with them: {done} of {total} stretches ..."
             case events.Removed(path=path):
                 self.removed.append(path)
             case _:

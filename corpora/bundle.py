@@ -22,6 +22,7 @@ from sqlalchemy import select
 from ragweave.corpora import locks
 from ragweave.corpora.catalog import LibraryRow, check_name
 from ragweave.corpora.commit import Committer
+from ragweave.corpora.knowledge import bundled
 from ragweave.corpora.media import Media
 from ragweave.corpora.rows import pack
 from ragweave.corpora.schema import paths, sources
@@ -139,6 +140,10 @@ class _Writer:
                 named, raw = vector_parts(corpus)
                 self._lines(named, ids)
                 self._part(raw, self._vectors(held, row, corpus, ids), len(ids))
+        for part in bundled.PARTS:
+            lines = list(bundled.rows(held.catalog.engine, row.id, part, [str(s["id"]) for s in found]))
+            if lines:
+                self._lines(part, lines)
         media = Media.of(row.id)
         for source in found:
             for media_id in media.files(str(source["id"])):

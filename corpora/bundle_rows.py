@@ -80,6 +80,10 @@ class SourceRow(_Row):
     paths: list[Annotated[str, Field(max_length=4_096), AfterValidator(_inside)]]
 
 
+_Box = tuple[float, float, float, float] | None
+_Span = tuple[int, int, int, int, _Box]
+
+
 class ItemRow(_Row):
     """An item, as `ragweave.corpora.rows.pack` writes it."""
 
@@ -90,7 +94,7 @@ class ItemRow(_Row):
     text: str
     locator: Locator
     heading: list[_Short]
-    spans: list[tuple[int, int, int, int, tuple[float, float, float, float] | None]]
+    spans: list[_Span | tuple[int, int, int, int, _Box, tuple[float, float]]]
     ordinal: int = Field(ge=0)
     date: _Time
     language: Annotated[str, Field(max_length=10)]

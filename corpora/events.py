@@ -28,6 +28,7 @@ class Report:
         seconds: wall time.
         busy: seconds each stage worked, summed over its workers.
         stopped: whether the run was cancelled before its end.
+        extracted: chunks of recordings that were read for entities.
     """
 
     library: str
@@ -45,6 +46,7 @@ class Report:
     seconds: float = 0.0
     busy: dict[Stage, float] = field(default_factory=lambda: {"read": 0.0, "embed": 0.0, "commit": 0.0})
     stopped: bool = False
+    extracted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,4 +144,25 @@ class Finished:
     report: Report
 
 
-Event = Waiting | Started | Skipped | Unchanged | Staged | Perceived | Done | Linked | Failed | Removed | Finished
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """Entities were found in chunks of recordings."""
+
+    done: int
+    total: int
+
+
+Event = (
+    Extracted
+    | Waiting
+    | Started
+    | Skipped
+    | Unchanged
+    | Staged
+    | Perceived
+    | Done
+    | Linked
+    | Failed
+    | Removed
+    | Finished
+)

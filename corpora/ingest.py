@@ -19,7 +19,8 @@ from ragweave.corpora.catalog import check_name
 from ragweave.corpora.churn import churned
 from ragweave.corpora.commit import Committer
 from ragweave.corpora.compact import compact
-from ragweave.corpora.events import Event, Finished, Removed, Report, Skipped, Started, Waiting
+from ragweave.corpora.events import Event, Extracted, Finished, Removed, Report, Skipped, Started, Waiting
+from ragweave.corpora.knowledge import stage as knowledge
 from ragweave.corpora.media import Media
 from ragweave.corpora.pipeline import Pipeline
 from ragweave.corpora.rebuild import recover
@@ -126,6 +127,10 @@ def _index(
             report.notes += [f"Pictures were not seen: {why}"] if why else []
             kept = (k.sha256 for k in known_paths(held.catalog, library.id).values())
             sweep(settings.home, library.id, kept, time.time() - (time.monotonic() - began))
+            report.extracted, why = knowledge.catch_up(
+                held, held.catalog.row(library.id), mind, settings, stop, lambda n, of: tell(Extracted(n, of))
+            )
+            report.notes += [f"{why[0].upper()}{why[1:]}"] if why else []
         if not stop.is_set() and not settings.chroma_url:
             _tidy(settings, held, library.id, stop)
         report.stopped = stop.is_set()

@@ -129,6 +129,30 @@ class Library:
         """Return every recording, in the order of the titles."""
         return await asyncio.to_thread(recordings, self._held.catalog.engine, self.id)
 
+    async def ask_graph(
+        self, text: str, statement: str, k: int = 50, sources: Sequence[str] = ()
+    ) -> list[tuple[str, float]]:
+        """Return (item id, score) of the items that the knowledge graph leads to, best first.
+
+        Args:
+            text: question and keywords: entities that it names are looked up.
+            statement: declarative sentence, compared with what is known of entities.
+            k: most items.
+            sources: search only these source ids; empty means all.
+
+        Raises:
+            LibraryError: a store cannot be read, or the library was deleted.
+        """
+
+        def ask() -> list[tuple[str, float]]:
+            from ragweave.corpora.knowledge.search import search
+
+            row = self._held.catalog.row(self.id)
+            check_encoder(row, self._encoder.name)
+            return search(self._held, row, text, self._encoder.queries([statement]), k, sources)[0]
+
+        return await asyncio.to_thread(ask)
+
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraph items.
 

@@ -22,6 +22,7 @@ from ragweave.corpora.catalog import LibraryRow, bump, check_name
 from ragweave.corpora.commit import Committer
 from ragweave.corpora.schema import libraries, write
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.spaces import entity_space
 from ragweave.corpora.split import chunks
 from ragweave.corpora.stages import chunk_id, chunk_texts
 from ragweave.corpora.stores import Stores, stores
@@ -119,6 +120,7 @@ async def reembed(
 def _reembed(
     name: str, embed: str, tell: Callable[[Progress], None], stop: threading.Event, wait: float | None
 ) -> Reembedded:
+    from ragweave.corpora.knowledge.vectors import refresh
     from ragweave.models.embed import encoder
 
     began = time.monotonic()
@@ -137,6 +139,7 @@ def _reembed(
         if stop.is_set():
             raise LibraryError("Re-embedding was stopped", "the same command goes on where this one ended")
         count = _swap(held, row, new, made)
+        refresh(held, held.catalog.row(row.id), mind)
     return Reembedded(name, row.encoder, mind.name, mind.dim, count, made.embedded, time.monotonic() - began)
 
 
@@ -235,6 +238,7 @@ def renew(held: Stores, row: LibraryRow, stop: threading.Event | None = None) ->
     new = replace(row, epoch=row.epoch + 1)
     made = _Made({corpus: _copy(held, row, corpus, row.space, new.space, stop) for corpus in CORPORA})
     _copy_seen(held, row, new, stop)
+    _copy_entities(held, row, new)
     if stop is not None and stop.is_set():
         return row
     _swap(held, row, new, made)
@@ -264,6 +268,16 @@ def _copy_seen(held: Stores, row: LibraryRow, new: LibraryRow, stop: threading.E
     for encoder in held.vectors.image_encoders(row.id, row.space, row.generation):
         for corpus in CORPORA:
             _copy(held, row, corpus, visual_space(encoder, row.space), visual_space(encoder, new.space), stop)
+
+
+def _copy_entities(held: Stores, row: LibraryRow, new: LibraryRow) -> None:
+    """Copy the entities of the knowledge graph; what was deleted is not among their rows any more."""
+    space, to = entity_space(row.space), entity_space(new.space)
+    stored = held.vectors.ids(row.id, "clip", space, row.generation)
+    for start in range(0, len(stored), _COPIED):
+        got = held.vectors.fetch(row.id, "clip", space, row.generation, stored[start : start + _COPIED])
+        with held.vectors.changing(row.id, row.generation):
+            held.vectors.upsert(row.id, "clip", to, *got)
 
 
 def _swap(held: Stores, row: LibraryRow, new: LibraryRow, made: _Made) -> int:

@@ -24,6 +24,7 @@ from ragweave.corpora.rebuild import missing, note_lost, put, recover
 from ragweave.corpora.schema import items, libraries, sources, write
 from ragweave.corpora.seeing import SEEN, catch_up, pictures_of
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.spaces import entity_space
 from ragweave.corpora.stages import terms_of
 from ragweave.corpora.stores import Stores, stores
 from ragweave.corpora.types import CORPORA, Corpus
@@ -264,7 +265,7 @@ def _strays(held: Stores) -> list[str]:
     counted = set()
     for r in held.catalog.libraries():
         seen = held.vectors.image_encoders(r.id, r.space, r.generation)
-        for space in (r.space, *(visual_space(e, r.space) for e in seen)):
+        for space in (r.space, *(visual_space(e, r.space) for e in seen), entity_space(r.space)):
             counted |= {name_of(r.id, corpus, space) for corpus in CORPORA}
     return [name for name in held.vectors.names() if name not in counted]
 

@@ -28,7 +28,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ragweave.models.errors import LibraryError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Version of the tables below; a catalog of a newer one is refused, never guessed at."""
 
 REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
@@ -126,6 +126,63 @@ stages = Table(
     Column("at", String, nullable=False),
 )
 """The ledger. Rows may name sources that are not (or no longer) in the catalog: that is what they are for."""
+
+mentions = Table(
+    "mentions",
+    metadata,
+    Column("n", Integer, primary_key=True),
+    Column("library", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("chunk", String, nullable=False),
+    Column("entity", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("description", String, nullable=False),
+    Column("items", JSON, nullable=False),
+    ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
+    Index("mentions_by_entity", "library", "entity"),
+    Index("mentions_by_chunk", "library", "source", "chunk"),
+)
+"""What a chunk says about an entity, and in which of its items; `entity` is the digest of the name's normal form."""
+
+relations = Table(
+    "relations",
+    metadata,
+    Column("n", Integer, primary_key=True),
+    Column("library", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("chunk", String, nullable=False),
+    Column("head", String, nullable=False),
+    Column("tail", String, nullable=False),
+    Column("description", String, nullable=False),
+    Column("weight", Float, nullable=False),
+    ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
+    Index("relations_by_head", "library", "head"),
+    Index("relations_by_tail", "library", "tail"),
+    Index("relations_by_chunk", "library", "source", "chunk"),
+)
+"""What a chunk says about two entities together; `head` stands before `tail` in the order of the digests."""
+
+aliases = Table(
+    "aliases",
+    metadata,
+    Column("library", ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
+    Column("one", String, primary_key=True),
+    Column("other", String, primary_key=True),
+    Column("reason", String, nullable=False),
+)
+"""Pairs of names of one entity, `one` before `other`. No mention is changed by them; `apart` as the reason keeps two
+names from being joined again."""
+
+summaries = Table(
+    "summaries",
+    metadata,
+    Column("library", ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
+    Column("entity", String, primary_key=True),
+    Column("digest", String, nullable=False),
+    Column("text", String, nullable=False),
+)
+"""Descriptions of an entity that were too long together, in short; valid while their digest is the same."""
 
 
 def connect(path: Path) -> Engine:

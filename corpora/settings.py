@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
 from pydantic import Field, field_validator
@@ -33,6 +34,13 @@ class CorporaSettings(BaseSettings):
     max_video_gb: int = Field(64, ge=1, description="Largest video or recording that is taken in, in GiB.")
     clip_seconds: float = Field(30.0, ge=5, le=600, description="Length of a clip of a recording, in seconds.")
     clip_frames: int = Field(15, ge=1, le=60, description="Frames of a clip that are looked at and kept.")
+    entities: Literal["small", "llm", "off"] = Field(
+        "small", description="Who finds the entities of recordings at indexing: rules, the chat model, or nobody."
+    )
+    gleanings: int = Field(0, ge=0, le=5, description="Times the chat model is asked what it missed in a chunk.")
+    entity_corpora: tuple[Literal["clip", "paragraph"], ...] = Field(
+        ("clip",), description="Corpora whose items are read for entities, as JSON."
+    )
     lock_wait: float = Field(600.0, ge=0, description="Seconds a second writer waits for the first one.")
 
     @field_validator("home")

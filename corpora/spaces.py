@@ -29,6 +29,16 @@ def visual_space(encoder: str, space: str) -> str:
     return f"see {encoder}{_BESIDE}{space}"
 
 
+def entity_space(space: str) -> str:
+    """Return the space of the knowledge graph's entities, by the text encoder of `space`."""
+    return f"entities of {space}"
+
+
+def beside(client: Any, library: str, space: str) -> tuple[str, ...]:
+    """Return a space with all that stand beside it: what image encoders saw, and the entities."""
+    return (space, *(visual_space(e, space) for e in image_encoders_of(client, library, space)), entity_space(space))
+
+
 def image_encoders_of(client: Any, library: str, space: str) -> list[str]:
     """Return the names of the image encoders that have collections of a library beside a space."""
     found = set()

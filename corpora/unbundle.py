@@ -24,6 +24,7 @@ from ragweave.corpora import lexical, locks
 from ragweave.corpora.bundle import FORMAT, ITEMS, MANIFEST, ROWS, SOURCES, Bundle, digest, media_part, vector_parts
 from ragweave.corpora.bundle_rows import ItemRow, Manifest, SourceRow
 from ragweave.corpora.catalog import LibraryRow, check_name, now
+from ragweave.corpora.knowledge import bundled
 from ragweave.corpora.media import Media
 from ragweave.corpora.rows import unpack
 from ragweave.corpora.schema import SCHEMA_VERSION, items, libraries, paths, sources, write
@@ -116,6 +117,7 @@ class _Reader:
         self.sha256 = digest(raw)
         allowed = {SOURCES, ITEMS, *(n for corpus in CORPORA for n in vector_parts(corpus))}
         self.media = [name.removeprefix("media/") for name in found.parts if _MEDIA.fullmatch(name)]
+        allowed |= set(bundled.PARTS)
         allowed |= {media_part(media_id) for media_id in self.media}
         if set(entries) != {MANIFEST, *found.parts} or not {SOURCES, ITEMS} <= set(found.parts) <= allowed:
             raise self._refused("holds other parts than its manifest names")
@@ -153,6 +155,8 @@ class _Reader:
             if item.source not in known or item.id in belongs:
                 raise self._refused("holds an item without its source, or twice")
             belongs[item.id] = (item.source, item.corpus)
+        if any(getattr(r, "source", None) not in {None, *known} for part in bundled.PARTS for r in self.graph(part)):
+            raise self._refused("holds part of a graph without its source")
         for corpus in CORPORA:
             for ids, vectors in self.vectors(corpus):
                 if any(belongs.get(item_of(i), ("", ""))[1] != corpus for i in ids):
@@ -171,6 +175,12 @@ class _Reader:
         """Yield the items."""
         for line in self._lines(ITEMS):
             yield self._valid(ItemRow, line)
+
+    def graph(self, part: str) -> Iterator[Any]:
+        """Yield the rows of a part of the knowledge graph; none where there is no such part."""
+        if part in self.manifest.parts:
+            for line in self._lines(part):
+                yield self._valid(bundled.PARTS[part][1], line)
 
     def vectors(self, corpus: Corpus) -> Iterator[tuple[list[str], Matrix]]:
         """Yield the vectors of a corpus, some at a time."""
@@ -237,11 +247,23 @@ def _store(reader: _Reader, name: str, files: Path | None) -> Bundle:
             for media_id in reader.media:
                 media.write(media_id, reader.pieces(media_id))
             written = _store_catalog(reader, held, row, root)
+            _embed_entities(reader, held, row)
         except BaseException:
             held.vectors.drop(row.id)
             Media.of(row.id).drop_all()
             raise
     return Bundle(reader.path, name, manifest.encoder, *written, count, reader.sha256)
+
+
+def _embed_entities(reader: _Reader, held: Stores, row: LibraryRow) -> None:
+    """Make the vectors of the graph's entities where its encoder is set; else the next run of `index` makes them."""
+    from ragweave.corpora.knowledge.vectors import refresh
+    from ragweave.models.embed import encoder
+
+    if any(part in reader.manifest.parts for part in bundled.PARTS):
+        mind = encoder()
+        if mind.name == row.encoder:
+            refresh(held, row, mind)
 
 
 def _store_catalog(reader: _Reader, held: Stores, row: LibraryRow, root: Path) -> tuple[int, int]:
@@ -262,6 +284,8 @@ def _store_catalog(reader: _Reader, held: Stores, row: LibraryRow, root: Path) -
                     where = str(root.joinpath(*PurePosixPath(inside).parts))
                     facts = {"library": row.id, "path": where, "source": source.id, "size": source.bytes, **unseen}
                     connection.execute(paths.insert(), facts)
+            for part in bundled.PARTS:
+                bundled.insert(connection, row.id, part, reader.graph(part))
             first = connection.execute(select(func.coalesce(func.max(items.c.n), 0))).scalar_one() + 1
             for page in _pages(reader.items()):
                 rows = [i.model_dump() for i in page]

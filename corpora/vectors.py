@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ragweave.corpora import locks
 from ragweave.corpora.chroma import as_library_error, forget_system
 from ragweave.corpora.memory import cleared
-from ragweave.corpora.spaces import collection_of, image_encoders_of, item_of, name_of, names_of, visual_space
+from ragweave.corpora.spaces import beside, collection_of, image_encoders_of, item_of, name_of, names_of, visual_space
 from ragweave.corpora.torn import MEND, TORN, clear, collections_of, torn
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.errors import LibraryError
@@ -139,7 +139,7 @@ class Vectors:
     def delete(self, library: str, space: str, sources: Sequence[str]) -> None:
         """Remove every vector of these sources, known to the catalog or not. Call inside `changing`."""
         with self._use() as client, as_library_error("written"):
-            for each in (space, *(visual_space(e, space) for e in image_encoders_of(client, library, space))):
+            for each in beside(client, library, space):
                 for corpus in CORPORA:
                     collection = collection_of(client, library, corpus, each)
                     if collection is not None and sources:
@@ -221,7 +221,7 @@ class Vectors:
                 name_of(i, c, each)
                 for i, space in spaces.items()
                 if space is not None
-                for each in (space, *(visual_space(e, space) for e in image_encoders_of(client, i, space)))
+                for each in beside(client, i, space)
                 for c in CORPORA
             }
             gone = [n for n in names_of(client) if n not in kept and n.partition("-")[0] in spaces]

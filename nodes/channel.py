@@ -60,7 +60,8 @@ async def _ids(run: Run, library: Library, task: ChannelTask) -> list[str]:
         (lists,) = await library.search("clip", [made["scene"]], pool, sources)
         ranking = _ranking(lists.visual)
     else:
-        ranking = []
+        text = " . ".join([query, made["statement"], *made["keywords"]])
+        ranking = await library.ask_graph(text, made["statement"], pool, sources)
     if not ranking:
         return []
     items = await library.items([i for i, _ in ranking])

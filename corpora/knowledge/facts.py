@@ -1,0 +1,108 @@
+"""What one chunk says: entities and relations, whoever found them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ragweave.corpora.knowledge.names import LONGEST, clean, key_of
+from ragweave.models.text import clip
+
+DESCRIPTION = 600
+"""Characters of one description."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity as one chunk speaks of it.
+
+    Attributes:
+        name: as written.
+        kind: type, such as `person`; empty where it is not known.
+        description: what the chunk says about it.
+        items: (item id, times) of the chunk's items that name it.
+    """
+
+    name: str
+    kind: str = ""
+    description: str = ""
+    items: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Two entities as one chunk speaks of them together.
+
+    Attributes:
+        head: name of one.
+        tail: name of the other.
+        description: what the chunk says about them.
+        weight: how strongly it joins them; times they stand in one item, or the model's own number.
+    """
+
+    head: str
+    tail: str
+    description: str = ""
+    weight: float = 1.0
+
+
+@dataclass
+class Facts:
+    """What one chunk says.
+
+    Attributes:
+        entities: by the digest of their name's normal form.
+        relations: by the two digests, in order.
+    """
+
+    entities: dict[str, Entity] = field(default_factory=dict)
+    relations: dict[tuple[str, str], Relation] = field(default_factory=dict)
+
+
+def facts_of(entities: Iterable[Entity], relations: Iterable[Relation]) -> Facts:
+    """Join what was found in one chunk: equal names become one entity, an unknown end of a relation an entity too.
+
+    Weights of one pair add up; the first type that is known stays; descriptions that differ are joined.
+    """
+    out = Facts()
+    for e in entities:
+        _add(out, e)
+    for r in relations:
+        head, tail = key_of(r.head), key_of(r.tail)
+        if not head or not tail or head == tail or max(len(clean(r.head)), len(clean(r.tail))) > LONGEST:
+            continue
+        for name in (r.head, r.tail):
+            _add(out, Entity(name))
+        pair = (head, tail) if head < tail else (tail, head)
+        before = out.relations.get(pair)
+        weight = max(0.0, r.weight) + (before.weight if before else 0.0)
+        told = _joined(before.description if before else "", r.description)
+        out.relations[pair] = Relation(clean(r.head), clean(r.tail), told, weight)
+    return out
+
+
+def _add(out: Facts, e: Entity) -> None:
+    name = clean(e.name)
+    key = key_of(name)
+    if not key or len(name) > LONGEST:
+        return
+    before = out.entities.get(key)
+    if before is None:
+        out.entities[key] = Entity(name, clean(e.kind).lower()[:40], clip(e.description, DESCRIPTION), e.items)
+        return
+    counts = dict(before.items)
+    for item, n in e.items:
+        counts[item] = max(counts.get(item, 0), n)
+    out.entities[key] = Entity(
+        before.name,
+        before.kind or clean(e.kind).lower()[:40],
+        _joined(before.description, e.description),
+        tuple(counts.items()),
+    )
+
+
+def _joined(one: str, other: str) -> str:
+    parts = [" ".join(p.split()) for p in (one, other)]
+    if not parts[1] or parts[1] in parts[0]:
+        return clip(parts[0], DESCRIPTION)
+    return clip(" ".join(filter(None, parts)), DESCRIPTION)

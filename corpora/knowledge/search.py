@@ -1,0 +1,193 @@
+"""Asking the graph: match entities to the question, weigh them, go to their neighbours, and from there to the items.
+
+The rank of an entity is part of the score of every chunk and item it leads to. (The published code sorts chunks by the
+neighbours that they share with an entity and forgets how well the entity matched, so that the chunks of hubs win
+whatever is asked.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, or_, select
+
+from ragweave.corpora.catalog import LibraryRow
+from ragweave.corpora.knowledge.links import groups
+from ragweave.corpora.knowledge.names import key_of
+from ragweave.corpora.knowledge.vectors import CORPUS
+from ragweave.corpora.schema import aliases, mentions, relations
+from ragweave.corpora.spaces import entity_space
+from ragweave.corpora.stores import Stores
+from ragweave.corpora.vectors import Matrix
+from ragweave.models.text import STOP, STOP_CJK, words
+
+MATCHES = 20
+"""Entities that vectors may bring (VideoRAG takes 20)."""
+LIKE = 0.45
+"""Lowest cosine of an entity that the question does not name."""
+LIKENESS = 0.5
+"""Weight of an entity that is only like the question, beside one that it names."""
+NEIGHBOURS = 60
+"""Neighbours that count."""
+BEYOND = 0.3
+"""Weight of a neighbour beside the entity that it was reached from."""
+CHUNK = 0.3
+"""Weight of its chunk beside an item's own mentions."""
+_LONGEST = 4
+"""Words of a name that is looked up in the question."""
+_COMMON = 0.2
+"""Share of all chunks from which an entity is too common to lead anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An entity that the question is about.
+
+    Attributes:
+        key: digest of its name's normal form; of several names of one entity each is a match.
+        score: how well it matches, in [0, 1], 1 where the question names it.
+    """
+
+    key: str
+    score: float
+
+
+def search(
+    held: Stores, row: LibraryRow, text: str, vectors: Matrix, k: int, sources: Sequence[str] = ()
+) -> tuple[list[tuple[str, float]], list[Match]]:
+    """Return up to k (item id, score), best first, and the entities that led there.
+
+    Args:
+        held: the stores.
+        row: the library.
+        text: question, statement and keywords: names in it are looked up.
+        vectors: of the statement, shape (n, dim).
+        k: most items.
+        sources: search only these source ids; empty means all.
+    """
+    like: dict[str, float] = {}
+    found = held.vectors.query(row.id, CORPUS, entity_space(row.space), row.generation, vectors, MATCHES, sources)
+    for hits in found:
+        for key, cosine in hits:
+            if cosine >= LIKE:
+                like[key] = max(like.get(key, 0.0), LIKENESS * cosine)
+    with held.catalog.engine.begin() as connection:
+        scores = _matches(connection, row.id, text, like)
+        if not scores:
+            return [], []
+        weights = _specific(connection, row.id, scores)
+        ranked = {key: scores[key] * weights[key] for key in scores if weights.get(key)}
+        near = _neighbours(connection, row.id, ranked)
+        items = _items(connection, row.id, ranked, near, sources)
+    best = sorted(items.items(), key=lambda r: (-r[1], r[0]))[:k]
+    return best, [Match(key, scores[key]) for key in sorted(ranked, key=lambda i: (-ranked[i], i))]
+
+
+def _matches(connection: Connection, library: str, text: str, like: Mapping[str, float]) -> dict[str, float]:
+    """Return the score of each entity that the text names or is like, with the other names of each."""
+    grams = {key_of(g): g for g in ngrams(text)}
+    query = select(mentions.c.entity).where(mentions.c.library == library, mentions.c.entity.in_(list(grams)))
+    scores = dict(like)
+    # Of names inside each other the longer one is meant.
+    for key in set(connection.execute(query.distinct()).scalars()):
+        scores[key] = 1.0 if " " in grams[key] else 0.8
+    pairs = connection.execute(
+        select(aliases.c.one, aliases.c.other, aliases.c.reason).where(
+            aliases.c.library == library, or_(aliases.c.one.in_(list(scores)), aliases.c.other.in_(list(scores)))
+        )
+    ).all()
+    group = groups((a, b, why) for a, b, why in pairs)
+    best: dict[str, float] = {}
+    for key, root in group.items():
+        best[root] = max(best.get(root, 0.0), scores.get(key, 0.0))
+    return {**scores, **{key: best[root] for key, root in group.items()}}
+
+
+def ngrams(text: str) -> list[str]:
+    """Return the runs of up to four words of a text, without those that begin or end with a function word."""
+    said = words(text)
+    out: list[str] = []
+    for size in range(1, _LONGEST + 1):
+        for at in range(len(said) - size + 1):
+            run = said[at : at + size]
+            if not {run[0], run[-1]} & (STOP | STOP_CJK) and len("".join(run)) > 1:
+                out.append(" ".join(run))
+    return list(dict.fromkeys(out))
+
+
+def _specific(connection: Connection, library: str, keys: Iterable[str]) -> dict[str, float]:
+    """Return the inverse frequency of entities over chunks; 0 for one that stands almost everywhere."""
+    total = _chunks(connection, library)
+    query = (
+        select(mentions.c.entity, func.count())
+        .where(mentions.c.library == library, mentions.c.entity.in_(list(keys)))
+        .group_by(mentions.c.entity)
+    )
+    return {key: 0.0 if n > max(5, _COMMON * total) else math.log1p(total / n) for key, n in connection.execute(query)}
+
+
+def _chunks(connection: Connection, library: str) -> int:
+    chunks = select(mentions.c.chunk).where(mentions.c.library == library).distinct().subquery()
+    return int(connection.execute(select(func.count()).select_from(chunks)).scalar_one())
+
+
+def _neighbours(connection: Connection, library: str, ranked: Mapping[str, float]) -> dict[str, float]:
+    """Return the score that neighbours get from the entities that matched, by the weight of what joins them."""
+    keys = list(ranked)
+    query = select(relations.c.head, relations.c.tail, func.sum(relations.c.weight)).where(
+        relations.c.library == library, or_(relations.c.head.in_(keys), relations.c.tail.in_(keys))
+    )
+    edges: dict[str, dict[str, float]] = {}
+    for head, tail, weight in connection.execute(query.group_by(relations.c.head, relations.c.tail)):
+        for one, other in ((head, tail), (tail, head)):
+            if one in ranked and other not in ranked:
+                edges.setdefault(one, {})[other] = float(weight)
+    scores: dict[str, float] = {}
+    for key, out in edges.items():
+        total = sum(out.values()) or 1.0
+        for other, weight in out.items():
+            scores[other] = scores.get(other, 0.0) + ranked[key] * weight / total
+    best = sorted(scores.items(), key=lambda r: (-r[1], r[0]))[:NEIGHBOURS]
+    return dict(best)
+
+
+def _items(
+    connection: Connection,
+    library: str,
+    ranked: Mapping[str, float],
+    near: Mapping[str, float],
+    sources: Sequence[str],
+) -> dict[str, float]:
+    """Return the score of each item: its own mentions, with a share of its chunk's, neighbours included."""
+    query = select(mentions.c.entity, mentions.c.chunk, mentions.c["items"]).where(
+        mentions.c.library == library, mentions.c.entity.in_([*ranked, *near])
+    )
+    if sources:
+        query = query.where(mentions.c.source.in_(list(sources)))
+    own: dict[str, float] = {}
+    chunks: dict[str, float] = {}
+    within: dict[str, str] = {}
+    for entity, chunk, counted in connection.execute(query):
+        score = ranked.get(entity) or BEYOND * near[entity]
+        chunks[chunk] = chunks.get(chunk, 0.0) + score
+        for item, n in counted:
+            within[item] = chunk
+            own[item] = own.get(item, 0.0) + score * (1 + math.log(max(1, n)))
+    top = max(chunks.values(), default=1.0)
+    best = max(own.values(), default=1.0)
+    return {item: score / best + CHUNK * chunks[within[item]] / top for item, score in own.items()}
+
+
+def counts(engine: Engine, library: str) -> tuple[int, int]:
+    """Return how many entities and relations the graph has; of several chunks each counts once."""
+
+    def many(query: Any) -> int:
+        return int(connection.execute(select(func.count()).select_from(query.distinct().subquery())).scalar_one())
+
+    with engine.begin() as connection:
+        entities = many(select(mentions.c.entity).where(mentions.c.library == library))
+        joined = many(select(relations.c.head, relations.c.tail).where(relations.c.library == library))
+    return entities, joined

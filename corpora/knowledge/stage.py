@@ -1,0 +1,205 @@
+"""The stage that makes the knowledge graph: chunk by chunk, after the commit, and where it was left by a kill."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from ragweave.corpora.catalog import LibraryRow
+from ragweave.corpora.knowledge import store
+from ragweave.corpora.knowledge.extractor import Extractor, current
+from ragweave.corpora.knowledge.facts import Entity, Facts, facts_of
+from ragweave.corpora.knowledge.links import pairs
+from ragweave.corpora.knowledge.small import extract
+from ragweave.corpora.knowledge.vectors import refresh
+from ragweave.corpora.recordings import items_of
+from ragweave.corpora.schema import write
+from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.stores import Stores
+from ragweave.corpora.types import Item
+from ragweave.corpora.video.chunks import CHUNK_TOKENS, Chunk, chunks_of
+from ragweave.models.chat_reply import tokens_of
+from ragweave.models.embed import Encoder
+from ragweave.models.errors import ModelTransient, RagweaveError
+from ragweave.models.text import words
+
+logger = logging.getLogger(__name__)
+
+VERSION = 3
+"""Raise it when the rules of extraction change: every chunk is then read anew by the next run."""
+GIVE_UP = 3
+"""Chunks in a row that a model cannot be reached for; the rest waits for the next run."""
+
+Tell = Callable[[int, int], None]
+"""Told how many chunks are read, of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One chunk that is to be read.
+
+    Attributes:
+        source: id of its source.
+        id: id of the chunk.
+        text: its text.
+        texts: text of each of its items, by id.
+    """
+
+    source: str
+    id: str
+    text: str
+    texts: dict[str, str]
+
+
+def catch_up(
+    held: Stores, row: LibraryRow, mind: Encoder, settings: CorporaSettings, stop: threading.Event, tell: Tell
+) -> tuple[int, str]:
+    """Read the chunks that are not in the graph yet; the caller holds the writer lock.
+
+    Each chunk is stored with its row in the ledger in one transaction, so a run that is killed repeats only the chunks
+    in flight. Sources that lost or changed their items lose what those said.
+
+    Returns:
+        How many chunks were read now, and what could not be done, in words, or "".
+    """
+    if settings.entities == "off":
+        return 0, ""
+    maker = current() if settings.entities == "llm" else None
+    if settings.entities == "llm" and maker is None:
+        return 0, "entities were not extracted: RAGWEAVE_ENTITIES is llm, and no chat model is configured"
+    params = hashlib.sha256(f"{VERSION} {maker.name if maker else 'small'}".encode()).hexdigest()[:16]
+    todo, finished, changed = _todo(held, row, settings, params)
+    read, failed, why = 0, 0, ""
+    if todo:
+        tell(0, len(todo))
+        if maker is None:
+            read = _by_rule(held, row, todo, params, stop, tell)
+        else:
+            read, failed, why = asyncio.run(_by_model(held, row, todo, params, maker, stop, tell))
+    if not stop.is_set() and not failed:
+        with write(held.catalog.engine) as connection:
+            for source, digest in finished.items():
+                store.mark(connection, row.id, source, "", store.WHOLE, "done", digest)
+    if read or changed:
+        _join(held, row, mind)
+    refresh(held, row, mind)
+    return read, f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
+
+
+def _todo(
+    held: Stores, row: LibraryRow, settings: CorporaSettings, params: str
+) -> tuple[list[Todo], dict[str, str], bool]:
+    """Return the chunks to read, the digests of the sources they complete, and whether anything left the graph."""
+    engine = held.catalog.engine
+    whole = store.marked(engine, row.id, store.WHOLE)
+    todo: list[Todo] = []
+    finished: dict[str, str] = {}
+    changed = False
+    for source, content in store.contents(engine, row.id, settings.entity_corpora).items():
+        digest = f"{params} {content}"
+        if whole.get((source, "")) == digest:
+            continue
+        finished[source] = digest
+        own = [i for corpus in settings.entity_corpora for i in items_of(engine, row.id, source, corpus)]
+        chunks = _chunks(own)
+        changed |= bool(store.forget_others(engine, row.id, source, [c.id for c in chunks]))
+        done = store.marked(engine, row.id, store.EXTRACT, source)
+        texts = {i.id: i.text for i in own}
+        todo += [
+            Todo(source, c.id, c.text, {i: texts[i] for i in c.clips})
+            for c in chunks
+            if done.get((source, c.id)) != params
+        ]
+    return todo, finished, changed
+
+
+def _chunks(own: Sequence[Item]) -> list[Chunk]:
+    """Return the chunks of a source: of its clips as a recording's, of its paragraphs packed in the same way."""
+    out = chunks_of(own)
+    group: list[Item] = []
+    size = 0
+    for item in [*(i for i in own if i.corpus == "paragraph"), None]:
+        cost = tokens_of(item.text) if item else 0
+        if group and (item is None or size + cost > CHUNK_TOKENS):
+            text = "\n\n".join(i.text for i in group)
+            key = hashlib.sha256("\0".join([*(i.id for i in group), text]).encode("utf-8", "replace")).hexdigest()
+            out.append(Chunk(key[:24], group[0].source, group[0].title, tuple(i.id for i in group), 0.0, 0.0, text))
+            group, size = [], 0
+        if item is not None:
+            group.append(item)
+            size += cost
+    return out
+
+
+def _by_rule(
+    held: Stores, row: LibraryRow, todo: Sequence[Todo], params: str, stop: threading.Event, tell: Tell
+) -> int:
+    for n, chunk in enumerate(todo, 1):
+        if stop.is_set():
+            return n - 1
+        store.put(held.catalog.engine, row.id, chunk.source, chunk.id, extract(chunk.texts), params)
+        tell(n, len(todo))
+    return len(todo)
+
+
+async def _by_model(
+    held: Stores,
+    row: LibraryRow,
+    todo: Sequence[Todo],
+    params: str,
+    maker: Extractor,
+    stop: threading.Event,
+    tell: Tell,
+) -> tuple[int, int, str]:
+    """Ask for all chunks side by side, as many at a time as the model's gate lets through."""
+    read, failed, down, why = 0, 0, 0, ""
+
+    async def one(chunk: Todo) -> None:
+        nonlocal read, failed, down, why
+        if stop.is_set() or down >= GIVE_UP:
+            failed += not stop.is_set()
+            return
+        try:
+            entities, relations = await maker.ask(chunk.text)
+        except RagweaveError as error:
+            logger.info("a chunk was not read for entities: %s", error)
+            failed, why = failed + 1, str(error)
+            down = down + 1 if isinstance(error, ModelTransient) else down
+            return
+        down = 0
+        facts = located(facts_of(entities, relations), chunk.texts)
+        await asyncio.to_thread(store.put, held.catalog.engine, row.id, chunk.source, chunk.id, facts, params)
+        read += 1
+        tell(read, len(todo))
+
+    await asyncio.gather(*(one(chunk) for chunk in todo))
+    return read, failed, why
+
+
+def located(facts: Facts, texts: dict[str, str]) -> Facts:
+    """Find the items that name each entity; one that none names word for word belongs to all of them."""
+    folded = {item: f" {' '.join(words(text))} " for item, text in texts.items()}
+    out = Facts(relations=facts.relations)
+    for key, e in facts.entities.items():
+        said = f" {' '.join(words(e.name))} "
+        counts = tuple((item, n) for item, text in folded.items() if (n := text.count(said)))
+        out.entities[key] = Entity(e.name, e.kind, e.description, counts or tuple((item, 1) for item in texts))
+    return out
+
+
+def _join(held: Stores, row: LibraryRow, mind: Encoder) -> None:
+    """Find anew which names are one entity."""
+    engine = held.catalog.engine
+    known = store.named(engine, row.id)
+    apart = [(a, b) for a, b, why in store.pairs_of(engine, row.id) if why == store.APART]
+    store.put_pairs(engine, row.id, pairs(known.values(), lambda names: mind.texts(list(names)), apart))
+
+
+def unread(held: Stores, row: LibraryRow, corpora: Iterable[str]) -> int:
+    """Return how many sources are not (wholly) in the graph yet."""
+    whole = {source for source, _ in store.marked(held.catalog.engine, row.id, store.WHOLE)}
+    return len(set(store.contents(held.catalog.engine, row.id, list(corpora))) - whole)  # type: ignore[arg-type]

@@ -1,0 +1,174 @@
+"""The working view of the graph: networkx, with the names of one entity joined to one node."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.sqlite import insert
+
+from ragweave.corpora.catalog import LibraryRow
+from ragweave.corpora.knowledge import store
+from ragweave.corpora.knowledge.links import groups
+from ragweave.corpora.knowledge.names import key_of
+from ragweave.corpora.schema import mentions, relations, summaries, write
+from ragweave.corpora.stores import Stores
+from ragweave.models.chat_reply import tokens_of
+from ragweave.models.text import sentences
+
+SUMMARY_TOKENS = 500
+"""Tokens of joined descriptions from which they are put in short (as in the published code)."""
+_MANY = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One entity.
+
+    Attributes:
+        key: digest that stands for it.
+        name: its fullest common name.
+        names: its other names.
+        kind: its type, or empty.
+        chunks: chunks that speak of it.
+        sources: sources that do.
+    """
+
+    key: str
+    name: str
+    names: tuple[str, ...]
+    kind: str
+    chunks: int
+    sources: int
+
+
+def nodes(held: Stores, row: LibraryRow) -> list[Node]:
+    """Return every entity, the most spoken of first."""
+    known = store.named(held.catalog.engine, row.id)
+    root = groups(store.pairs_of(held.catalog.engine, row.id))
+    gathered: dict[str, list[store.Named]] = {}
+    for key, e in known.items():
+        gathered.setdefault(root.get(key, key), []).append(e)
+    out = []
+    for key, rows in gathered.items():
+        rows.sort(key=lambda e: (-e.chunks, -len(e.name), e.name))
+        best = next((e for e in rows if " " in e.name and e.chunks * 3 >= rows[0].chunks), rows[0])
+        kind = next((e.kind for e in rows if e.kind), "")
+        others = tuple(e.name for e in rows if e is not best)
+        out.append(Node(key, best.name, others, kind, sum(e.chunks for e in rows), max(e.sources for e in rows)))
+    return sorted(out, key=lambda n: (-n.chunks, n.name))
+
+
+def graph(held: Stores, row: LibraryRow, most: int = 0) -> Any:
+    """Return the graph as a `networkx.Graph`.
+
+    Nodes are digests with `name`, `names`, `kind`, `chunks` and `sources`; edges have a `weight`.
+
+    Args:
+        held: the stores.
+        row: the library.
+        most: only so many entities, the most spoken of; 0 means all.
+    """
+    import networkx
+
+    drawn = networkx.Graph()
+    kept = nodes(held, row)[: most or None]
+    for n in kept:
+        drawn.add_node(n.key, name=n.name, names=n.names, kind=n.kind, chunks=n.chunks, sources=n.sources)
+    root = groups(store.pairs_of(held.catalog.engine, row.id))
+    query = (
+        select(relations.c.head, relations.c.tail, func.sum(relations.c.weight))
+        .where(relations.c.library == row.id)
+        .group_by(relations.c.head, relations.c.tail)
+    )
+    with held.catalog.engine.begin() as connection:
+        for head, tail, weight in connection.execute(query):
+            one, other = root.get(head, head), root.get(tail, tail)
+            if one != other and one in drawn and other in drawn:
+                before = drawn.get_edge_data(one, other, {"weight": 0.0})["weight"]
+                drawn.add_edge(one, other, weight=before + float(weight))
+    return drawn
+
+
+def find(held: Stores, row: LibraryRow, name: str) -> Node | None:
+    """Return the entity of a name, by any of its names."""
+    key = key_of(name)
+    known = nodes(held, row)
+    return next((n for n in known if key in {key_of(x) for x in (n.name, *n.names)}), None)
+
+
+def keys_of(node: Node) -> list[str]:
+    """Return the digests of all names of an entity."""
+    return list(dict.fromkeys([node.key, *(key_of(n) for n in (node.name, *node.names))]))
+
+
+def places(held: Stores, row: LibraryRow, node: Node, most: int = 50) -> list[str]:
+    """Return the ids of the items that name an entity most often."""
+    counted: dict[str, int] = {}
+    query = select(mentions.c["items"]).where(mentions.c.library == row.id, mentions.c.entity.in_(keys_of(node)))
+    with held.catalog.engine.begin() as connection:
+        for rows in connection.execute(query).scalars():
+            for item, n in rows:
+                counted[item] = counted.get(item, 0) + n
+    return sorted(counted, key=lambda i: (-counted[i], i))[:most]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is said about an entity.
+
+    Attributes:
+        parts: its distinct descriptions.
+        digest: of them.
+        short: what was put in short before, or empty.
+    """
+
+    parts: tuple[str, ...]
+    digest: str
+    short: str
+
+    @property
+    def too_long(self) -> bool:
+        """Whether they are to be put in short."""
+        return tokens_of(" ".join(self.parts)) >= SUMMARY_TOKENS
+
+    def cut(self) -> str:
+        """Return the first sentences of each part that fit, where no model puts them in short."""
+        text = ""
+        for part in self.parts:
+            a, b = next(iter(sentences(part)), (0, len(part)))
+            if tokens_of(text + part[a:b]) >= SUMMARY_TOKENS:
+                break
+            text = f"{text} {part[a:b]}".strip()
+        return text
+
+
+def told(held: Stores, row: LibraryRow, node: Node) -> Told:
+    """Return what is said about an entity over all sources."""
+    found = store.descriptions(held.catalog.engine, row.id, keys_of(node))
+    parts = tuple(dict.fromkeys(d for texts in found.values() for d in texts))
+    digest = hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:24]
+    query = select(summaries.c.text).where(
+        summaries.c.library == row.id, summaries.c.entity == node.key, summaries.c.digest == digest
+    )
+    with held.catalog.engine.begin() as connection:
+        short = connection.execute(query).scalar()
+    return Told(parts, digest, short or "")
+
+
+def keep_summary(held: Stores, row: LibraryRow, node: Node, digest: str, text: str) -> None:
+    """Keep what was put in short, for as long as the descriptions are the same."""
+    values = {"library": row.id, "entity": node.key, "digest": digest, "text": text}
+    statement = insert(summaries).values(values)
+    with write(held.catalog.engine) as connection:
+        new = {"digest": digest, "text": text}
+        connection.execute(statement.on_conflict_do_update(index_elements=["library", "entity"], set_=new))
+
+
+def neighbours(drawn: Any, key: str, most: int = 10) -> Sequence[tuple[str, float]]:
+    """Return (name, weight) of what stands with an entity most often."""
+    rows = [(drawn.nodes[other]["name"], data["weight"]) for other, data in drawn[key].items()]
+    return sorted(rows, key=lambda r: (-r[1], r[0]))[:most]

@@ -1,0 +1,244 @@
+"""The graph is made chunk by chunk, survives what kills it, and goes with its source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from ragweave.corpora.bundle import export_library
+from ragweave.corpora.ingest import index
+from ragweave.corpora.knowledge import extractor, store, view
+from ragweave.corpora.knowledge.extractor import Extractor
+from ragweave.corpora.knowledge.facts import Entity, Relation
+from ragweave.corpora.knowledge.search import ngrams, search
+from ragweave.corpora.knowledge.small import extract
+from ragweave.corpora.library import delete_library, open_library
+from ragweave.corpora.schema import aliases, mentions, relations
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.spaces import entity_space
+from ragweave.corpora.stores import stores
+from ragweave.corpora.unbundle import import_library
+from ragweave.models.embed import encoder
+from ragweave.models.errors import ModelError, ModelTransient
+
+
+def transcript(*lines: str, seconds: int = 20) -> str:
+    cues = [
+        f"00:{n * seconds // 60:02}:{n * seconds % 60:02}.000 --> 00:{(n + 1) * seconds // 60:02}:"
+        f"{(n + 1) * seconds % 60:02}.000\n{line}\n"
+        for n, line in enumerate(lines)
+    ]
+    return "WEBVTT\n\n" + "\n".join(cues)
+
+
+COMET = transcript(
+    "Welcome to the talk about the comet of Pell.",
+    "It was Ada Ostrander who saw the comet from Mount Helder.",
+    "Later Ada Ostrander sold her telescope to the Corvane Observatory.",
+    "The weather was mild.",
+    "On Mount Helder the wind is strong.",
+)
+BREAD = transcript("Today we bake with Boris Tamm.", "Rye bread is what Boris Tamm bakes in Pell.")
+
+
+@pytest.fixture
+async def folder(tmp_path: Path, home: Path) -> Path:
+    where = tmp_path / "talks"
+    where.mkdir()
+    (where / "comet.vtt").write_text(COMET, encoding="utf-8")
+    (where / "bread.vtt").write_text(BREAD, encoding="utf-8")
+    return where
+
+
+def count(table: Any) -> int:
+    with stores().catalog.engine.begin() as connection:
+        return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+
+
+def names() -> set[str]:
+    held = stores()
+    return {n.name for n in view.nodes(held, held.catalog.library("default"))}
+
+
+def vectors() -> list[str]:
+    held = stores()
+    row = held.catalog.library("default")
+    return held.vectors.ids(row.id, "clip", entity_space(row.space), row.generation)
+
+
+async def test_indexing_a_transcript_finds_its_names_and_what_stands_together(folder: Path) -> None:
+    report = await index([folder])
+    assert report.extracted == 2
+    assert {"Ada Ostrander", "Mount Helder", "Corvane Observatory", "Boris Tamm"} <= names()
+    held = stores()
+    drawn = view.graph(held, held.catalog.library("default"))
+    ada = next(k for k, d in drawn.nodes(data=True) if d["name"] == "Ada Ostrander")
+    assert "Mount Helder" in dict(view.neighbours(drawn, ada))
+
+
+async def test_a_second_run_reads_no_chunk_again(folder: Path) -> None:
+    await index([folder])
+    before = (count(mentions), count(relations), vectors())
+    assert (await index([folder])).extracted == 0
+    assert (count(mentions), count(relations), vectors()) == before
+
+
+async def test_a_deleted_recording_takes_its_part_of_the_graph_with_it(folder: Path) -> None:
+    await index([folder])
+    (folder / "bread.vtt").unlink()
+    await index([folder])
+    assert "Boris Tamm" not in names() and "Ada Ostrander" in names()
+    held = stores()
+    sources = {s.id for s in held.catalog.sources(held.catalog.library("default").id)}
+    assert {v.partition("~")[2] for v in vectors()} == sources
+    await delete_library("default")
+    assert (count(mentions), count(relations), count(aliases)) == (0, 0, 0)
+
+
+async def test_a_changed_recording_says_only_what_it_says_now(folder: Path) -> None:
+    await index([folder])
+    (folder / "bread.vtt").write_text(transcript("Today we bake with Olga Reuter."), encoding="utf-8")
+    await index([folder])
+    assert "Olga Reuter" in names() and "Boris Tamm" not in names()
+
+
+async def test_lost_vectors_of_entities_come_back_with_the_next_run(folder: Path) -> None:
+    await index([folder])
+    held = stores()
+    row, before = held.catalog.library("default"), vectors()
+    with held.vectors.changing(row.id, row.generation):
+        held.vectors.discard(row.id, "clip", entity_space(row.space), before[:3])
+    await index([folder])
+    assert vectors() == before
+
+
+async def test_removing_a_source_keeps_the_vectors_of_the_others(folder: Path) -> None:
+    await index([folder])
+    library = await open_library()
+    bread = next(s for s in await library.sources() if s.path.endswith("bread.vtt"))
+    await library.remove(bread.id)
+    kept = vectors()
+    assert kept and not any(v.endswith(bread.id) for v in kept)
+
+
+async def test_off_makes_no_graph(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_ENTITIES", "off")
+    corpora_settings.cache_clear()
+    await index([folder])
+    assert count(mentions) == 0
+
+
+class Model:
+    """Stands in for a language model that extracts."""
+
+    def __init__(self, fail: int = 0, error: Exception | None = None) -> None:
+        self.asked = 0
+        self.fail = fail
+        self.error = error or ModelError("the server refused", "ask again")
+
+    async def ask(self, text: str) -> tuple[list[Entity], list[Relation]]:
+        self.asked += 1
+        if self.asked <= self.fail:
+            raise self.error
+        who = "Ada Ostrander" if "Ostrander" in text else "Boris Tamm"
+        return [Entity(who, "person", "Somebody."), Entity("The Craft", "concept", "A craft.")], [
+            Relation(who, "The Craft", "practises", 9)
+        ]
+
+
+@pytest.fixture
+def by_model(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("RAGWEAVE_ENTITIES", "llm")
+    corpora_settings.cache_clear()
+    yield lambda model: extractor.use(Extractor("scripted", model.ask))
+    extractor.use(None)
+
+
+async def test_a_model_extracts_each_chunk_once(folder: Path, by_model: Any) -> None:
+    model = Model()
+    by_model(model)
+    await index([folder])
+    await index([folder])
+    assert model.asked == 2
+    assert names() == {"Ada Ostrander", "Boris Tamm", "The Craft"}
+
+
+async def test_a_chunk_that_the_model_fails_on_is_read_by_the_next_run(folder: Path, by_model: Any) -> None:
+    model = Model(fail=1)
+    by_model(model)
+    report = await index([folder])
+    assert report.extracted == 1 and any("1 of 2 chunks" in n and "refused" in n for n in report.notes)
+    assert (await index([folder])).extracted == 1
+    assert model.asked == 3
+
+
+async def test_a_model_that_is_down_costs_a_note_and_not_the_run(folder: Path, by_model: Any) -> None:
+    by_model(Model(fail=99, error=ModelTransient("the server is down", "start it")))
+    report = await index([folder])
+    assert report.indexed == 2 and any("down" in n for n in report.notes)
+
+
+async def test_llm_without_a_model_says_so(folder: Path, by_model: Any) -> None:
+    extractor.use(None)
+    assert any("RAGWEAVE_ENTITIES" in n for n in (await index([folder])).notes)
+
+
+async def test_an_entity_that_the_question_names_leads_to_its_clips_first(folder: Path) -> None:
+    await index([folder])
+    held = stores()
+    row = held.catalog.library("default")
+    found, matched = search(held, row, "What did Ada Ostrander do?", encoder().queries(["Ada Ostrander did it."]), 10)
+    items = held.catalog.items(row.id, [i for i, _ in found])
+    assert matched and "Ada Ostrander" in items[found[0][0]].text
+    nothing, _ = search(held, row, "zzz", encoder().queries(["zzz"]), 10)
+    assert not nothing or nothing[0][1] <= found[0][1]
+
+
+async def test_sources_narrow_what_the_graph_leads_to(folder: Path) -> None:
+    await index([folder])
+    held = stores()
+    row = held.catalog.library("default")
+    bread = next(s.id for s in held.catalog.sources(row.id) if s.path.endswith("bread.vtt"))
+    found, _ = search(held, row, "Ada Ostrander in Pell", encoder().queries(["Pell"]), 10, [bread])
+    assert {held.catalog.items(row.id, [i])[i].source for i, _ in found} <= {bread}
+
+
+async def test_a_bundle_carries_the_graph(folder: Path, tmp_path: Path) -> None:
+    await index([folder])
+    bundle = tmp_path / "talks.ragweave"
+    await export_library("default", bundle)
+    await import_library(bundle, "copy", files=folder)
+    held = stores()
+    rows = {name: held.catalog.library(name) for name in ("default", "copy")}
+    assert [n.name for n in view.nodes(held, rows["copy"])] == [n.name for n in view.nodes(held, rows["default"])]
+    copy = rows["copy"]
+    copied = held.vectors.ids(copy.id, "clip", entity_space(copy.space), copy.generation)
+    assert copied == vectors()
+    assert (await index([folder], "copy")).extracted == 0
+
+
+async def test_names_set_apart_stay_two(folder: Path) -> None:
+    (folder / "more.vtt").write_text(
+        transcript("Ada Ostrander: Good evening.", "I am Ada, and Ada likes comets.", "So says Ada."), encoding="utf-8"
+    )
+    await index([folder])
+    held = stores()
+    row = held.catalog.library("default")
+    ada = view.find(held, row, "Ada")
+    assert ada is not None and ada.name == "Ada Ostrander"
+    store.set_apart(held.catalog.engine, row.id, "Ada", "Ada Ostrander")
+    alone = view.find(held, row, "Ada")
+    assert alone is not None and alone.name == "Ada"
+
+
+def test_contractions_and_words_that_only_open_a_sentence_are_no_names() -> None:
+    facts = extract({"a" * 24: "I'm here. Well, then. We met Ada Ostrander. So we left. Yes."})
+    found = {e.name for e in facts.entities.values()}
+    assert "Ada Ostrander" in found and not found & {"I'm", "Well", "So", "Yes"}
+
+
+def test_runs_of_words_are_looked_up_without_function_words_at_their_ends() -> None:
+    assert ngrams("the comet of Pell") == ["comet", "pell", "comet of pell"]
