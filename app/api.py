@@ -67,12 +67,13 @@ async def aindex(
     on_event: Callable[[IndexEvent], None] | None = None,
 ) -> Report:
     """Index files and folders into a library; what is unchanged costs a hash."""
+    from ragweave.captioning import captioner
     from ragweave.corpora.ingest import index as run_index
     from ragweave.corpora.knowledge import extractor
     from ragweave.nodes.entities import extractor as chosen
 
     extractor.use(chosen())
-    return await run_index([Path(p) for p in paths], library, on_event=on_event)
+    return await run_index([Path(p) for p in paths], library, on_event=on_event, captioner=captioner())
 
 
 async def astream(

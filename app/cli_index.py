@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ragweave.corpora.events import Event, Report
 
 _VERBS = {"read": "reading", "embed": "embedding", "commit": "storing"}
+_SENSES = {"look": "looking", "hear": "hearing", "caption": "captioning"}
 _ROWS = 4
 """Files shown at work at the same time."""
 _LISTED = 20
@@ -42,6 +43,7 @@ def index(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: JsonOption = False,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on, and index whatever changes.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and do nothing.")] = False,
 ) -> None:
     """Read files and folders into a library.
 
@@ -49,6 +51,11 @@ def index(
     look like secrets are left out. Files that cannot be read are listed with the reason, and the rest goes on; exit
     code 2 if none could be read.
     """
+    if estimate:
+        from ragweave.cli_estimate import show
+
+        show(paths, library_name(library), as_json=as_json)
+        return
     if watch:
         _watch(paths, library_name(library), quiet=quiet, as_json=as_json)
         return
@@ -72,6 +79,7 @@ def index(
 
 def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -> None:
     """Keep the library up to date until Ctrl-C; with `as_json` one line of JSON per run."""
+    from ragweave.captioning import captioner
     from ragweave.corpora.knowledge import extractor
     from ragweave.corpora.watch import watch
     from ragweave.nodes.entities import extractor as chosen
@@ -85,7 +93,13 @@ def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -
             print_report(console(), report, (), ())
 
     run(
-        watch(paths, library, on_report=told, on_error=lambda error: complain(in_words(error))),
+        watch(
+            paths,
+            library,
+            on_report=told,
+            on_error=lambda error: complain(in_words(error)),
+            captioner=captioner(),
+        ),
         stopped="What was indexed stays.",
     )
 
@@ -97,6 +111,7 @@ class Watcher:
         self.changed: list[str] = []
         self.removed: list[str] = []
         self._at: dict[str, str] = {}
+        self._sensed: dict[tuple[str, str], tuple[float, float, float]] = {}
         self._words, self._total, self._finished = "Looking for files ...", 0, 0
         self._live: Live | None = None
         if shown and err.is_terminal:
@@ -124,6 +139,8 @@ class Watcher:
                 self._words, self._total = "", total
             case events.Staged(path=path, stage=stage):
                 self._at[path] = _VERBS[stage]
+            case events.Perceived(path=path, stage=stage, done=done, total=total, left=left):
+                self._sensed[path, stage] = (done, total, left)
             case events.Done(path=path) | events.Linked(path=path):
                 self.changed.append(path)
                 self._finish(path)
@@ -138,6 +155,7 @@ class Watcher:
 
     def _finish(self, path: str) -> None:
         self._at.pop(path, None)
+        self._sensed = {key: value for key, value in self._sensed.items() if key[0] != path}
         self._finished += 1
 
     def _picture(self) -> RenderableType:
@@ -146,7 +164,7 @@ class Watcher:
         from rich.table import Table
         from rich.text import Text
 
-        from ragweave.render import clean, short_path
+        from ragweave.render import clean, duration, short_path
 
         if self._words:
             return Text(clean(self._words))
@@ -157,7 +175,13 @@ class Watcher:
         # The last to enter a stage are the ones at work; the others wait for their batch.
         latest = list(self._at.items())[-_ROWS:]
         rows = [Text(f"  {verb:<9} {short_path(path)}", no_wrap=True, overflow="ellipsis") for path, verb in latest]
-        return Group(bar, Text(stages, style="dim"), *rows)
+        senses = Table.grid(padding=(0, 1))
+        for (path, stage), (done, total, left) in self._sensed.items():
+            share = f"{100 * done / total if total else 0:.0f} %"
+            ahead = f"{duration(left)} left" if left else ""
+            name = Text(f"  {_SENSES[stage]:<10} {short_path(path)}", no_wrap=True, overflow="ellipsis")
+            senses.add_row(name, ProgressBar(total, done, width=20), share, ahead)
+        return Group(bar, Text(stages, style="dim"), *rows, senses)
 
 
 def print_report(out: Console, report: Report, changed: Sequence[str], removed: Sequence[str]) -> None:

@@ -104,20 +104,28 @@ def show(
     id: Annotated[str, typer.Argument(help="Id that stands beside a citation or a search result.")],
     library: LibraryOption = None,
     as_json: JsonOption = False,
+    to: Annotated[Path | None, typer.Option("--to", help="Write its clip, frame or picture to this file.")] = None,
+    launch: Annotated[bool, typer.Option("--open", help="Open its clip, frame or picture.")] = False,
 ) -> None:
-    """Print the cited text with its place."""
+    """Print the cited text with its place; of a recording also write or open the clip."""
     from ragweave.models.errors import InputError
 
     name = library_name(library)
 
-    async def find() -> Item | None:
-        return (await (await _open(name)).items([id.partition("#")[0]])).get(id.partition("#")[0])
+    async def find() -> tuple[Item | None, str]:
+        opened = await _open(name)
+        return (await opened.items([id.partition("#")[0]])).get(id.partition("#")[0]), opened.id
 
-    item = run(find())
+    item, library_id = run(find())
     if item is None:
         raise InputError(
             f"library {name!r} holds nothing with the id {id!r}", "copy the id as `ragweave search` prints it"
         )
+    if to is not None or launch:
+        from ragweave.cli_open import hand_out
+
+        hand_out(item, library_id, to and to.expanduser().absolute(), launch)
+        return
     if as_json:
         print_json(asdict(item))
         return

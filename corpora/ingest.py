@@ -66,8 +66,6 @@ async def index(
         LibraryError: the library was made by another encoder or a newer Ragweave, or is being written.
     """
     name, tell = check_name(library), on_this_loop(on_event)
-    if captioner is not None:
-        await captioner.check()
     return await stoppable(lambda stop: _index(paths, name, tell, stop, wait, captioner))
 
 

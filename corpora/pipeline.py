@@ -138,7 +138,7 @@ class Pipeline:
                 file = self._identify(path, before)
                 if file is None:
                     continue
-                if file.source in held:
+                if file.source in held and not (file.params and self._intake.incomplete(file.sha256)):
                     if before is not None and before.source == file.source and before.status != "failed":
                         self._as_before.append(file)
                         self._unchanged(path)
@@ -179,7 +179,8 @@ class Pipeline:
     def _identify_recording(self, path: str, before: Known | None) -> File | None:
         params = self._intake.params(path, self._params)
         try:
-            if before is not None and before.unchanged(Stat.of(path), params):
+            seen = before is not None and before.unchanged(Stat.of(path), params)
+            if seen and not self._intake.incomplete(before.sha256 if before else ""):
                 self._unchanged(path)
                 return None
         except OSError:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ragweave.corpora.events import Event, Report
 from ragweave.corpora.ingest import index
+from ragweave.corpora.video.captions import Captioner
 from ragweave.corpora.walk import walk
 from ragweave.models.errors import RagweaveError
 
@@ -31,6 +32,7 @@ async def watch(
     on_event: Callable[[Event], None] | None = None,
     on_report: Callable[[Report], None] | None = None,
     on_error: Callable[[RagweaveError], None] | None = None,
+    captioner: Captioner | None = None,
 ) -> None:
     """Index files and folders now and after every change, until cancelled.
 
@@ -44,6 +46,7 @@ async def watch(
         on_event: told about the progress of each run.
         on_report: told about each run that ended.
         on_error: told why a run could not be made.
+        captioner: writes what is seen in the clips of videos.
 
     Raises:
         RagweaveError: the first run could not be made.
@@ -55,7 +58,7 @@ async def watch(
         rested = seen == before or not indexed or time.monotonic() - restless > LONGEST_UNREST
         if seen != indexed and rested:
             try:
-                report = await index(paths, library, on_event=on_event)
+                report = await index(paths, library, on_event=on_event, captioner=captioner)
             except RagweaveError as error:
                 if not indexed:
                     raise

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ragweave.corpora.video.items import ROUGH, spans_of, spread
 from ragweave.corpora.video.job import Tell
 from ragweave.corpora.video.perceived import Perceived
 from ragweave.corpora.video.recording import Recording
+from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 
 CONTEXT = 3_000
@@ -33,13 +35,31 @@ class Captioner:
 
     name: str
     ask: Ask
-    check: Callable[[], Awaitable[None]]
+    check: Callable[[], Coroutine[Any, Any, None]]
+
+
+def why_down(captioner: Captioner) -> str:
+    """Return why a vision model cannot be asked, in words, or ""."""
+    try:
+        asyncio.run(captioner.check())
+    except RagweaveError as error:
+        return str(error)
+    return ""
 
 
 def written(
-    recording: Recording, kept: Perceived, captioner: Captioner, seconds: float, tell: Tell
-) -> tuple[Recording, list[str]]:
-    """Return a recording with the captions of its clips, and what could not be captioned, in words."""
+    recording: Recording, kept: Perceived, captioner: Captioner, seconds: float, tell: Tell, down: str = ""
+) -> tuple[Recording, str]:
+    """Return a recording with the captions of its clips, and what could not be captioned, in words, or "".
+
+    Args:
+        recording: what else is known about it.
+        kept: captions that there are already, and the frames.
+        captioner: the vision model.
+        seconds: length of a clip.
+        tell: told about progress.
+        down: why the model cannot be asked; what is kept is used all the same.
+    """
     spans = spans_of(recording, seconds)
     wanted = [_given(recording, span) for span in spans]
     found: list[str] = [""] * len(spans)
@@ -52,7 +72,7 @@ def written(
         if images:
             key = hashlib.sha256("\0".join([*images, context]).encode()).hexdigest()[:32]
             said = kept.get(f"caption {captioner.name}", key)
-            if said is None:
+            if said is None and not down:
                 paths = [p for name in images if (p := kept.frame(name)) is not None]
                 said = await captioner.ask([p.read_bytes() for p in paths], context)
                 if said:
@@ -67,8 +87,9 @@ def written(
 
     asyncio.run(all_())
     missing = sum(not said and bool(images) for said, (images, _) in zip(found, wanted, strict=True))
-    remarks = [f"{missing} of {len(spans)} clips have no caption: the vision model failed"] if missing else []
-    return replace(recording, captions=tuple(found)), remarks
+    why = down or "the vision model did not answer; the next run asks it again"
+    remark = f"{missing} of {len(spans)} clips have no caption: {why}" if missing else ""
+    return replace(recording, captions=tuple(found)), remark
 
 
 def _given(recording: Recording, span: tuple[float, float]) -> tuple[list[str], str]:

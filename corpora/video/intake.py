@@ -32,6 +32,10 @@ RECORDINGS = (VIDEO, AUDIO)
 """Kinds of the sources that are perceived, as the catalog names them."""
 
 
+_INCOMPLETE = "incomplete"
+"""File beside what was perceived: the vision model did not answer for every clip."""
+
+
 def demuxer_of(path: str) -> str:
     """Return how a recording is opened, or "" for any other file and one that cannot be read."""
     try:
@@ -80,6 +84,7 @@ class Intake:
         self._library = library
         self._max_words = max_words
         self._caption = caption
+        self._down: str | None = None
         self._stop = stop
 
     def params(self, path: str, base: str) -> str:
@@ -161,15 +166,33 @@ class Intake:
             note_size(kept, file.stat.size)
             perceiver = Perceiver(Work(job, Senses(listens, ocr()), kept, tell, self._stop))
             recording = perceiver.run()
-            if self._caption is not None:
-                recording, remarks = captions.written(recording, kept, self._caption, self._settings.clip_seconds, tell)
-                warnings += remarks
+            recording, remarks = self._captioned(recording, kept, tell)
+            warnings += remarks
             kept.give_frames([f.image for f in recording.frames], media)
         finally:
             kept.close()
         frames = tuple(Frame(f.time, f"{file.source}/{f.image}") for f in recording.frames)
         date = next((d for k in ("creation_time", "date") if (d := iso_date(container.tags.get(k)))), None)
         return replace(recording, frames=frames, date=date), [*warnings, *perceiver.warnings]
+
+    def incomplete(self, sha256: str) -> bool:
+        """Whether captions of a recording are missing that another run may get."""
+        return self._caption is not None and (self._folder(sha256) / _INCOMPLETE).exists()
+
+    def _captioned(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
+        if self._caption is None:
+            return recording, []
+        if self._down is None:  # found out once a run, before the first frame is sent
+            self._down = captions.why_down(self._caption)
+        recording, missing = captions.written(
+            recording, kept, self._caption, self._settings.clip_seconds, tell, self._down
+        )
+        marker = kept.folder / _INCOMPLETE
+        if missing:
+            marker.touch()
+        else:
+            marker.unlink(missing_ok=True)
+        return recording, [missing] if missing else []
 
     def _folder(self, sha256: str) -> Path:
         return folder_of(self._settings.home, self._library, sha256)

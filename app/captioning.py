@@ -1,0 +1,44 @@
+"""The vision model that writes captions of clips while they are indexed, where one is set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragweave.corpora.video.captions import Captioner
+
+
+def captioner() -> Captioner | None:
+    """Return what writes captions, or None where RAGWEAVE_VISION is not set.
+
+    A chat model that is set for answers alone is never sent the frames of a video.
+    """
+    from ragweave.models.settings import model_settings
+
+    if not model_settings().vision:
+        return None
+    import numpy as np
+
+    from ragweave.corpora.video.captions import Captioner
+    from ragweave.models.caption import caption
+    from ragweave.models.chat import chat
+    from ragweave.models.meter import Meter
+    from ragweave.models.pictures import jpeg
+    from ragweave.prompts import captions
+
+    model = chat("vision")
+    if model is None:
+        return None
+    meter = Meter()
+
+    async def ask(images: Sequence[bytes], context: str) -> str | None:
+        return await caption(images, context, prompt=captions, language="", node="caption", meter=meter)
+
+    async def check() -> None:
+        asked = chat("vision")
+        if asked is not None:
+            grey = jpeg(np.full((16, 16, 3), 128, dtype=np.uint8))
+            await asked.text([("user", "Say: ready.")], node="caption", meter=meter, images=[grey])
+
+    return Captioner(f"{model.name} at {model.host}", ask, check)

@@ -1,0 +1,69 @@
+"""`ragweave show ID --to FILE` and `--open`: the clip, frame or picture behind an item."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ragweave.models.errors import InputError, RagweaveError
+
+if TYPE_CHECKING:
+    from ragweave.corpora.types import Item
+
+
+def hand_out(item: Item, library_id: str, to: Path | None, launch: bool) -> None:
+    """Write the clip or picture of an item to a file, or open it.
+
+    Where the recording is gone, the stored frame stands in for the clip, and a line says so.
+
+    Args:
+        item: the item.
+        library_id: id of its library.
+        to: file to write; None writes into a temporary folder.
+        launch: open it with the program of this machine.
+
+    Raises:
+        InputError: the item has neither clip nor picture, or the file cannot be written.
+    """
+    target = to or Path(tempfile.mkdtemp(prefix="ragweave-")) / item.id
+    written = _clip(item, target) if item.locator.get("kind") == "time" else None
+    written = written or _picture(item, library_id, target)
+    if written is None:
+        raise InputError("There is neither a clip nor a picture of it", "its text is all there is: leave out --to")
+    typer.echo(f"Wrote {written}")
+    if launch:
+        typer.launch(str(written))
+
+
+def _clip(item: Item, to: Path) -> Path | None:
+    from ragweave.corpora.video.clip_file import cut_clip
+
+    where = item.locator
+    try:
+        return cut_clip(Path(where["file"]), where.get("start", 0.0), where.get("end", 0.0), to)
+    except InputError:
+        raise
+    except RagweaveError as error:
+        typer.echo(f"The clip itself cannot be cut: {error}", err=True)
+        return None
+
+
+def _picture(item: Item, library_id: str, to: Path) -> Path | None:
+    from ragweave.corpora.media import Media
+
+    image = item.locator.get("image")
+    if not image:
+        return None
+    found = Media.of(library_id).path(image)
+    to = to if to.suffix.lower() == found.suffix else to.with_suffix(found.suffix)
+    if to.exists():
+        raise InputError(f"{to} exists", "name another file")
+    try:
+        shutil.copyfile(found, to)
+    except OSError as error:
+        raise InputError(f"{to} cannot be written ({error.strerror})", "name another file") from error
+    return to

@@ -1,0 +1,167 @@
+"""What a run would take before it begins: seconds, bytes, and the calls, tokens and cost of the models that are set."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragweave.corpora.catalog import check_name
+from ragweave.corpora.scan import Known, Stat, known_paths
+from ragweave.corpora.settings import CorporaSettings, corpora_settings
+from ragweave.corpora.stages import params_hash
+from ragweave.corpora.stores import stores
+from ragweave.corpora.video.captions import Captioner
+from ragweave.corpora.video.intake import Intake, companion, demuxer_of, installed, subtitles_of_others
+from ragweave.corpora.video.streams import Container, examine
+from ragweave.corpora.walk import walk
+from ragweave.models.chat_images import IMAGE_TOKENS
+from ragweave.models.errors import LibraryNotFound, RagweaveError
+from ragweave.models.settings import model_settings
+
+LOOKING = 0.09
+"""Seconds per second of film on two quiet cores: decoding 0.03, reading five frames of a clip 0.06."""
+HEARING = {"pocketsphinx": 0.14, "whisper": 0.5, "moonshine": 0.3, "endpoint": 0.03}
+"""Seconds per second of speech; docs/video.md says where the first was measured, the others are guesses."""
+_TEXT = 400_000
+"""Bytes of text files read, embedded and stored in a second."""
+_BYTES = 10_000
+"""Bytes of frames, text and vectors per second of film that moves all the time; slides take a tenth."""
+_SOUND_BYTES = 300
+"""Bytes of text and vectors per second of sound."""
+_CONTEXT_TOKENS, _REPLY_TOKENS = 500, 120
+_FRAMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One video or recording that a run would take in.
+
+    Attributes:
+        path: the file.
+        seconds: how long it lasts, as its container claims.
+        picture: whether there is something to look at.
+        speech: what would give its words: subtitles, the name of a hearer, or "".
+    """
+
+    path: str
+    seconds: float
+    picture: bool
+    speech: str
+
+
+@dataclass(slots=True)
+class Estimate:
+    """What a run would take.
+
+    Attributes:
+        texts: other files that would be read.
+        text_bytes: their size.
+        recordings: videos and recordings that would be taken in.
+        unreadable: (path, reason) of those that cannot be.
+        unchanged: files that the library holds as they are.
+        seconds: wall time, on two cores.
+        bytes: most that would be stored.
+        model: vision model that would be asked, or "".
+        calls: calls of it.
+        tokens: tokens in and out.
+        cost: in the unit of the rates, or None where the model has no rate.
+    """
+
+    texts: int = 0
+    text_bytes: int = 0
+    recordings: list[Recorded] = field(default_factory=list)
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+    unchanged: int = 0
+    seconds: float = 0.0
+    bytes: int = 0
+    model: str = ""
+    calls: int = 0
+    tokens: int = 0
+    cost: float | None = None
+
+    @property
+    def hours(self) -> float:
+        """Hours of film and sound."""
+        return sum(r.seconds for r in self.recordings) / 3600
+
+
+def estimate(paths: Sequence[Path], library: str, captioner: Captioner | None = None) -> Estimate:
+    """Say what `index` would take for the same arguments; nothing is stored.
+
+    Raises:
+        RagweaveError: the settings cannot be used.
+    """
+    settings, held = corpora_settings(), stores()
+    try:
+        row = held.catalog.library(check_name(library))
+        known, name = known_paths(held.catalog, row.id), row.id
+    except LibraryNotFound:
+        known, name = {}, ""
+    intake = Intake(settings, name, 1, captioner, threading.Event())
+    files = [str(path) for path in walk([Path(p).expanduser().absolute() for p in paths]).files]
+    beside = subtitles_of_others(files, lambda p: bool(demuxer_of(p))) if installed() else {}
+    found = Estimate(model=captioner.name if captioner else "")
+    for path in (p for p in files if p not in beside):
+        how = demuxer_of(path)
+        if _is_known(path, known, intake, bool(how)):
+            found.unchanged += 1
+        elif how:
+            _record(found, path, how)
+        else:
+            found.texts += 1
+            found.text_bytes += Path(path).stat().st_size
+    _add_up(found, settings)
+    return found
+
+
+def _is_known(path: str, known: dict[str, Known], intake: Intake, recording: bool) -> bool:
+    before = known.get(path)
+    if before is None:
+        return False
+    params = intake.params(path, params_hash()) if recording else params_hash()
+    try:
+        return before.params_hash == params and before.status != "failed" and before.stat.same(Stat.of(path))
+    except OSError:
+        return False
+
+
+def _record(found: Estimate, path: str, how: str) -> None:
+    try:
+        container = examine(path, how)
+    except RagweaveError as error:
+        found.unreadable.append((path, str(error)))
+        return
+    speech = _speech(path, container)
+    found.recordings.append(Recorded(path, container.duration, container.picture() is not None, speech))
+
+
+def _speech(path: str, container: Container) -> str:
+    from ragweave.models.hear import hearer
+
+    if companion(path, model_settings().hear_language) or container.subtitles():
+        return "subtitles"
+    if container.sound() is None:
+        return ""
+    listens = hearer()
+    return listens.label if listens is not None else ""
+
+
+def _add_up(found: Estimate, settings: CorporaSettings) -> None:
+    found.seconds = found.text_bytes / _TEXT
+    found.bytes = found.text_bytes * 3
+    clips = 0
+    for r in found.recordings:
+        looking = LOOKING * r.seconds if r.picture else 0.0
+        # Looking and hearing go side by side: the slower of the two sets the pace.
+        found.seconds += max(looking, HEARING.get(r.speech, 0.0) * r.seconds) + 1.0
+        found.bytes += int(r.seconds * (_BYTES if r.picture else 0) + r.seconds * _SOUND_BYTES)
+        clips += math.ceil(r.seconds / settings.clip_seconds) if r.picture else 0
+    if found.model:
+        given = clips * (_FRAMES * IMAGE_TOKENS + _CONTEXT_TOKENS)
+        found.calls, found.tokens = clips, given + clips * _REPLY_TOKENS
+        rate = model_settings().rate_table().get(found.model.partition(" at ")[0])
+        if rate is not None:
+            found.cost = (given * rate[0] + clips * _REPLY_TOKENS * rate[1]) / 1e6
