@@ -38,6 +38,10 @@ _MARGIN = round(0.2 * RATE / FRAME)
 """Frames kept before and after, so that no consonant is lost."""
 
 
+_PORTION = 64 * FRAME
+"""Samples judged at a time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """A stretch of speech.
@@ -104,46 +108,77 @@ def stretches(blocks: Iterable[Sound], longest: float) -> Iterator[Stretch]:
     Raises:
         MissingExtra: the extra `video` is not installed.
     """
-    vad = Vad()
-    most = int(longest * RATE / FRAME)
-    held = np.zeros(0, np.int16)  # samples from frame `first` on
-    odds: list[float] = []
-    first, opened, silent = 0, -1, 0
+    cutter = _Cutter(int(longest * RATE / FRAME))
     rest = np.zeros(0, np.int16)
-
-    def made(begin: int, end: int) -> Stretch:
-        low, high = max(first, begin - _MARGIN), min(first + len(odds), end + _MARGIN)
-        sound = held[(low - first) * FRAME : (high - first) * FRAME]
-        return Stretch(low * FRAME, sound, float(np.mean(odds[begin - first : end - first])))
-
     for block in blocks:
         rest = np.concatenate([rest, block])
-        whole = len(rest) // FRAME * FRAME
-        new, rest = rest[:whole], rest[whole:]
-        at = first + len(odds)
-        judged = vad.judge(new)
-        held = np.concatenate([held, new])
-        odds += [float(p) for p in judged]
+        # Always judged in the same portions: the outcome must not hang on how the sound happened to arrive.
+        while len(rest) >= _PORTION:
+            yield from cutter.take(rest[:_PORTION])
+            rest = rest[_PORTION:]
+    yield from cutter.take(rest[: len(rest) // FRAME * FRAME])
+    yield from cutter.end()
+
+
+class _Cutter:
+    """Cuts stretches out of sound that comes frame by frame; numbers below count frames from the very first."""
+
+    def __init__(self, most: int) -> None:
+        self._vad = Vad()
+        self._most = most
+        self._held = np.zeros(0, np.int16)
+        self._odds: list[float] = []
+        self._first = 0
+        """Frame with which what is held begins."""
+        self._opened, self._silent = -1, 0
+        self._ready: list[tuple[int, int]] = []
+        """Stretches whose end is known, and the margin after it perhaps not yet."""
+
+    def take(self, sound: Sound) -> Iterator[Stretch]:
+        """Take more sound, a whole number of frames; yield the stretches that are complete."""
+        at = self._first + len(self._odds)
+        judged = self._vad.judge(sound)
+        self._held = np.concatenate([self._held, sound])
+        self._odds += [float(p) for p in judged]
         for n, p in enumerate(judged, at):
-            if p >= SPEECH:
-                opened = n if opened < 0 else opened
-                silent = 0
-            elif opened >= 0 and p < SILENCE:
-                silent += 1
-                if silent >= _HANGOVER:
-                    if n + 1 - silent - opened >= _SHORTEST:
-                        yield made(opened, n + 1 - silent)
-                    opened, silent = -1, 0
-            if opened >= 0 and n + 1 - opened >= most:
-                third = opened + most * 2 // 3
-                cut = third + int(np.argmin(odds[third - first : n + 1 - first]))
-                yield made(opened, cut)
-                opened = cut
-        keep = (opened if opened >= 0 else first + len(odds)) - _MARGIN
-        if keep > first:
-            held, odds, first = held[(keep - first) * FRAME :], odds[keep - first :], keep
-    if opened >= 0 and first + len(odds) - silent - opened >= _SHORTEST:
-        yield made(opened, first + len(odds) - silent)
+            self._step(n, float(p))
+        now = self._first + len(self._odds)
+        while self._ready and self._ready[0][1] + _MARGIN <= now:
+            yield self._made(*self._ready.pop(0))
+        begins = [b for b, _ in self._ready] + ([self._opened] if self._opened >= 0 else [now])
+        keep = min(begins) - _MARGIN
+        if keep > self._first:
+            gone = keep - self._first
+            self._held, self._odds, self._first = self._held[gone * FRAME :], self._odds[gone:], keep
+
+    def end(self) -> Iterator[Stretch]:
+        """Yield what is left when the sound has ended."""
+        now = self._first + len(self._odds)
+        if self._opened >= 0 and now - self._silent - self._opened >= _SHORTEST:
+            self._ready.append((self._opened, now - self._silent))
+        for begin, end in self._ready:
+            yield self._made(begin, end)
+
+    def _step(self, n: int, p: float) -> None:
+        if p >= SPEECH:
+            self._opened = n if self._opened < 0 else self._opened
+            self._silent = 0
+        elif self._opened >= 0 and p < SILENCE:
+            self._silent += 1
+            if self._silent >= _HANGOVER:
+                if n + 1 - self._silent - self._opened >= _SHORTEST:
+                    self._ready.append((self._opened, n + 1 - self._silent))
+                self._opened, self._silent = -1, 0
+        if self._opened >= 0 and n + 1 - self._opened >= self._most:
+            third = self._opened + self._most * 2 // 3
+            cut = third + int(np.argmin(self._odds[third - self._first : n + 1 - self._first]))
+            self._ready.append((self._opened, cut))
+            self._opened = cut
+
+    def _made(self, begin: int, end: int) -> Stretch:
+        low, high = max(0, begin - _MARGIN), min(self._first + len(self._odds), end + _MARGIN)
+        sound = self._held[(low - self._first) * FRAME : (high - self._first) * FRAME]
+        return Stretch(low * FRAME, sound, float(np.mean(self._odds[begin - self._first : end - self._first])))
 
 
 @lru_cache(maxsize=1)

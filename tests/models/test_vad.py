@@ -1,0 +1,106 @@
+"""Speech told from silence: the network on real and made sound, and the cutting of stretches on scripted odds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragweave.models import vad
+from ragweave.models.vad import FRAME, RATE, Vad, stretches
+
+
+class ScriptedVad:
+    """Says of each frame what its first sample is, in hundredths."""
+
+    def judge(self, sound: vad.Sound) -> np.ndarray:
+        return sound.reshape(-1, FRAME)[:, 0].astype(np.float32) / 100
+
+
+def told(*runs: tuple[float, int]) -> vad.Sound:
+    """Return sound whose frames have these odds: (seconds, hundredths)."""
+    return np.concatenate([np.full(int(s * RATE) // FRAME * FRAME, odds, np.int16) for s, odds in runs])
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vad, "Vad", ScriptedVad)
+
+
+def seconds(found: list[vad.Stretch]) -> list[tuple[float, float]]:
+    return [(round(s.start / RATE, 1), round(s.end / RATE, 1)) for s in found]
+
+
+def test_stretches_are_speech_with_a_margin_and_short_pauses_inside(scripted: None) -> None:
+    sound = told((1, 0), (2, 90), (0.2, 0), (1, 90), (2, 0), (1.5, 80), (1, 0))
+    found = list(stretches([sound], 15))
+    assert seconds(found) == [(0.8, 4.4), (6.0, 7.8)]
+    assert found[0].speech > 0.8
+
+
+def test_a_click_is_no_speech(scripted: None) -> None:
+    assert list(stretches([told((1, 0), (0.1, 99), (1, 0))], 15)) == []
+
+
+def test_a_long_stretch_is_cut_where_speech_is_least_sure(scripted: None) -> None:
+    first, second = stretches([told((8, 90), (0.1, 55), (9, 90))], 10)
+    assert first.end / RATE == pytest.approx(8.2, abs=0.15)
+    assert second.end / RATE == pytest.approx(17.1, abs=0.15)
+
+
+def test_speech_up_to_the_very_end_is_kept(scripted: None) -> None:
+    assert seconds(list(stretches([told((1, 0), (2, 90))], 15))) == [(0.8, 3.0)]
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.floats(0.1, 4), st.sampled_from([0, 20, 45, 60, 95])), min_size=1, max_size=8),
+    st.integers(200, 40_000),
+)
+def test_how_the_sound_comes_in_blocks_changes_nothing(runs: list[tuple[float, int]], block: int) -> None:
+    sound = told(*runs)
+
+    def blocks() -> Iterator[vad.Sound]:
+        for at in range(0, len(sound), block):
+            yield sound[at : at + block]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vad, "Vad", ScriptedVad)
+        whole, parts = list(stretches([sound], 5)), list(stretches(blocks(), 5))
+    assert [(s.start, len(s.sound), round(s.speech, 4)) for s in parts] == [
+        (s.start, len(s.sound), round(s.speech, 4)) for s in whole
+    ]
+    assert all(np.array_equal(a.sound, b.sound) for a, b in zip(parts, whole, strict=True))
+    assert all(np.array_equal(s.sound, sound[s.start : s.end]) for s in whole)
+    assert all(len(s.sound) <= (5 + 0.5) * RATE for s in whole)
+
+
+def test_silence_tones_and_noise_are_no_speech() -> None:
+    time = np.arange(4 * RATE) / RATE
+    rng = np.random.default_rng(3)
+    for sound in (np.zeros(4 * RATE), np.sin(2 * np.pi * 440 * time) * 0.4, rng.normal(0, 0.1, 4 * RATE)):
+        assert list(stretches([(sound * 32767).astype(np.int16)], 15)) == []
+
+
+def test_the_network_keeps_its_state_between_blocks() -> None:
+    rng = np.random.default_rng(5)
+    sound = (rng.normal(0, 0.1, 40 * FRAME) * 32767).astype(np.int16)
+    one, two = Vad(), Vad()
+    whole = one.judge(sound)
+    parts = np.concatenate([two.judge(sound[: 16 * FRAME]), two.judge(sound[16 * FRAME :])])
+    assert whole == pytest.approx(parts, abs=1e-4)
+
+
+@pytest.mark.data
+def test_a_lecture_is_almost_all_speech(data_dir: Path) -> None:
+    from ragweave.corpora.video.sound import sound
+
+    path = data_dir / "audio" / "swc_softeng_intro.mp3"
+    found = list(stretches(sound(str(path), "mp3", 0), 15))
+    spoken = sum(len(s.sound) for s in found) / RATE
+    assert 120 < spoken < 160
+    assert all(s.speech > 0.7 for s in found)
