@@ -17,6 +17,7 @@ import numpy as np
 
 from ragweave.corpora.commit import Committer, Outcome
 from ragweave.corpora.events import Done, Event, Failed, Linked, Report, Stage, Staged, Unchanged
+from ragweave.corpora.in_flight import Budget
 from ragweave.corpora.media import Media
 from ragweave.corpora.readers import Readers
 from ragweave.corpora.scan import File, Known, Stat, check_grown, check_unchanged, identify
@@ -91,7 +92,7 @@ class Pipeline:
         """
         self._readers = Readers(self._settings)
         self._as_before: list[File] = []
-        self._budget = _Budget(IN_FLIGHT, self._stop)
+        self._budget = Budget(IN_FLIGHT, self._stop)
         self._to_embed: queue.Queue[Outcome | None] = queue.Queue()
         self._to_commit: queue.Queue[Outcome | File | None] = queue.Queue()
         threads = [
@@ -325,27 +326,3 @@ class Pipeline:
     def _spent(self, stage: Stage, began: float) -> None:
         with self._busy:
             self._report.busy[stage] += time.monotonic() - began
-
-
-class _Budget:
-    """Bytes of files on their way; the scan waits here while the stages behind it are busy."""
-
-    def __init__(self, limit: int, stop: threading.Event) -> None:
-        self._limit = limit
-        self._stop = stop
-        self._held: dict[str, int] = {}
-        self._changed = threading.Condition()
-
-    def take(self, path: str, size: int) -> None:
-        """Wait until the file fits, or is alone."""
-        cost = max(size, 2**14)  # so that very many tiny files are bounded as well
-        with self._changed:
-            while self._held and sum(self._held.values()) + cost > self._limit and not self._stop.is_set():
-                self._changed.wait(timeout=0.2)
-            self._held[path] = cost
-
-    def give(self, path: str) -> None:
-        """A file has left the pipeline."""
-        with self._changed:
-            self._held.pop(path, None)
-            self._changed.notify()
