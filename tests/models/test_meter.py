@@ -118,6 +118,15 @@ def test_a_cost_limit_refuses_a_model_without_a_price() -> None:
         meter.reserve("n", 5, "other")
 
 
+def test_a_prompt_that_would_cost_more_than_is_left_is_refused_before_the_call() -> None:
+    meter = Meter(Limits(calls=-1, cost=1.0), rates={"m": (1_000_000, 0)})
+    with pytest.raises(BudgetSpent, match="cost of 1"):
+        meter.reserve("n", 2, "m")
+    meter.reserve("n", 1, "m")
+    with pytest.raises(BudgetSpent, match="cost of 1"):
+        meter.reserve("n", 1, "m")
+
+
 def test_take_gives_each_row_once_summed_by_role_and_model() -> None:
     meter = Meter()
     meter.record(spend("grade"))

@@ -1,0 +1,189 @@
+"""What a language model or a library can do wrong in a turn, through the agent, over HTTP where a server does it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ragweave.corpora.ingest import index
+from ragweave.corpora.library import create_library
+from ragweave.graphs.agent import graph
+from ragweave.models import chat as chat_module
+from ragweave.models import chat_structured
+from ragweave.models.chat import override
+from ragweave.models.settings import model_settings
+from ragweave.nodes.answer import Answer
+from ragweave.nodes.context import Context
+from ragweave.testing import Fault, ScriptedServer
+
+QUESTION = "Who founded the firm that built the main telescope of the Corvane Observatory?"
+OPENED = "When was the Corvane Observatory opened?"
+
+
+async def ask(question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
+    state: dict[str, Any] = await graph.ainvoke({"messages": [("human", question)]}, context=Context(**knobs))
+    answer: Answer = state["answer"]
+    assert answer.text
+    assert answer.sentences or (answer.abstained and answer.why)
+    return state
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, library: Path) -> Iterator[ScriptedServer]:
+    """A server that is configured as the chat model of every role."""
+    monkeypatch.setattr(chat_module, "BACKOFF", 0.0)
+    chat_structured.forget()
+    with ScriptedServer() as served:
+        monkeypatch.setenv("RAGWEAVE_CHAT", "openai:small")
+        monkeypatch.setenv("RAGWEAVE_CHAT_URL", served.base_url)
+        monkeypatch.setenv("RAGWEAVE_CHAT_CACHE", "false")
+        model_settings.cache_clear()
+        yield served
+
+
+def acting(play: Any, **parts: Any) -> Callable[[Any], Any]:
+    """Let a server play the nodes' parts; a part that is a Fault goes wrong."""
+    model = play(**parts)
+    return lambda received: model.react(_messages(received))
+
+
+def _messages(received: Any) -> list[Any]:
+    return [SimpleNamespace(text=str(m["content"])) for m in received.body["messages"]]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Fault.status(429), "limiting requests"),
+        (Fault.status(400, "maximum context length is 8192 tokens", error="context_length_exceeded"), "long"),
+        (Fault.status(500), "500"),
+        (Fault.drop(), "connection"),
+        (Fault.html(), "Web page|web page|not"),
+    ],
+    ids=["rate-limited", "context exceeded", "server error", "dead", "web page"],
+)
+async def test_a_server_that_always_fails_leaves_the_small_mind_with_the_reason(
+    server: ScriptedServer, fault: Fault, words: str
+) -> None:
+    server._react = lambda received: fault
+    answer: Answer = (await ask(OPENED))["answer"]
+    assert answer.mind == "small"
+    assert "1931" in answer.text
+    assert any(any(w in note for w in words.split("|")) for note in answer.notes), answer.notes
+
+
+async def test_a_server_that_limits_requests_once_is_asked_again(server: ScriptedServer, play: Any) -> None:
+    server.queue(Fault.status(429, retry_after="0"))
+    server._react = acting(play)
+    answer: Answer = (await ask(OPENED))["answer"]
+    assert answer.mind == "llm"
+    assert answer.notes == ()
+
+
+async def test_a_server_that_dies_in_mid_stream_leaves_the_sentence_that_was_shown(
+    server: ScriptedServer, play: Any
+) -> None:
+    server._react = acting(play, generate=Fault.cut(7))
+    model = play()
+
+    def react(received: Any) -> Any:
+        reply = model.react(_messages(received))
+        return Fault.cut(8) if isinstance(reply, str) and "1931 [1]" in reply else reply
+
+    server._react = react
+    answer: Answer = (await ask(OPENED))["answer"]
+    assert "1931" in answer.text
+    assert answer.notes
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Requête : fondateur des ateliers Ostrander",
+        "Поисковый запрос: кто основал мастерские",
+        "I now have everything I need, thanks!",
+        '{"thought": "hm", "action": "search", "input": "Ostrander"}',
+        "<tool_call>search(Ostrander)</tool_call>",
+        "",
+    ],
+    ids=["French labels", "Russian labels", "chatter", "another JSON", "tool call", "nothing"],
+)
+async def test_turns_in_another_format_or_language_end_in_a_stated_way(play: Any, said: str) -> None:
+    model = play(reason=said, generate="UNKNOWN")
+    with override(writer=model):
+        state = await ask(max_hops=2)
+    assert {h["by"] for h in state["hops"]} <= {"small, llm unreadable", "rule"}
+    assert len(model.calls) < 40
+
+
+@pytest.mark.usefixtures("library")
+async def test_an_answer_in_another_language_that_the_evidence_does_not_hold_is_declined(play: Any) -> None:
+    with override(writer=play(generate="Она была открыта в 1999 году [1].")):
+        answer: Answer = (await ask(OPENED))["answer"]
+    assert answer.abstained
+    assert answer.dropped == 1
+
+
+@pytest.mark.usefixtures("library")
+async def test_a_model_that_never_stops_writing_is_cut_to_a_bounded_answer(play: Any) -> None:
+    endless = "It was opened in 1931 [1]. " * 400
+    with override(writer=play(generate=endless)):
+        answer: Answer = (await ask(OPENED))["answer"]
+    assert "1931" in answer.text
+
+
+@pytest.mark.parametrize("mind", ["small", "llm"])
+async def test_a_library_without_documents_is_named_as_the_reason(play: Any, mind: Any) -> None:
+    await create_library("default")
+    with override(writer=play(reason={"learnt": "", "missing": "all", "enough": False, "query": "Corvane"})):
+        answer: Answer = (await ask(OPENED, mind=mind, max_hops=2))["answer"]
+    assert answer.abstained
+    assert answer.why == "the library holds nothing yet"
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("knobs", [{"max_model_calls": 0}, {"max_tokens": 1}, {"max_cost": 1e-9}, {"max_hops": 0}])
+async def test_a_budget_of_nothing_ends_in_an_answer_that_names_it(
+    play: Any, monkeypatch: pytest.MonkeyPatch, knobs: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_RATES", '{"scripted": [1000, 1000], "*": [1000, 1000]}')
+    model_settings.cache_clear()
+    model = play()
+    with override(writer=model):
+        answer: Answer = (await ask(OPENED, **knobs))["answer"]
+    if "max_hops" not in knobs:
+        assert model.calls == []
+        assert any("limit" in note for note in answer.notes), answer.notes
+
+
+@pytest.mark.usefixtures("library")
+async def test_a_question_that_needs_no_search_makes_none(play: Any) -> None:
+    for mind in ("small", "llm"):
+        with override(writer=play(route="none", converse="Good morning!")):
+            state = await ask("Hello!", mind=mind)
+        assert state["answer"].citations == ()
+        assert not state.get("hops")
+
+
+DATES = ["2999-01-01", "1970-01-01", "yesterday", "0000-00-00", "2024-13-45", "", "[2024]", "9" * 400]
+
+
+@pytest.mark.parametrize("when", DATES)
+async def test_a_date_that_cannot_be_meant_neither_lifts_nor_buries_a_document(tmp_path: Path, when: str) -> None:
+    for name, date, fare in (("a", "2025-04-01", "3.10"), ("b", "2025-05-01", "4.20"), ("c", when, "9.90")):
+        path = tmp_path / f"{name}.md"
+        path.write_text(f"---\ndate: {date}\n---\n\n# Fare\n\nThe fare of the Pell ferry is {fare} crowns.\n", "utf-8")
+        stamp = datetime(1970, 1, 1, tzinfo=UTC).timestamp()
+        os.utime(path, (stamp, stamp))
+    await index([tmp_path])
+    state = await ask("What is the latest fare of the Pell ferry?", mind="small", sentences=1)
+    assert "4.20" in state["answer"].text
+    weights = {Path(e["locator"]["file"]).stem: e["fresh"] for e in state["evidence"]}
+    assert weights["b"] > weights["c"] >= weights["a"]
