@@ -1,0 +1,128 @@
+"""UniversalRAG alone: each question goes to its corpus, and what cannot be read ends in a stated way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.corpora.ingest import index
+from ragweave.graphs.universal_rag import graph
+from ragweave.models import router
+from ragweave.models.chat import override
+from ragweave.models.errors import InputError
+from ragweave.nodes.context import Context
+from ragweave.testing import ScriptedChat
+
+ITEMS: list[dict[str, Any]] = [
+    {"kind": "paragraph", "title": "Lease", "text": "The lease of the flat was signed on 3 May 2019 in Tartu."},
+    {"kind": "document", "title": "Offers", "text": "Orlow offers five years of support. Saar offers two, for less."},
+    {"kind": "image", "title": "Boiler", "caption": "A red valve above a grey boiler, photographed in the cellar."},
+    {
+        "kind": "clip",
+        "title": "Tour",
+        "transcript": "Now we bleed the radiator.",
+        "file": "t.mp4",
+        "start": 5,
+        "end": 9,
+    },
+    {"kind": "video", "title": "Tour", "transcript": "We go through the cellar, then the attic.", "file": "t.mp4"},
+]
+
+
+@pytest.fixture
+async def library(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, ITEMS)), encoding="utf-8")
+    await index([tmp_path / "items.jsonl"], "default")
+
+
+async def ask(question: str, **knobs: Any) -> Any:
+    sent: Any = {"messages": [("human", question)]}
+    return await graph.ainvoke(sent, context=Context(**{"mind": "small", **knobs}))
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("question", "corpus", "said", "kind"),
+    [
+        ("When was the lease signed?", "paragraph", "3 May 2019", "heading"),
+        ("What colour is the valve in the photo of the boiler?", "image", "red valve", "image"),
+        ("At which moment of the recording do they bleed the radiator?", "clip", "bleed the radiator", "time"),
+    ],
+)
+async def test_each_question_reaches_its_corpus_and_finds_what_opens(
+    question: str, corpus: str, said: str, kind: str
+) -> None:
+    state = await ask(question)
+    assert state["routes"][0]["corpora"][0] == corpus
+    (best,) = [e for e in state["evidence"] if said in e["text"] and e["corpus"] == corpus]
+    assert best["locator"]["kind"] == kind
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    "reply", ["Image", "image.", "**image**", "The answer lies in the image!", '"image"', "label: image"]
+)
+async def test_a_label_is_read_with_whatever_stands_around_it(reply: str) -> None:
+    with override(judge=ScriptedChat(replies=[reply]), writer=ScriptedChat()):
+        state = await ask("What colour is the valve?", route_by="llm")
+    assert (state["routes"][0]["corpora"], state["routes"][0]["by"]) == (["image"], "llm")
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("reply", ["hologram", "", "paragraph or image", "not image", "I cannot say."])
+async def test_a_reply_that_is_no_label_falls_back_to_the_head_and_never_to_chance(reply: str) -> None:
+    seen = set()
+    for _ in range(3):
+        with override(judge=ScriptedChat(react=lambda messages: reply), writer=ScriptedChat()) as models:
+            del models
+            state = await ask("What colour is the valve in the photo?", route_by="llm")
+        assert state["routes"][0]["by"] == "small, llm unreadable"
+        seen.add(tuple(state["routes"][0]["corpora"]))
+    assert seen == {("image",)}
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("question", "corpora"),
+    [
+        ("What colour is the valve in the photo?\nA. red\nB. blue", ["image"]),
+        ("Welche Farbe hat das Ventil auf dem Foto?", ["image"]),
+        ("照片里的阀门是什么颜色?", ["image"]),
+        ("¿De qué color es la válvula en la foto?", ["image"]),
+    ],
+)
+async def test_options_and_other_languages_are_routed_like_the_plain_question(
+    question: str, corpora: list[str]
+) -> None:
+    assert (await ask(question))["routes"][0]["corpora"] == corpora
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [("", "empty|no text|holds no"), ("   \n", "empty|no text|holds no"), ("word " * 10_000, "characters")],
+)
+async def test_a_question_that_is_none_or_endless_is_refused_in_a_sentence(question: str, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        await ask(question)
+
+
+def test_the_head_itself_survives_ten_thousand_words() -> None:
+    found = router.predict("valve photo boiler " * 3_400)
+    assert sum(found.values()) == pytest.approx(1) and set(found) == {
+        "none",
+        "paragraph",
+        "document",
+        "image",
+        "clip",
+        "video",
+    }
+
+
+@pytest.mark.usefixtures("library")
+async def test_unified_routing_searches_everything_and_still_answers() -> None:
+    state = await ask("When was the lease signed?", route_by="unified")
+    assert len(state["routes"][0]["corpora"]) == 5 and "3 May 2019" in state["answer"].text
