@@ -148,6 +148,36 @@ def second_corpus_curve(
     return points
 
 
+@dataclass(frozen=True, slots=True)
+class Sure:
+    """What a threshold of the ensemble leaves to the language model.
+
+    Attributes:
+        threshold: confidence compared with.
+        calls: share of questions below it, for each of which the model is asked.
+        above: accuracy of the head on the others.
+        below: accuracy of the head on those; a model pays where it does better than this.
+    """
+
+    threshold: float
+    calls: float
+    above: float
+    below: float
+
+
+def sure_curve(gold: Sequence[str], small: Sequence[Decision], thresholds: Sequence[float] = THRESHOLDS) -> list[Sure]:
+    """Return, per threshold, how right the head is where it is sure and where it is not; no model is asked."""
+    right = np.array([g == d.label for g, d in zip(gold, small, strict=True)], dtype=float)
+    confidence = np.array([d.confidence for d in small])
+    points = []
+    for t in thresholds:
+        sure = confidence >= t
+        above = float(right[sure].mean()) if sure.any() else 1.0
+        below = float(right[~sure].mean()) if (~sure).any() else 1.0
+        points.append(Sure(t, float((~sure).mean()), above, below))
+    return points
+
+
 def ensemble_curve(
     gold: Sequence[str],
     small: Sequence[Decision],
