@@ -49,7 +49,7 @@ export function confirm(title, text, verb) {
       title,
       [
         h("p", { text, dir: "auto" }),
-        h("div.choices", {}, h("button.button", { type: "button", autofocus: true, text: "Cancel", on: { click: choose(false) } }), h("button.button.danger.main", { type: "button", text: verb, on: { click: choose(true) } })),
+        h("div.choices", {}, h("button.button", { type: "button", autofocus: true, text: "Cancel", on: { click: choose(false) } }), h("button.button.danger.primary", { type: "button", text: verb, on: { click: choose(true) } })),
       ],
       { classes: "small", onclose: () => resolve(agreed) },
     );
@@ -60,7 +60,7 @@ export function confirm(title, text, verb) {
 export function askText(title, { label, value = "", verb, save }) {
   const input = h("input.field", { type: "text", value, maxlength: "100", required: true, autocomplete: "off", "aria-label": label, placeholder: label, dir: "auto" });
   const wrong = h("p.wrong", { role: "alert" });
-  const button = h("button.button.main", { type: "submit", text: verb });
+  const button = h("button.button.primary", { type: "submit", text: verb });
   const form = h("form", { method: "dialog" }, input, wrong, h("div.choices", {}, button));
   const dialog = openDialog(title, [form], { classes: "small" });
   form.addEventListener("submit", async (event) => {

@@ -11,7 +11,7 @@ export function askForKey(problem) {
   open = true;
   const input = h("input.field", { type: "password", name: "key", required: true, autocomplete: "current-password", maxlength: "200", "aria-label": "API key", placeholder: "rw_…" });
   const wrong = h("p.wrong", { role: "alert" });
-  const button = h("button.button.main", { type: "submit", text: "Open" });
+  const button = h("button.button.primary", { type: "submit", text: "Open" });
   const form = h(
     "form.login",
     {},

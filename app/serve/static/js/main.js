@@ -33,9 +33,9 @@ async function start() {
   buildComposer();
   watchDrops();
   watchScroll();
+  await Promise.all([loadThreads(), follow()]);
   document.getElementById("app").hidden = false;
-  await loadThreads();
-  await follow();
+  focusIfKeys();
   watch();
 }
 
@@ -57,8 +57,12 @@ async function follow() {
   } else {
     fresh();
   }
-  // On a touch screen the keyboard would cover the page before anything is read.
-  if (window.matchMedia("(pointer: fine)").matches) focusQuestion();
+  focusIfKeys();
+}
+
+/** Put the cursor into the question, but not on a touch screen: its keyboard would cover the page. */
+function focusIfKeys() {
+  if (window.matchMedia("(pointer: fine)").matches && document.getElementById("panel").hidden) focusQuestion();
 }
 
 function watch() {

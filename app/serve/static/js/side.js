@@ -10,7 +10,7 @@ import { openShortcuts } from "./shortcuts.js";
 import { openSources } from "./sources.js";
 import { held, loadThreads, on, state } from "./state.js";
 import { themeButton } from "./theme.js";
-import { counted } from "./words.js";
+import { counted, some } from "./words.js";
 import { recall, remember } from "./prefs.js";
 
 const app = () => document.getElementById("app");
@@ -57,7 +57,8 @@ export function foldOver() {
 
 function drawLibrary() {
   const items = Object.entries(state.library.items).map(([corpus, n]) => counted(corpus, n));
-  const told = held(state.library) ? items.slice(0, 2).join(", ") : "empty";
+  const told = held(state.library) ? some(held(state.library), "item") : "empty";
+  choice.title = items.join(", ");
   choice.setAttribute("aria-label", `Library ${state.library.name}, ${told}. Choose another`);
   fill(choice, icon("books"), h("span.grow", {}, h("span.name", { text: state.library.name, dir: "auto" }), h("span.fine.number", { text: told })), icon("down"));
 }

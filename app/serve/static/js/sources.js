@@ -51,10 +51,8 @@ function row(source, only) {
   const ok = source.status !== "failed";
   const facts = [source.kind, ok ? some(source.items, "item") : "", size(source.bytes), day(source.date || source.indexed)].filter(Boolean).join(" · ");
   const chosen = only.includes(source.id);
-  const limit = ok
-    ? iconButton(icon("check"), chosen ? `Search all sources again, not only ${source.name}` : `Search only ${source.name}`, () => setOnlySources(chosen ? only.filter((id) => id !== source.id) : [...only, source.id]), "bare.small.only")
-    : null;
-  limit?.setAttribute("aria-pressed", String(chosen));
+  const pick = () => setOnlySources(chosen ? only.filter((id) => id !== source.id) : [...only, source.id]);
+  const limit = ok && h("button.button.small.only", { type: "button", "aria-pressed": String(chosen), "aria-label": `Search only ${source.name}`, text: "Only this", on: { click: pick } });
   const link = ok ? h("a.name", { href: source.media, target: "_blank", rel: "noopener noreferrer", text: source.name, dir: "auto" }) : h("span.name", { text: source.name, dir: "auto" });
   return h(
     "li",

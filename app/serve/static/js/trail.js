@@ -22,6 +22,7 @@ const NEXT = {
 };
 
 const MAKERS = { small: "small mind", llm: "language model", gate: "first look is strong", scores: "scores", rrf: "ranks" };
+const CORPORA = ["paragraph", "document", "image", "clip", "video"];
 const VERDICTS = { correct: "good", ambiguous: "warn", incorrect: "bad" };
 
 export class Trail {
@@ -72,7 +73,7 @@ export class Trail {
 }
 
 function row(step) {
-  const by = MAKERS[step.by] || step.by;
+  const by = MAKERS[step.by] || (CORPORA.includes(step.by) ? corpusName(step.by) : step.by);
   const told = h("p.told", {}, h("span.title", { text: step.title }));
   const meta = h("span.meta.fine.number", { text: `${by}${by ? ", " : ""}${lasted(step.seconds)}` });
   return h("li.step", {}, h("div.head", {}, told, meta), detail(step));
@@ -91,7 +92,7 @@ function detail(step) {
     return h("div", {}, said(step.summary), list(data.urls.map(host)));
   }
   if (step.node === "reason") return reasoned(data, step.summary);
-  return said(step.summary);
+  return said(step.summary.replace(new RegExp(`^(${CORPORA.join("|")}): `), (_, corpus) => `in ${corpusName(corpus)}: `));
 }
 
 const said = (text) => h("p.said", { text, dir: "auto" });

@@ -6,7 +6,7 @@ import { announce, fill, h, iconButton, toast } from "./dom.js";
 import { icon } from "./icons.js";
 import { inline } from "./markdown.js";
 import { Trail } from "./trail.js";
-import { lasted, number, some } from "./words.js";
+import { lasted, number, providerName, some } from "./words.js";
 
 export class Turn {
   /**
@@ -98,8 +98,8 @@ export class Turn {
     const answered = (agreed) => () => this.doing.consent(agreed);
     fill(
       this.asked,
-      h("p", {}, h("strong", { text: "Search the web for this?" }), h("span.soft", { text: ` “${event.query}” would be sent to ${event.provider}.`, dir: "auto" })),
-      h("div.choices", {}, h("button.button.main.small", { type: "button", text: "Search the web", on: { click: answered(true) } }), h("button.button.small", { type: "button", text: "Stay offline", on: { click: answered(false) } })),
+      h("p", {}, h("strong", { text: "Search the web for this?" }), h("span.soft", { text: ` “${event.query}” would be sent to ${providerName(event.provider)}.`, dir: "auto" })),
+      h("div.choices", {}, h("button.button.primary.small", { type: "button", text: "Search the web", on: { click: answered(true) } }), h("button.button.small", { type: "button", text: "Stay offline", on: { click: answered(false) } })),
     );
     this.asked.hidden = false;
   }
@@ -137,7 +137,8 @@ export class Turn {
   ended(answer) {
     const models = answer.usage.filter((u) => u.model);
     const sum = (key) => answer.usage.reduce((total, u) => total + u[key], 0);
-    const writer = answer.mind === "small" ? "Sentences of your sources, chosen by the small mind" : answer.model;
+    const small = answer.citations.length ? "Sentences of your sources, chosen by the small mind" : "Small mind";
+    const writer = answer.mind === "small" ? small : answer.model;
     const spent = [
       writer,
       sum("calls") ? some(sum("calls"), "model call") : "no model call",
@@ -173,8 +174,12 @@ function sentenceOf(text, support, citations) {
 }
 
 function abstention(answer) {
-  const why = answer.why || answer.text;
+  const why = sentenceCase(answer.why || answer.text);
   return h("div.abstained", {}, h("p.head", { text: "There is no answer to this in what was searched." }), h("p", { text: why, dir: "auto" }));
+}
+
+function sentenceCase(text) {
+  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}${/[.!?。]$/.test(text) ? "" : "."}`;
 }
 
 function usageTable(models, line) {

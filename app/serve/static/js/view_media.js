@@ -12,7 +12,7 @@ export async function pictureView(citation, body) {
   const { picture, media, bbox } = citation.open;
   const image = h("img", { alt: citation.title || "Cited picture" });
   const box = h("span.box", { hidden: true });
-  const frame = h("div.sheet-frame", { tabindex: "0", role: "region", "aria-label": "Picture" }, h("div.sheet", {}, image, box));
+  const frame = h("div.sheet-frame", { tabindex: "0", role: "region", "aria-label": "Picture" }, h("div.sheet.seen", {}, image, box));
   fill(body, frame, quoted(citation));
   image.src = picture || media;
   try {
@@ -33,13 +33,14 @@ export async function pictureView(citation, body) {
 /** Play a recording from the cited second; the end of the passage is marked, and playing stops there once. */
 export async function videoView(citation, body) {
   const { media, start = 0, end, kind } = citation.open;
+  if (kind === "transcript") return spoken(citation, body);
   const sound = iconOf(kind) === "audio";
   const player = h(sound ? "audio" : "video", { controls: true, preload: "metadata", playsinline: true, "aria-label": `${citation.title} at ${clock(start)}` });
   const strip = h("span.strip-part");
   const now = h("span.strip-now");
   const bar = h("div.strip", { "aria-hidden": "true" }, strip, now);
   const told = h("p.fine.number", { role: "status" });
-  const play = h("button.button.main.small", { type: "button", on: { click: again } }, icon("play"), `Play ${span(start, end)}`);
+  const play = h("button.button.primary.small", { type: "button", on: { click: again } }, icon("play"), `Play ${span(start, end)}`);
   let within = true; // still inside the cited passage on the first way through
 
   function again() {
@@ -84,10 +85,16 @@ export async function videoView(citation, body) {
   };
 }
 
+/** A transcript without its recording: the words, and the time at which they are said. */
+async function spoken(citation, body) {
+  const { start = 0, end } = citation.open;
+  fill(body, h("p.fine", { text: `Said at ${span(start, end)}. The library holds the transcript, not the recording.` }), await words(citation, "What is said there"), quoted(citation));
+}
+
 async function words(citation, title) {
   try {
     const { text } = await call("GET", itemAddress(citation));
-    if (!text.trim()) return "";
+    if (!text.trim() || text.trim() === citation.quote.trim()) return "";
     return h("details.words-of", { open: text.length < 1500 }, h("summary", { text: title }), h("p.text", { text, dir: "auto" }));
   } catch {
     return "";

@@ -22,7 +22,7 @@ function draw() {
       box,
       h("h1", { text: "Ask your own files" }),
       h("p.lead", { text: "Put in documents, pictures and recordings. Every sentence of an answer is checked against them, and opens the page, the picture or the second it came from." }),
-      h("div.dropzone", {}, icon("upload"), h("p", { text: `Drop files or folders here to index them into “${state.library.name}”.` }), h("button.button.main", { type: "button", text: "Choose files", on: { click: pickFiles } }), h("p.fine", { text: "They stay on this machine." })),
+      h("div.dropzone", {}, icon("upload"), h("p", { text: `Drop files or folders here to index them into “${state.library.name}”.` }), h("button.button.primary", { type: "button", text: "Choose files", on: { click: pickFiles } }), h("p.fine", { text: "They stay on this machine." })),
     );
     return;
   }

@@ -50,6 +50,11 @@ export const counted = (corpus, n) => some(n, CORPORA[corpus] || corpus);
 /** The name of a corpus in words. */
 export const corpusName = (corpus) => `${CORPORA[corpus] || corpus}${corpus === "none" ? "" : "s"}`;
 
+const PROVIDERS = { folder: "a folder of saved pages on this machine", searx: "a SearxNG server", tavily: "Tavily", duckduckgo: "DuckDuckGo", wikipedia: "Wikipedia" };
+
+/** The name of a web search in words. */
+export const providerName = (provider) => PROVIDERS[provider] || provider;
+
 /** Where a citation lies, in words: page 3, a heading path, 1:05–1:20, a host. */
 export function place(locator) {
   if (locator.url) return host(locator.url);

@@ -1,0 +1,157 @@
+"""One server and one Chromium for all tests of the page; every test gets a browser window of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.testing.server import Received, ScriptedServer
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+HERE = Path(__file__).resolve().parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder, and skip them where there is no browser."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.page)
+            if CHROMIUM is None:
+                item.add_marker(pytest.mark.skip(reason="no chromium on this machine (Debian: apt install chromium)"))
+
+
+@dataclass
+class Script:
+    """What the language model says next."""
+
+    answer: list[str] = field(default_factory=lambda: ["UNKNOWN"])
+
+    def __call__(self, request: Received) -> Any:
+        """Answer a request by what it asks for."""
+        if "numbered evidence" in request.prompt:
+            return self.answer
+        return "Learnt: enough.\nFinal Answer: it is known"
+
+
+@dataclass(frozen=True)
+class Site:
+    """The server under test."""
+
+    url: str
+    home: Path
+    script: Script
+    model: ScriptedServer
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A real server on a free port, over a home that was made for it."""
+    home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("files")
+    web = folder / "web"
+    web.mkdir()
+    (web / "kraken.md").write_text(
+        "---\ntitle: Kraken\nurl: https://sea.example/kraken\n---\nThe kraken of Bergen weighs 900 tonnes.\n"
+    )
+    script = Script()
+    with ScriptedServer(react=script) as model:
+        env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_")} | {
+            "RAGWEAVE_HOME": str(home),
+            "RAGWEAVE_CHAT": "scripted",
+            "RAGWEAVE_CHAT_URL": model.base_url,
+            "RAGWEAVE_CHAT_KEY": "none",
+            "RAGWEAVE_CHAT_CACHE": "false",
+            "RAGWEAVE_MIND": "small",
+            "RAGWEAVE_WEB_PROVIDER": "folder",
+            "RAGWEAVE_WEB_FOLDER": str(web),
+            "PYTHONUNBUFFERED": "1",
+        }
+        subprocess.run([sys.executable, str(HERE / "stage.py"), str(home), str(folder / "made")], env=env, check=True)
+        command = [sys.executable, "-m", "ragweave.cli", "serve", "--port", "0", "--log", "none"]
+        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True, cwd=folder)
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://[\d.]+:\d+", process.stdout.readline())
+            assert found, "the server did not start"
+            yield Site(found.group(), home, script, model)
+        finally:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(10)
+            finally:
+                process.kill()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium."""
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--mute-audio"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def window(browser: Any, site: Site) -> Iterator[Callable[..., Any]]:
+    """Open windows that share nothing; an error of a script, and any request to another host, fails the test."""
+    contexts: list[Any] = []
+    wrong: list[str] = []
+
+    def open_window(path: str = "/", keep: dict[str, str] | None = None, strict: bool = True, **options: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        contexts.append(context)
+        context.set_default_timeout(15_000)
+        for key, value in (keep or {}).items():
+            context.add_init_script(f"localStorage.setItem('ragweave.{key}', '{value}')")
+        page = context.new_page()
+        if strict:
+            context.on("request", lambda request: _only_here(request.url, site.url, wrong))
+            page.on("pageerror", lambda error: wrong.append(str(error)))
+            page.on("console", lambda told: wrong.append(told.text) if _is_wrong(told) else None)
+        page.goto(site.url + path)
+        page.wait_for_selector("#question")
+        return page
+
+    yield open_window
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def _only_here(url: str, base: str, wrong: list[str]) -> None:
+    if not url.startswith((base, "blob:", "data:")):
+        wrong.append(f"a request to {url}")
+
+
+def _is_wrong(told: Any) -> bool:
+    # A refused request is written to the console by the browser itself; the page shows it in words.
+    return told.type == "error" and "Failed to load resource" not in told.text
+
+
+@pytest.fixture
+def ask() -> Callable[..., Any]:
+    """Ask in a window, wait for the end of the turn, and return it."""
+
+    def asked(page: Any, question: str, wait: bool = True) -> Any:
+        turns = page.locator(".turn")
+        before = turns.count()
+        page.fill("#question", question)
+        page.keyboard.press("Enter")
+        turn = turns.nth(before)
+        turn.wait_for()
+        if wait:
+            sync_api.expect(page.locator(".turn.over")).to_have_count(before + 1, timeout=30_000)
+        return turn
+
+    return asked

@@ -1,0 +1,188 @@
+"""Asking, reading, stopping, and conversations that stay."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+
+QUESTION = "When was the lamp of the lighthouse first lit?"
+LLM = json.dumps({"mind": "llm", "route_by": "small", "grade_by": "small", "expand_when": "never", "max_hops": 1})
+
+
+def test_an_answer_comes_sentence_by_sentence_with_its_steps_sources_and_what_it_took(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    turn = ask(page, QUESTION)
+    assert "3 October 1874" in turn.locator(".sentence").first.inner_text()
+    assert turn.locator(".sources .title").first.inner_text().startswith("The lighthouse")
+    assert "no model call" in turn.locator(".usage").inner_text()
+    turn.locator(".trail summary").click()
+    steps = turn.locator(".step .title").all_inner_texts()
+    assert steps[0] == "Understood the question" and steps[-1] == "Checked the answer"
+    chosen = turn.locator(".bars .chosen").inner_text()
+    assert "passages" in chosen and "%" in chosen
+    assert turn.locator(".verdict .word").first.inner_text() == "correct"
+    assert "1874" in page.locator("#live").inner_text()
+    assert page.locator(".thread.here").inner_text().strip() == QUESTION
+
+
+def test_an_abstention_says_why_and_claims_nothing(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    turn = ask(window(), "How tall is the cathedral of Ulm in Bavaria?")
+    assert "no answer" in turn.locator(".abstained .head").inner_text()
+    assert len(turn.locator(".abstained p").nth(1).inner_text()) > 20
+    assert turn.locator(".cite").count() == 0
+
+
+def test_a_conversation_is_whole_after_a_reload_and_goes_on(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    ask(page, QUESTION)
+    said = page.locator(".answer").inner_text()
+    steps = page.locator(".step").count()
+    page.reload()
+    page.wait_for_selector(".turn.over")
+    assert page.locator(".answer").inner_text() == said
+    assert page.locator(".step").count() == steps
+    second = ask(page, "Which families kept the watch there?")
+    assert "Three families" in second.inner_text()
+    assert page.locator(".turn").count() == 2
+
+
+def test_the_model_writes_and_what_it_writes_unsupported_is_left_out(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "It was lit by king Gustav of Sweden [1]. "]
+    turn = ask(window(keep={"settings": LLM}), QUESTION)
+    assert "1874" in turn.locator(".answer").inner_text()
+    assert "Gustav" not in turn.locator(".answer").inner_text()
+    assert "1 sentence left out" in turn.locator(".notes").inner_text()
+    assert "model call" in turn.locator(".usage").inner_text()
+
+
+def test_stopping_keeps_what_was_checked_also_after_a_reload(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 200]
+    site.model.part_delay = 0.5
+    try:
+        page = window(keep={"settings": LLM})
+        turn = ask(page, QUESTION, wait=False)
+        turn.locator(".sentence").first.wait_for()
+        page.click("button[aria-label=Stop]")
+        page.wait_for_selector(".turn.over .stopped")
+    finally:
+        site.model.part_delay = 0.0
+    page.reload()
+    page.wait_for_selector(".turn.over .stopped")
+    assert "1874" in page.locator(".sentence").inner_text()
+    assert page.get_by_role("button", name="Ask", exact=True).is_visible()
+
+
+def test_a_reload_in_the_middle_finds_the_answer_under_way(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    site.script.answer = ["The lamp was first lit ", "on 3 October ", "1874 [1]."]
+    site.model.part_delay = 0.7
+    try:
+        page = window(keep={"settings": LLM})
+        ask(page, QUESTION, wait=False)
+        page.wait_for_selector(".step", state="attached")
+        page.reload()
+        page.wait_for_selector("button[aria-label=Stop]")
+        page.wait_for_selector(".turn.over")
+    finally:
+        site.model.part_delay = 0.0
+    assert "1874" in page.locator(".answer").inner_text()
+    assert page.locator(".turn").count() == 1
+
+
+def test_two_windows_do_not_mix(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    one, other = window(), window()
+    ask(one, QUESTION)
+    ask(other, "What does the new pier cost?")
+    assert one.locator(".turn").count() == other.locator(".turn").count() == 1
+    assert "1874" in one.locator(".answer").inner_text()
+    assert "2.6 million" in other.locator(".answer").inner_text()
+    assert one.url != other.url
+
+
+def test_a_conversation_is_renamed_and_deleted(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    page = window()
+    ask(page, QUESTION)
+    page.locator(".thread.here").hover()
+    page.locator(".thread.here").get_by_role("button", name="Rename").click()
+    page.keyboard.type("The first lamp")
+    page.keyboard.press("Enter")
+    expect(page).to_have_title(re.compile("^The first lamp"))
+    page.reload()
+    page.wait_for_selector(".turn.over")
+    here = page.locator(".thread.here")
+    assert here.inner_text().strip() == "The first lamp"
+    before = page.locator(".thread").count()
+    here.hover()
+    here.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.locator(".thread")).to_have_count(before - 1)
+    assert page.locator(".turn").count() == 0
+
+
+@pytest.mark.parametrize(("button", "words"), [("Search the web", "900 tonnes"), ("Stay offline", "declined")])
+def test_nothing_is_searched_on_the_web_before_consent(
+    window: Callable[..., Any], ask: Callable[..., Any], button: str, words: str
+) -> None:
+    page = window(keep={"settings": json.dumps({"web": "ask"})})
+    turn = ask(page, "How much does the kraken of Bergen weigh?", wait=False)
+    dialog = page.get_by_role("dialog", name="Search the web?")
+    dialog.wait_for()
+    assert "kraken" in dialog.locator(".sent").inner_text()
+    dialog.get_by_role("button", name=button).click()
+    page.wait_for_selector(".turn.over")
+    assert words in turn.inner_text()
+
+
+def test_escape_puts_the_question_for_consent_off_and_the_turn_keeps_asking(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window(keep={"settings": json.dumps({"web": "ask"})})
+    turn = ask(page, "How much does the kraken of Bergen weigh?", wait=False)
+    page.get_by_role("dialog").wait_for()
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    page.reload()
+    page.get_by_role("dialog").wait_for()
+    page.keyboard.press("Escape")
+    turn = page.locator(".turn")
+    turn.get_by_role("button", name="Stay offline").click()
+    page.wait_for_selector(".turn.over")
+    assert "declined" in turn.inner_text()
+
+
+def test_a_question_that_is_refused_says_why_and_can_be_asked_again(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window(keep={"settings": json.dumps({"top_k": 9999})})
+    turn = ask(page, QUESTION)
+    assert "top_k" in turn.get_by_role("alert").inner_text()
+    assert turn.get_by_role("button", name="Ask again").is_visible()
+    assert page.locator(".thread.here").count() == 0
+
+
+def test_a_server_that_is_gone_is_named_and_the_page_goes_on_when_it_is_back(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    page.context.set_offline(True)
+    turn = ask(page, QUESTION)
+    assert "cannot be reached" in turn.get_by_role("alert").inner_text()
+    page.context.set_offline(False)
+    turn.get_by_role("button", name="Ask again").click()
+    page.locator(".turn .answer").nth(1).get_by_text("1874").wait_for()

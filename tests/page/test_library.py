@@ -1,0 +1,113 @@
+"""Libraries, uploads, sources and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+
+def _choose(page: Any, name: str) -> None:
+    page.locator("button.library").click()
+    page.get_by_role("dialog").locator("button.choose", has_text=name).click()
+    expect(page.locator("button.library .name")).to_have_text(name)
+
+
+def test_files_are_dropped_in_and_a_bad_one_says_why_while_the_rest_is_indexed(
+    window: Callable[..., Any], ask: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = window()
+    page.locator("button.library").click()
+    page.get_by_role("button", name="New library").click()
+    page.get_by_label("Name of the library").fill("mills")
+    page.get_by_role("button", name="Create").click()
+    expect(page.locator("button.library .name")).to_have_text("mills")
+    expect(page.get_by_text("Drop files or folders here")).to_be_visible()
+    page.keyboard.press("Escape")
+    transfer = page.evaluate_handle(
+        """() => {
+          const data = new DataTransfer();
+          data.items.add(new File(["# The watermill\\n\\nThe watermill of Ostra was built in 1702.\\n"], "mill.md"));
+          data.items.add(new File(["%PDF-1.7 broken"], "broken.pdf"));
+          return data;
+        }"""
+    )
+    page.dispatch_event("body", "dragenter", {"dataTransfer": transfer})
+    expect(page.get_by_text("Index into “mills”")).to_be_visible()
+    page.dispatch_event("body", "drop", {"dataTransfer": transfer})
+    board = page.locator(".board")
+    expect(board.locator("h2")).to_have_text("1 file indexed, 1 could not be", timeout=60_000)
+    expect(board.locator("li.bad")).to_contain_text("broken.pdf")
+    assert len(board.locator("li.bad .state").inner_text()) > 20
+    expect(board.locator("li.good")).to_contain_text("mill.md")
+    board.get_by_role("button", name="Close").click()
+    expect(page.locator(".held")).to_contain_text("passage")
+    assert "1702" in ask(page, "When was the watermill of Ostra built?").inner_text()
+
+    page.get_by_role("button", name="Sources", exact=True).click()
+    sources = page.get_by_role("dialog")
+    expect(sources.get_by_role("status")).to_have_text("2 sources, 1 could not be read")
+    expect(sources.locator("li.failed .wrong")).to_be_visible()
+    sources.get_by_role("button", name="Remove broken.pdf").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    expect(sources.get_by_role("status")).to_have_text("1 source")
+    page.keyboard.press("Escape")
+
+    page.locator("button.library").click()
+    page.get_by_role("button", name="Delete mills").click()
+    page.get_by_role("button", name="Delete the library").click()
+    expect(page.get_by_role("dialog").locator(".rows li", has_text="mills")).to_have_count(0)
+
+
+def test_the_library_chosen_in_one_window_leaves_the_other_alone_and_survives_a_reload(
+    window: Callable[..., Any],
+) -> None:
+    one, other = window(), window()
+    _choose(one, "media")
+    one.reload()
+    expect(one.locator("button.library .name")).to_have_text("media")
+    expect(other.locator("button.library .name")).to_have_text("default")
+
+
+def test_only_the_chosen_sources_are_searched(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    page = window()
+    page.get_by_role("button", name="Sources", exact=True).click()
+    page.get_by_role("button", name="Search only council-2024.pdf").click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="only 1 source")).to_be_visible()
+    turn = ask(page, "When was the lamp of the lighthouse first lit?")
+    assert "1874" not in turn.locator(".answer").inner_text()
+    page.get_by_role("button", name="only 1 source").click()
+    assert "1874" in ask(page, "When was the lamp of the lighthouse first lit?").locator(".answer").inner_text()
+
+
+def test_settings_come_from_the_server_count_for_the_next_question_and_stay(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    page.get_by_role("button", name="Settings of a run").click()
+    dialog = page.get_by_role("dialog", name="Settings of a run")
+    dialog.get_by_label("Rounds of search").fill("99")
+    dialog.get_by_label("Rounds of search").blur()
+    expect(dialog.get_by_role("alert").filter(has_text="10")).to_be_visible()
+    dialog.get_by_label("Rounds of search").fill("1")
+    dialog.get_by_label("Method").select_option("rag_fusion")
+    dialog.get_by_text("All settings").click()
+    dialog.get_by_label("Top k").fill("2")
+    dialog.get_by_label("Top k").blur()
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(page.get_by_role("button", name="3 changed")).to_be_visible()
+    turn = ask(page, "When was the lamp of the lighthouse first lit?")
+    turn.locator(".trail summary").click()
+    titles = turn.locator(".step .title").all_inner_texts()
+    assert "Chose where to look" not in titles
+    assert "2 of" in turn.locator(".step", has_text="Joined and ordered").inner_text()
+    page.get_by_role("button", name="3 changed").click()
+    page.get_by_role("button", name="Set all back").click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Settings", exact=True)).to_be_visible()

@@ -1,0 +1,131 @@
+"""What a citation opens: text, a page of a PDF, a picture, a recording, a web page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+
+@pytest.fixture
+def kept(window: Callable[..., Any]) -> Any:
+    """The conversation that cites a picture, a recording and a web page."""
+    page = window()
+    page.get_by_role("link", name="What about the pump?").click()
+    page.wait_for_selector(".turn.over")
+    return page
+
+
+def test_text_opens_under_its_heading_with_the_words_marked_and_gives_the_focus_back(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    turn = ask(page, "When was the lamp of the lighthouse first lit?")
+    chip = turn.locator(".sentence .cite").first
+    chip.click()
+    panel = page.get_by_role("complementary")
+    expect(panel.locator("mark")).to_have_text("The lamp of the lighthouse was first lit on 3 October 1874.")
+    assert panel.locator(".crumbs li").all_inner_texts() == ["The lighthouse", "History"]
+    assert "western cape" in panel.locator(".beside").first.inner_text()
+    assert page.evaluate("document.activeElement.id") == "panel-title"
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    assert page.evaluate("document.activeElement.className") == "cite"
+
+
+def test_a_pdf_opens_at_its_page_with_the_box_over_the_words(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    ask(page, "What does the new pier cost?").locator(".sentence .cite").first.click()
+    panel = page.get_by_role("complementary")
+    expect(panel.get_by_text("Page 1 of 2")).to_be_visible()
+    expect(panel.locator(".sheet .box")).to_be_visible()
+    sheet, box = (panel.locator(s).bounding_box() for s in (".sheet img", ".sheet .box"))
+    # The words stand in the upper third of the page.
+    assert 0.1 < (box["y"] - sheet["y"]) / sheet["height"] < 0.4
+    assert box["width"] < 0.9 * sheet["width"]
+    panel.get_by_role("button", name="Next page").click()
+    expect(panel.get_by_text("Page 2 of 2")).to_be_visible()
+    expect(panel.locator(".sheet .box")).to_be_hidden()
+    panel.get_by_role("button", name="Back to the cited page").click()
+    expect(panel.locator(".sheet .box")).to_be_visible()
+
+
+def test_a_picture_opens_with_its_box(kept: Any) -> None:
+    kept.locator(".sentence .cite").nth(0).click()
+    panel = kept.get_by_role("complementary")
+    expect(panel.locator(".sheet .box")).to_be_visible()
+    sheet, box = (panel.locator(s).bounding_box() for s in (".sheet img", ".sheet .box"))
+    middle = (box["x"] + box["width"] / 2 - sheet["x"]) / sheet["width"]
+    assert middle == pytest.approx(0.25, abs=0.01)
+    assert (box["y"] + box["height"] / 2 - sheet["y"]) / sheet["height"] == pytest.approx(1 / 3, abs=0.01)
+    expect(panel.locator(".quoted")).to_contain_text("PUMP HOUSE")
+
+
+def test_a_recording_opens_at_its_second_and_stops_where_the_passage_ends(kept: Any) -> None:
+    kept.locator(".sentence .cite").nth(1).click()
+    panel = kept.get_by_role("complementary")
+    expect(panel.get_by_text("The passage stands at 0:04–0:06 of 0:09.")).to_be_visible()
+    video = panel.locator("video")
+    assert video.evaluate("v => v.currentTime") == pytest.approx(4, abs=0.05)
+    left = panel.locator(".strip-part").evaluate("s => parseFloat(s.style.insetInlineStart)")
+    assert left == pytest.approx(100 * 4 / 9, abs=1)
+    panel.get_by_role("button", name="Play 0:04–0:06").click()
+    expect(panel.get_by_text("The passage ends here, at 0:06.")).to_be_visible()
+    assert video.evaluate("v => v.paused")
+    assert video.evaluate("v => v.currentTime") == pytest.approx(6, abs=0.7)
+
+
+def test_a_web_page_is_an_address_that_only_the_reader_opens(kept: Any) -> None:
+    kept.locator(".sentence .cite").nth(2).click()
+    panel = kept.get_by_role("complementary")
+    expect(panel.locator(".host")).to_have_text("pumps.example")
+    assert "2 Mar 2026" in panel.inner_text()
+    link = panel.get_by_role("link", name="Open this address in a new tab")
+    assert link.get_attribute("rel") == "noopener noreferrer"
+    assert link.get_attribute("href") == "https://pumps.example/a?b=1#c"
+    assert panel.locator("iframe, img").count() == 0
+
+
+def test_what_the_model_knows_by_itself_is_marked_as_such(kept: Any) -> None:
+    own = kept.locator(".sentence.own")
+    assert "the model's own knowledge" in own.text_content()
+    assert own.locator(".cite").count() == 0
+
+
+def test_a_link_from_another_program_opens_the_place(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    page = window()
+    ask(page, "When was the lamp of the lighthouse first lit?")
+    thread = page.evaluate("location.hash.split('/')[2]")
+    href = page.evaluate(
+        "async t => (await (await fetch(`/api/threads/${t}`)).json()).turns[0].answer.citations[0].open.href", thread
+    )
+    page.goto(page.url.split("#")[0] + href.lstrip("/"))
+    expect(page.get_by_role("complementary").locator("mark")).to_contain_text("3 October 1874")
+
+
+def test_what_has_been_removed_since_says_so_and_still_shows_the_quote(
+    window: Callable[..., Any], ask: Callable[..., Any], tmp_path: Any
+) -> None:
+    page = window()
+    note = tmp_path / "windmill.md"
+    note.write_text("# The windmill\n\nThe windmill of Osmund ground barley until 1931.\n")
+    page.set_input_files("#picker", [str(note)])
+    expect(page.locator(".board h2")).to_have_text("1 file indexed", timeout=60_000)
+    turn = ask(page, "Until when did the windmill of Osmund grind barley?")
+    page.keyboard.press("Control+.")
+    page.evaluate(
+        """async () => {
+          const rows = (await (await fetch("/api/sources?library=default")).json()).sources;
+          const id = rows.find((row) => row.name === "windmill.md").id;
+          await fetch(`/api/sources/${id}?library=default`, { method: "DELETE" });
+        }"""
+    )
+    turn.locator(".sentence .cite").first.click()
+    panel = page.get_by_role("complementary")
+    expect(panel.get_by_role("alert")).to_contain_text("removed, or indexed anew")
+    expect(panel.locator(".quoted")).to_contain_text("1931")

@@ -1,0 +1,181 @@
+"""Phone width, keyboard alone, dark and light, screen readers, and the door of a locked server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+QUESTION = "When was the lamp of the lighthouse first lit?"
+_CONTRAST = """
+() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (c) => {
+    const straight = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    const [r, g, b] = c.slice(0, 3).map((v) => straight(v / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (e) => {
+    for (let at = e; at; at = at.parentElement) {
+      const colour = rgba(getComputedStyle(at).backgroundColor);
+      if (colour[3] > 250) return colour;
+    }
+    return [255, 255, 255, 255];
+  };
+  const low = [];
+  for (const e of document.querySelectorAll("body *")) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own || !e.checkVisibility() || e.closest(".unseen, :disabled, .skip")) continue;
+    const [a, b] = [light(rgba(getComputedStyle(e).color)), light(ground(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) low.push(`${e.className || e.localName} ${ratio.toFixed(2)} ${e.textContent.slice(0, 30)}`);
+  }
+  return low;
+}
+"""
+_NAMELESS = """
+() => [...document.querySelectorAll("button, a[href], input, select, textarea, video, img")]
+  .filter((e) => e.checkVisibility())
+  .filter((e) => !(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.innerText?.trim()
+    || e.labels?.length || e.alt || (e.localName === "img" && e.hasAttribute("alt"))))
+  .map((e) => e.outerHTML.slice(0, 90))
+"""
+
+
+def _fits(page: Any) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
+    assert _fits(page)
+    expect(page.locator("#side")).to_be_hidden()
+    turn = ask(page, QUESTION + " " + "Donaudampfschiff" * 12)
+    turn.locator(".trail summary").click()
+    assert _fits(page)
+    turn = ask(page, "What does the new pier cost?")
+    turn.locator(".sentence .cite").first.click()
+    expect(page.locator(".sheet .box")).to_be_visible()
+    assert _fits(page)
+    assert page.locator("#panel").bounding_box()["width"] == 360
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Show the side").click()
+    expect(page.locator("#side")).to_be_visible()
+    assert _fits(page)
+    page.get_by_role("button", name="Settings of a run").click()
+    assert _fits(page)
+
+
+def test_the_keyboard_alone_asks_reads_and_opens(window: Callable[..., Any]) -> None:
+    page = window()
+    page.keyboard.press("Tab")
+    page.evaluate("document.body.tabIndex = -1; document.body.focus()")
+    page.keyboard.press("/")
+    page.keyboard.type(QUESTION)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".turn.over")
+    page.keyboard.press("Escape")
+    page.evaluate("document.getElementById('main').focus()")
+    page.keyboard.press("1")
+    expect(page.get_by_role("complementary").locator("mark")).to_contain_text("1874")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("complementary")).to_be_hidden()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    page.get_by_role("switch").press("Space")
+    page.keyboard.press("Escape")
+    page.keyboard.press("s")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_tab_reaches_every_part_in_the_order_of_the_page(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    page = window()
+    ask(page, QUESTION)
+    page.locator(".skip").focus()
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        place = page.evaluate("document.activeElement.closest('.skip, #side, #main, #composer, #panel')?.id || 'skip'")
+        if not reached or reached[-1] != place:
+            reached.append(place)
+        if reached[-1] == "composer":
+            break
+    assert [r for r in reached if r != "skip"][:3] == ["side", "main", "composer"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_the_contrast_of_level_aa_and_every_control_a_name(
+    window: Callable[..., Any], ask: Callable[..., Any], scheme: str
+) -> None:
+    page = window(color_scheme=scheme, reduced_motion="reduce")
+    turn = ask(page, QUESTION)
+    turn.locator(".trail summary").click()
+    turn.locator(".sentence .cite").first.click()
+    page.locator(".panel mark").wait_for()
+    page.wait_for_timeout(300)
+    assert page.evaluate(_CONTRAST) == []
+    assert page.evaluate(_NAMELESS) == []
+    page.get_by_role("button", name="Settings of a run").click()
+    assert page.evaluate(_CONTRAST) == []
+    assert page.evaluate(_NAMELESS) == []
+
+
+def test_colours_follow_the_system_until_the_reader_chooses(window: Callable[..., Any]) -> None:
+    page = window(color_scheme="dark")
+    theme = "document.documentElement.dataset.theme"
+    assert page.evaluate(theme) == "dark"
+    page.get_by_role("button", name="Colours: as the system").click()
+    assert page.evaluate(theme) == "light"
+    page.reload()
+    page.wait_for_selector("#question")
+    assert page.evaluate(theme) == "light"
+    page.get_by_role("button", name="Colours: light").click()
+    expect(page.get_by_role("button", name=re.compile("Colours: dark"))).to_be_visible()
+
+
+def test_a_locked_server_asks_for_a_key_and_keeps_it_from_scripts(window: Callable[..., Any], site: Any) -> None:
+    import subprocess
+    import sys
+
+    page = window()
+    secret = subprocess.run(
+        [sys.executable, "-c", _MAKE_KEY, str(site.home)], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    try:
+        page.reload()
+        expect(page.get_by_role("heading", name="This server asks for a key")).to_be_visible()
+        page.get_by_label("API key").fill("rw_wrong")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("wrong or was revoked")
+        page.get_by_label("API key").fill(secret)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#question")
+        assert secret not in page.evaluate("document.cookie + JSON.stringify([localStorage, sessionStorage])")
+        page.reload()
+        page.wait_for_selector("#question")
+    finally:
+        import sqlite3
+
+        with sqlite3.connect(site.home / "serve.sqlite") as db:
+            db.execute("DELETE FROM keys")
+
+
+_MAKE_KEY = """
+import sys
+from pathlib import Path
+from ragweave.serve.keys import Keys
+from ragweave.serve.store import Store
+print(Keys(Store(Path(sys.argv[1]) / "serve.sqlite")).create("tester", None)[1])
+"""
