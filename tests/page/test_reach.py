@@ -105,7 +105,7 @@ def test_tab_reaches_every_part_in_the_order_of_the_page(window: Callable[..., A
     ask(page, QUESTION)
     page.locator(".skip").focus()
     reached = []
-    for _ in range(60):
+    for _ in range(200):
         page.keyboard.press("Tab")
         place = page.evaluate("document.activeElement.closest('.skip, #side, #main, #composer, #panel')?.id || 'skip'")
         if not reached or reached[-1] != place:
