@@ -170,6 +170,8 @@ def _text_kind(path: Path, data: bytes) -> str:
     if not encoding:
         raise SourceError(f"{path.name} is binary and of no kind that is known", "leave it out, or convert it to text")
     text = data.decode(encoding, errors="replace").lstrip("\ufeff")
+    if text.startswith("#EXTM3U"):
+        raise SourceError(f"{path.name} is a playlist, which only names recordings", "give the recordings themselves")
     if is_transcript(text, path.suffix):
         return TRANSCRIPT
     named = _TEXT_KINDS.get(path.suffix.lower(), "text")

@@ -1,0 +1,59 @@
+"""The stretch of a recording that a person opens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ragweave.cli import app
+from ragweave.corpora.ingest import index
+from ragweave.corpora.video.clip_file import cut_clip
+from ragweave.corpora.video.streams import examine
+from ragweave.models.errors import InputError, SourceError
+from tests.corpora.video.conftest import Film
+from tests.corpora.video.test_intake import items
+
+
+def test_a_clip_is_cut_to_its_seconds(film: Film, tmp_path: Path) -> None:
+    written = cut_clip(film(seconds=20), 5.0, 12.0, tmp_path / "piece.mp4")
+    container = examine(str(written), "mov")
+    assert container.duration == pytest.approx(7.0, abs=0.3)
+    assert container.picture() and container.sound()
+
+
+def test_of_sound_alone_the_clip_is_sound(film: Film, tmp_path: Path) -> None:
+    written = cut_clip(film("a.mp3", 10, picture=False), 2.0, 5.0, tmp_path / "piece")
+    assert written.name == "piece.m4a"
+    assert examine(str(written), "mov").picture() is None
+
+
+def test_nothing_is_overwritten_and_what_is_gone_is_told(film: Film, tmp_path: Path) -> None:
+    there = tmp_path / "there.mp4"
+    there.write_text("mine")
+    with pytest.raises(InputError, match="exists"):
+        cut_clip(film(seconds=4), 0, 2, there)
+    with pytest.raises(SourceError, match="is gone"):
+        cut_clip(tmp_path / "nowhere.mp4", 0, 2, tmp_path / "new.mp4")
+    assert there.read_text() == "mine"
+
+
+async def _one(path: Path) -> str:
+    await index([path.parent])
+    return next(i.id for i in await items() if i.corpus == "clip")
+
+
+def test_show_writes_the_clip_and_of_a_film_that_is_gone_its_frame(film: Film, tmp_path: Path) -> None:
+    import asyncio
+
+    path = film(seconds=4)
+    id_ = asyncio.run(_one(path))
+    run = CliRunner()
+    assert run.invoke(app, ["show", id_, "--to", str(tmp_path / "clip.mp4")]).exit_code == 0
+    assert (tmp_path / "clip.mp4").stat().st_size > 1000
+    path.unlink()
+    shown = run.invoke(app, ["show", id_, "--to", str(tmp_path / "gone.mp4")])
+    assert shown.exit_code == 0 and "The clip itself cannot be cut" in shown.output
+    assert (tmp_path / "gone.jpg").read_bytes()[:2] == b"\xff\xd8"
+    assert "film" in run.invoke(app, ["show", id_]).output
