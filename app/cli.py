@@ -26,6 +26,7 @@ from ragweave import (
     eval_cli,
     eval_data_cli,
     eval_runs_cli,
+    eval_video_cli,
     synthesize_cli,
     train_cli,
 )
@@ -81,6 +82,7 @@ for _measure in (
     eval_data_cli.evaluator,
     eval_data_cli.answers,
     eval_data_cli.thresholds,
+    eval_video_cli.video,
     eval_data_cli.mixed,
     eval_data_cli.corruption,
     eval_runs_cli.ablate,

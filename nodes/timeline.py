@@ -144,10 +144,12 @@ def phrases(text: str, phrase: str) -> list[tuple[int, int]]:
     [(4, 10), (20, 25)]
     """
     if _UNSPACED.search(phrase):
-        key, folded = fold(phrase), fold(text)
-        # Folding keeps the length of such scripts; where it does not, the places are those of the folded text.
-        return [(m.start(), m.end()) for m in re.finditer(re.escape(key), folded)]
+        # Letter by letter, so that every place stays where it is.
+        one, other = ("".join(f if len(f := fold(c)) == 1 else c for c in s) for s in (phrase, text))
+        return [(m.start(), m.end()) for m in re.finditer(re.escape(one), other)]
     wanted = terms(phrase)
+    if not wanted:
+        return []
     words: list[tuple[str, int, int]] = []
     for chunk in _CHUNK.finditer(text):
         words += [(t, chunk.start(), chunk.end()) for t in terms(chunk.group())]

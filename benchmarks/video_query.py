@@ -1,0 +1,116 @@
+"""Query speed over recordings, as ratios within one run: `python benchmarks/video_query.py [--latency S] [--json OUT]`.
+
+Scripted models of fixed latency stand in for a language model and a vision model (2.5 times as slow), so that what is
+measured is everything else. The critical path is four calls in a row: recast, judge, all looks at once, answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+QUESTION = "What does the guide say about the red bridge?"
+CLIPS = 8
+VISION = 2.5
+"""Latency of a look, in calls of the text model."""
+SERIAL = 3 + VISION
+TOGETHER = 4
+
+
+def react(messages: list[Any]) -> Any:
+    """Play every text part: recast, a judge that keeps eight clips, one supported sentence."""
+    system, user = messages[0].text, messages[-1].text
+    if "prepare the search" in system:
+        return {"statement": "The guide speaks of the red bridge.", "scene": "a red bridge", "keywords": ["red bridge"]}
+    if "judge whether passages" in system:
+        count = len(re.findall(r"^\[(\d+)\]", user, re.M))
+        verdicts = ["relevant" if n <= CLIPS else "irrelevant" for n in range(1, count + 1)]
+        return {"verdicts": [{"n": n, "verdict": v} for n, v in enumerate(verdicts, 1)]}
+    return "The red bridge was built in 1931 [1]."
+
+
+def clock(at: int) -> str:
+    """Write seconds as WebVTT does."""
+    return f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}.000"
+
+
+async def build(folder: Path) -> None:
+    """Index a transcript of an hour in which twelve clips speak of the bridge; give every clip fifteen frames."""
+    from ragweave.testing.frames import add_frames
+    from ragweave.testing.library import build_library
+
+    cues = []
+    for n in range(120):
+        said = f"The red bridge of part {n} was built in 1931." if n % 10 == 5 else f"Part {n} is about house {n + 7}."
+        cues.append(f"{clock(30 * n)} --> {clock(30 * n + 28)}\n{said}\n")
+    await build_library(folder, {"tour.vtt": "WEBVTT\n\n" + "\n".join(cues)})
+    await asyncio.to_thread(add_frames)
+
+
+async def timed(text: Any, vision: Any) -> float:
+    """Return the seconds of one answered question."""
+    from ragweave.graphs.video_rag import graph
+    from ragweave.models.chat import override
+    from ragweave.nodes.context import Context
+
+    sent: Any = {"messages": [("human", QUESTION)]}
+    started = time.perf_counter()
+    with override(writer=text, judge=text, vision=vision):
+        state = await graph.ainvoke(sent, context=Context(mind="llm"))
+    seconds = time.perf_counter() - started
+    if "1931" not in state["answer"].text or len(state["looked"]) != CLIPS:
+        raise SystemExit(f"the benchmark's question went wrong: {state['answer'].text}, {len(state['looked'])} looks")
+    return seconds
+
+
+async def measure(latency: float) -> dict[str, float]:
+    """Measure one asker, then four at once."""
+    from ragweave.testing import ScriptedChat
+
+    text = ScriptedChat(react=react, delay=latency)
+    vision = ScriptedChat(react=lambda messages: "A red bridge over a river.", delay=VISION * latency)
+    await timed(text, vision)
+    before = len(text.calls), len(vision.calls)
+    alone = [await timed(text, vision) for _ in range(5)]
+    best = statistics.median(alone)
+    started = time.perf_counter()
+    await asyncio.gather(*(timed(text, vision) for _ in range(TOGETHER)))
+    together = time.perf_counter() - started
+    # Of the calls of the five, and of the four after them, the first are counted.
+    asked = TOGETHER + 5
+    return {
+        "text_calls_per_question": (len(text.calls) - before[0]) / asked,
+        "vision_calls_per_question": (len(vision.calls) - before[1]) / asked,
+        "seconds_per_question": round(best, 3),
+        "wall_over_critical_path": round(best / (SERIAL * latency), 3),
+        "four_at_once_over_one": round(together / best, 3),
+    }
+
+
+def main() -> None:
+    """Print the figures, and write them where `--json` names a file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--latency", type=float, default=0.4, help="seconds per call of the text model")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
+        os.environ["RAGWEAVE_CHAT_WIDTH"] = "64"
+        asyncio.run(build(Path(folder) / "texts"))
+        figures = asyncio.run(measure(given.latency))
+    for name, value in figures.items():
+        print(f"{name:>28}  {value}")
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

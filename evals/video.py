@@ -1,0 +1,269 @@
+"""Figures over recordings: answers with their second, channels off in turn, moments found by their own words."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragweave.corpora.ingest import index
+from ragweave.corpora.library import open_library
+from ragweave.corpora.types import Locator
+from ragweave.corpora.video.cues import read_transcript
+from ragweave.corpora.video.recording import Cue
+from ragweave.evals.data import read_jsonl
+from ragweave.models.errors import InputError
+from ragweave.models.text import content_terms, fold, words
+from ragweave.nodes.answer import Answer
+from ragweave.nodes.context import Context
+
+NEAR = 15.0
+"""Seconds that a cited time may lie from the gold time."""
+MOMENT = 60.0
+"""Seconds that a found clip may lie from the moment that was asked for."""
+SUBTITLES = (".vtt", ".srt")
+CHANNELS = ("chunk", "entity", "visual", "speech")
+_KEY_TERMS = 6
+_TURN_TERMS = 10
+"""Content words from which a turn of a conversation is asked for."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question over recordings.
+
+    Attributes:
+        id: id of the question.
+        text: the question.
+        answers: strings that answer it; any one is enough.
+        videos: names of the recordings that hold the answer, without suffix; empty where none does.
+        at: gold second, or None.
+        evidence: what it rests on: `speech`, `visual`, `visual+speech`, `cross`, `unanswerable`.
+    """
+
+    id: str
+    text: str
+    answers: tuple[str, ...]
+    videos: tuple[str, ...]
+    at: float | None
+    evidence: str
+
+
+@dataclass
+class Outcome:
+    """What became of one question."""
+
+    asked: Asked
+    answer: Answer
+    seconds: float
+    pooled: list[tuple[str, Locator]] = field(default_factory=list)
+    """(recording, place) of what retrieval kept, best first."""
+
+    @property
+    def correct(self) -> bool:
+        """A shown sentence contains a gold answer; for what cannot be answered, nothing was."""
+        if not self.asked.videos:
+            return self.answer.abstained
+        said = fold(" ".join(s.text for s in self.answer.sentences))
+        return any(fold(a) in said for a in self.asked.answers)
+
+    @property
+    def timely(self) -> bool:
+        """A citation of the right recording lies within 15 seconds of the gold second."""
+        at = self.asked.at
+        return at is not None and any(
+            _name(c.locator) in self.asked.videos and distance(c.locator, at) <= NEAR for c in self.answer.citations
+        )
+
+    @property
+    def right_video(self) -> bool:
+        """The first citation is of a right recording."""
+        return bool(self.answer.citations) and _name(self.answer.citations[0].locator) in self.asked.videos
+
+    @property
+    def found(self) -> bool:
+        """What retrieval kept holds the gold second."""
+        at = self.asked.at
+        return at is not None and any(
+            name in self.asked.videos and distance(place, at) <= NEAR for name, place in self.pooled
+        )
+
+
+def read_asked(path: Path) -> list[Asked]:
+    """Read questions: `id, question, answers, videos, t, evidence`.
+
+    Raises:
+        InputError: a line lacks a field.
+    """
+    return [
+        Asked(
+            str(row["id"]),
+            str(row["question"]),
+            tuple(str(a) for a in row["answers"]),
+            () if row["videos"] == ["none"] else tuple(str(v) for v in row["videos"]),
+            None if row.get("t") is None else float(row["t"]),
+            str(row.get("evidence", "")),
+        )
+        for row in read_jsonl(path, ["id", "question", "answers", "videos"])
+    ]
+
+
+def _name(locator: Locator) -> str:
+    return Path(locator.get("file", "")).stem
+
+
+def distance(place: Locator, at: float) -> float:
+    """Return how many seconds a place in a recording lies from a moment; 0 inside it."""
+    start, end = place.get("start"), place.get("end")
+    if start is None or end is None:
+        return float("inf")
+    return max(0.0, start - at, at - end)
+
+
+async def prepare(data: Path, work: Path, subtitles: bool) -> str:
+    """Index the recordings of a folder and return the library's name.
+
+    Args:
+        data: folder with recordings, and perhaps subtitles beside them.
+        work: folder for copies; they are made once.
+        subtitles: leave subtitles beside the recordings, so that they take the place of speech recognition.
+    """
+    folder = await asyncio.to_thread(_copied, data, work, subtitles)
+    await index([folder], folder.name)
+    return folder.name
+
+
+def _copied(data: Path, work: Path, subtitles: bool) -> Path:
+    folder = work / ("videos-subtitled" if subtitles else "videos-heard")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(data.iterdir()):
+        wanted = path.suffix not in (".jsonl", ".json", ".md", ".txt") and (subtitles or path.suffix not in SUBTITLES)
+        if path.is_file() and wanted and not (folder / path.name).exists():
+            shutil.copyfile(path, folder / path.name)
+    return folder
+
+
+async def ask_all(graph: Any, asked: Sequence[Asked], context: Context) -> list[Outcome]:
+    """Ask every question of a compiled graph, one after the other."""
+    out: list[Outcome] = []
+    library = await open_library(context.library)
+    for question in asked:
+        began = time.perf_counter()
+        state = await graph.ainvoke({"messages": [("human", question.text)]}, context=context)
+        seconds = time.perf_counter() - began
+        items = await library.items(state.get("candidates", []))
+        pooled = [(_name(i.locator), i.locator) for i in items.values()]
+        out.append(Outcome(question, state["answer"], seconds, pooled))
+    return out
+
+
+def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Return shares: answers over all questions, times and recordings over those that have a gold one."""
+    timed = [o for o in outcomes if o.asked.at is not None]
+    placed = [o for o in outcomes if o.asked.videos]
+    share = _share
+    return {
+        "questions": len(outcomes),
+        "contains_gold": share([o.correct for o in outcomes]),
+        "answered_wrong": share([not o.correct and not o.answer.abstained for o in outcomes]),
+        "abstained": share([o.answer.abstained for o in outcomes]),
+        "time_within_15s": share([o.timely for o in timed]),
+        "right_video": share([o.right_video for o in placed]),
+        "retrieved_within_15s": share([o.found for o in timed]),
+        "ms_per_question": round(1000 * sum(o.seconds for o in outcomes) / (len(outcomes) or 1), 1),
+    }
+
+
+def _share(rows: Sequence[bool]) -> float:
+    return round(sum(rows) / len(rows), 4) if rows else 0.0
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A turn of a conversation, asked for by some of its own words.
+
+    Attributes:
+        query: its key terms, without the rarest.
+        title: recording.
+        at: second at which it begins.
+    """
+
+    query: str
+    title: str
+    at: float
+
+
+def moments(path: Path, most: int = 0) -> list[Moment]:
+    """Make queries from a transcript: the rarest content words of a turn but the very rarest, in the turn's order.
+
+    Args:
+        path: transcript with several recordings.
+        most: so many, evenly spread; 0 means all.
+
+    Raises:
+        SourceError: it is no transcript.
+    """
+    turns = [(r.title, cue) for r in read_transcript(path) for cue in r.cues]
+    spread: dict[str, int] = {}
+    for _, cue in turns:
+        for term in content_terms(cue.text):
+            spread[term] = spread.get(term, 0) + 1
+    made = [m for title, cue in turns if (m := _moment(title, cue, spread)) is not None]
+    if not most or len(made) <= most:
+        return made
+    return [made[n * len(made) // most] for n in range(most)]
+
+
+def _moment(title: str, cue: Cue, spread: Mapping[str, int]) -> Moment | None:
+    own = content_terms(cue.text)
+    if len(own) < _TURN_TERMS:
+        return None
+    rare = sorted(own, key=lambda t: (spread[t], t))[1 : 1 + _KEY_TERMS]
+    shown: dict[str, str] = {}
+    for word in words(cue.text):
+        for term in content_terms(word):
+            shown.setdefault(term, word)
+    return Moment(" ".join(shown[t] for t in own if t in rare and t in shown), title, cue.start)
+
+
+async def find_all(
+    graph: Any, asked: Sequence[Moment], context: Context, on_done: Callable[[int], None] = lambda n: None
+) -> dict[str, float]:
+    """Search every moment with a compiled graph, and return how often the right recording and minute are found."""
+    library = await open_library(context.library)
+    hits = {1: 0, 5: 0}
+    episodes = {1: 0, 5: 0}
+    spent = 0.0
+    for n, moment in enumerate(asked, 1):
+        began = time.perf_counter()
+        state = await graph.ainvoke({"messages": [("human", moment.query)]}, context=context)
+        spent += time.perf_counter() - began
+        ids = state.get("candidates", [])
+        items = await library.items(ids)
+        ranked = [items[i] for i in ids if i in items]
+        for k in hits:
+            episodes[k] += any(i.title == moment.title for i in ranked[:k])
+            hits[k] += any(i.title == moment.title and distance(i.locator, moment.at) <= MOMENT for i in ranked[:k])
+        on_done(n)
+    total = len(asked) or 1
+    return {
+        "moments": len(asked),
+        **{f"episode@{k}": round(v / total, 4) for k, v in episodes.items()},
+        **{f"within_60s@{k}": round(v / total, 4) for k, v in hits.items()},
+        "ms_per_query": round(1000 * spent / total, 1),
+    }
+
+
+def without(channel: str) -> tuple[str, ...]:
+    """Return the channels but one.
+
+    Raises:
+        InputError: there is no such channel.
+    """
+    if channel not in CHANNELS:
+        raise InputError(f"there is no channel {channel!r}", f"use one of: {', '.join(CHANNELS)}")
+    return tuple(c for c in CHANNELS if c != channel)

@@ -1,0 +1,106 @@
+"""Figures over recordings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.types import Locator
+from ragweave.evals.video import (
+    Asked,
+    Outcome,
+    ask_all,
+    distance,
+    figures,
+    find_all,
+    moments,
+    prepare,
+    read_asked,
+    without,
+)
+from ragweave.models.errors import InputError
+from ragweave.nodes.answer import Answer, Citation, Sentence
+from ragweave.nodes.context import Context
+
+ASKED = Asked("1", "Which colour?", ("red",), ("film",), 20.0, "visual")
+
+
+def cited(start: float, file: str = "/v/film.mp4") -> Citation:
+    place: Locator = {"kind": "time", "file": file, "start": start, "end": start + 2}
+    return Citation(n=1, id="x", title="film", locator=place, quote="")
+
+
+def outcome(text: str, *citations: Citation, asked: Asked = ASKED, abstained: bool = False) -> Outcome:
+    sentences = () if abstained else (Sentence(text=text, support="supported"),)
+    return Outcome(asked, Answer(text=text, sentences=sentences, citations=citations, abstained=abstained), 0.1)
+
+
+def test_an_answer_counts_by_its_words_its_second_and_its_recording() -> None:
+    good = outcome("It is Red.", cited(30.0))
+    assert (good.correct, good.timely, good.right_video) == (True, True, True)
+    late = outcome("It is red.", cited(36.0))
+    assert (late.correct, late.timely, late.right_video) == (True, False, True)
+    other = outcome("It is blue.", cited(20.0, "/v/talk.mp4"))
+    assert (other.correct, other.timely, other.right_video) == (False, False, False)
+
+
+def test_declining_is_right_only_where_no_recording_answers() -> None:
+    nowhere = Asked("2", "Bread?", ("none",), (), None, "unanswerable")
+    assert outcome("", asked=nowhere, abstained=True).correct
+    assert not outcome("", abstained=True).correct
+    found = figures([outcome("", asked=nowhere, abstained=True), outcome("It is red.", cited(20.0))])
+    assert found["contains_gold"] == 1.0 and found["abstained"] == 0.5
+    assert found["time_within_15s"] == found["right_video"] == 1.0
+
+
+@pytest.mark.parametrize(("at", "away"), [(5.0, 5.0), (12.0, 0.0), (30.0, 10.0)])
+def test_a_moment_lies_inside_a_place_or_some_seconds_away(at: float, away: float) -> None:
+    assert distance({"start": 10.0, "end": 20.0}, at) == away
+    assert distance({}, at) == float("inf")
+
+
+def test_the_channels_but_one() -> None:
+    assert without("visual") == ("chunk", "entity", "speech")
+    with pytest.raises(InputError, match="no channel"):
+        without("smell")
+
+
+TALK = """WEBVTT
+
+00:00:00.000 --> 00:00:06.000
+The comet of Pell was found by Ada Ostrander with a sixty centimetre telescope on Mount Helder.
+
+00:00:40.000 --> 00:00:46.000
+A loaf of rye bread rests sixteen hours before the baker Boris Tamm bakes it in a stone oven.
+"""
+
+
+async def test_questions_are_asked_of_a_folder_with_subtitles(tmp_path: Path, home: Path) -> None:
+    from ragweave.graphs.video_rag import graph
+
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "talk.vtt").write_text(TALK, encoding="utf-8")
+    row = {"id": 1, "question": "Who found the comet?", "answers": ["Ostrander"], "videos": ["talk"], "t": 3}
+    (data / "qa.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    library = await prepare(data, tmp_path / "work", subtitles=True)
+    outcomes = await ask_all(graph, read_asked(data / "qa.jsonl"), Context(library=library, mind="small"))
+    found = figures(outcomes)
+    assert found["contains_gold"] == found["time_within_15s"] == found["retrieved_within_15s"] == 1.0
+
+
+async def test_moments_are_asked_for_without_their_rarest_word_and_found_again(tmp_path: Path, home: Path) -> None:
+    from ragweave.corpora.ingest import index
+    from ragweave.graphs.search import graph
+
+    path = tmp_path / "talk.vtt"
+    path.write_text(TALK, encoding="utf-8")
+    await index([path])
+    asked = moments(path)
+    assert len(asked) == 2 and [m.at for m in asked] == [0.0, 40.0]
+    assert all(len(m.query.split()) <= 6 for m in asked)
+    assert len(moments(path, 1)) == 1
+    found = await find_all(graph, asked, Context(mind="small", corpora=("clip",)))
+    assert found["within_60s@1"] == 1.0 and found["episode@1"] == 1.0

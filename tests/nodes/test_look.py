@@ -1,0 +1,113 @@
+"""Looking at the frames of kept clips."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.api import astate
+from ragweave.corpora.types import Item
+from ragweave.models.chat import override
+from ragweave.models.errors import ModelError
+from ragweave.nodes import look as looking
+from ragweave.nodes.context import Context
+from ragweave.nodes.look import frames
+from ragweave.testing import ScriptedChat
+from ragweave.testing.frames import add_frames
+from ragweave.testing.library import build_library
+
+TALK = """WEBVTT
+
+00:00:00.000 --> 00:00:05.000
+The red bridge was built in 1931.
+
+00:00:35.000 --> 00:00:40.000
+The river under the red bridge is deep.
+"""
+
+
+@pytest.fixture
+async def filmed(tmp_path: Path, home: Path) -> Path:
+    """A recording whose clips have frames; its file is gone."""
+    await build_library(tmp_path / "talks", {"tour.vtt": TALK})
+    await asyncio.to_thread(add_frames)
+    (tmp_path / "talks" / "tour.vtt").unlink()
+    looking._blind.clear()
+    return home
+
+
+def text_model() -> ScriptedChat:
+    def react(messages: list[Any]) -> Any:
+        system = messages[0].text
+        if "prepare the search" in system:
+            return {"statement": "It is about the bridge.", "scene": "a bridge", "keywords": ["bridge"]}
+        if "judge whether passages" in system:
+            return {"verdicts": [{"n": n, "verdict": "relevant"} for n in (1, 2)]}
+        return "The river is green [1]."
+
+    return ScriptedChat(react=react)
+
+
+async def run(vision: ScriptedChat, **knobs: Any) -> Any:
+    with override(writer=text_model(), vision=vision):
+        return await astate("Which colour has the river?", context=Context(mind="llm", **knobs), graph="video_rag")
+
+
+async def test_what_is_seen_supports_an_answer_although_the_file_is_gone(filmed: Path) -> None:
+    vision = ScriptedChat(react=lambda messages: "The river is green.")
+    state = await run(vision)
+    assert len(vision.calls) == len(state["looked"]) == 2
+    assert state["answer"].text.startswith("The river is green.")
+    assert state["answer"].citations[0].locator["kind"] == "time"
+
+
+async def test_each_clip_is_shown_no_more_frames_than_allowed(filmed: Path) -> None:
+    vision = ScriptedChat(react=lambda messages: "NOTHING")
+    state = await run(vision, look_frames=4)
+    assert state["looked"] == {}
+    for call in vision.calls:
+        parts = call.messages[-1].content
+        assert sum(p.get("type", "").startswith("image") for p in parts if isinstance(p, dict)) == 4
+
+
+async def test_a_vision_model_that_fails_is_noted_and_not_asked_again(filmed: Path) -> None:
+    def refuse(messages: list[Any]) -> Any:
+        raise ModelError("the model takes no pictures", "choose another")
+
+    vision = ScriptedChat(react=refuse)
+    state = await run(vision)
+    assert any("takes no pictures" in n for n in state["notes"])
+    asked = len(vision.calls)
+    await run(vision)
+    assert len(vision.calls) == asked
+
+
+async def test_off_looks_at_nothing(filmed: Path) -> None:
+    vision = ScriptedChat()
+    assert (await run(vision, look="off"))["looked"] == {}
+
+
+async def test_frames_that_are_gone_cost_a_note(filmed: Path) -> None:
+    for path in (filmed / "media").rglob("*.jpg"):
+        path.unlink()
+    vision = ScriptedChat()
+    state = await run(vision)
+    assert state["looked"] == {} and any("could not be looked at" in n for n in state["notes"])
+
+
+@pytest.mark.parametrize(
+    ("stored", "most", "shown"),
+    [
+        ([], 3, []),
+        ([[0, "a"], [1, "b"]], 3, ["a", "b"]),
+        ([[n, str(n)] for n in range(10)], 4, ["0", "3", "6", "9"]),
+        ([[n, str(n)] for n in range(10)], 1, ["0"]),
+        ("garbage", 3, []),
+    ],
+)
+def test_frames_are_spread_over_the_clip(stored: Any, most: int, shown: list[str]) -> None:
+    item = Item("c", "clip", "s", "t", "", {"kind": "time"}, meta={"frames": stored})
+    assert [name for _, name in frames(item, most)] == shown
