@@ -141,6 +141,13 @@ def answer(**changes: object) -> Answer:
     return Answer.model_validate({**values, **changes})
 
 
+def test_other_places_of_a_source_are_named_under_it() -> None:
+    out = console()
+    first = answer().citations[0]
+    print_answer(out, answer(citations=(first.model_copy(update={"also": ({"file": "/y/b.md", "line": 3},)}),)))
+    assert "  [1] /x/a.md, History  p1\n      the same text: /y/b.md, line 3\n" in printed(out)
+
+
 def test_an_answer_ends_with_its_sources() -> None:
     out = console()
     print_answer(out, answer(notes=("the web was not asked",)))
