@@ -1,5 +1,6 @@
-"""The live library: readers in other processes. Killed writers are in tests/hard."""
+"""The live library: readers in other processes. Writers that are killed are in test_killed.py and tests/hard."""
 
+import asyncio
 import json
 import os
 import random
@@ -43,8 +44,26 @@ def spawn(code: str, home: Path, *given: str) -> subprocess.Popen[str]:
     )
 
 
-async def test_a_reader_that_was_open_before_sees_every_change_at_its_next_question(tmp_path, home, read_here):
+async def answer(reader: subprocess.Popen[str], question: str) -> list[list[str]]:
+    reader.stdin.write(question + "\n")
+    reader.stdin.flush()
+    try:
+        return json.loads(await asyncio.wait_for(asyncio.to_thread(reader.stdout.readline), 300))
+    except TimeoutError:
+        reader.kill()
+        raise
 
+
+def end(reader: subprocess.Popen[str]) -> None:
+    reader.stdin.close()
+    try:
+        reader.wait(60)
+    finally:
+        reader.kill()
+        reader.stdout.close()
+
+
+async def test_a_reader_that_was_open_before_sees_every_change_at_its_next_question(tmp_path, home, read_here):
     notes = tmp_path / "notes"
     notes.mkdir()
     rng = random.Random(3)
@@ -54,9 +73,7 @@ async def test_a_reader_that_was_open_before_sees_every_change_at_its_next_quest
     try:
         there = {"Note 0"}
         for step in range(4):
-            reader.stdin.write("aqueduct granary\n")
-            reader.stdin.flush()
-            dense, words = json.loads(reader.stdout.readline())
+            dense, words = await answer(reader, "aqueduct granary")
             assert set(dense) == set(words) == there
             if step % 3 == 2:
                 gone = rng.choice(sorted(there))
@@ -67,13 +84,10 @@ async def test_a_reader_that_was_open_before_sees_every_change_at_its_next_quest
                 there.add(f"Note {n}")
             await index([notes])
     finally:
-        reader.stdin.close()
-        reader.wait()
-        reader.stdout.close()
+        end(reader)
 
 
 async def test_a_reader_in_another_process_never_sees_what_was_deleted_while_a_writer_works(tmp_path, home, read_here):
-
     notes = tmp_path / "notes"
     notes.mkdir()
     rng = random.Random(5)
@@ -87,12 +101,8 @@ async def test_a_reader_in_another_process_never_sees_what_was_deleted_while_a_w
         for source in (await library.sources())[:3]:
             await library.remove(source.id)
             gone.add(source.title)
-            reader.stdin.write("forum kiln\n")
-            reader.stdin.flush()
-            dense, words = json.loads(reader.stdout.readline())
+            dense, words = await answer(reader, "forum kiln")
             assert not gone & {*dense, *words}
             assert len(set(dense)) == len(set(words)) == 12 - len(gone)
     finally:
-        reader.stdin.close()
-        reader.wait()
-        reader.stdout.close()
+        end(reader)
