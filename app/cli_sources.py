@@ -73,7 +73,9 @@ def show_source(source: SourceArgument, library: LibraryOption = None, as_json: 
         "items": str(found.items),
         "status": " - ".join(filter(None, (found.status, found.reason))),
         "warnings": "; ".join(found.warnings),
+        "author": found.author,
         "date": found.date.date().isoformat() if found.date else "",
+        "language": found.language,
         "indexed": found.indexed_at,
         "sha256": found.sha256,
     }

@@ -74,6 +74,8 @@ def place(locator: Locator) -> str:
         parts.append(f"page {locator['page']}")
     elif locator.get("heading"):
         parts.append(" › ".join(clean(h) for h in locator["heading"]))
+        if "line" in locator and locator.get("file", "").lower().endswith((".xlsx", ".xlsm")):
+            parts.append(f"row {locator['line']}")  # a sheet is long, and its name alone hides the place
     elif "line" in locator:
         parts.append(f"line {locator['line']}")
     where = ", ".join(parts)

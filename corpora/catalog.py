@@ -343,4 +343,6 @@ def _source(row: Any, where: tuple[str, ...], count: int) -> Source:
         indexed_at=row["indexed_at"],
         date=datetime.fromisoformat(row["date"]) if row["date"] else None,
         paths=where,
+        author=row["author"],
+        language=row["language"],
     )

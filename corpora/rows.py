@@ -29,6 +29,8 @@ class Source:
         indexed_at: ISO time of the last change.
         date: the document's own date, or None.
         paths: every place where the same bytes lie.
+        author: author as the document names him, or empty.
+        language: ISO 639-1 code, or empty.
     """
 
     id: str
@@ -44,6 +46,8 @@ class Source:
     indexed_at: str
     date: datetime | None
     paths: tuple[str, ...] = ()
+    author: str = ""
+    language: str = ""
 
 
 def pack(item: Item) -> dict[str, Any]:

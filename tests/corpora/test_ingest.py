@@ -306,6 +306,18 @@ async def test_a_listener_that_fails_does_not_stop_the_run(notes):
     assert (await index([notes], on_event=listen)).indexed == 3
 
 
+async def test_a_source_tells_its_title_author_date_and_language(tmp_path, home, read_here):
+    path = tmp_path / "phare.md"
+    path.write_text(
+        "---\ntitle: Le phare\nauthor: Anne Morel\ndate: 2019-04-02\n---\n"
+        "Le gardien du phare allume la lampe chaque soir, et les bateaux entrent dans le port avec la marée.\n"
+    )
+    await index([path])
+    [source] = await (await open_library()).sources()
+    assert (source.title, source.author, source.language) == ("Le phare", "Anne Morel", "fr")
+    assert source.date.date().isoformat() == "2019-04-02"
+
+
 async def test_a_cancelled_run_ends_soundly_and_the_next_one_finishes(notes):
     started = asyncio.Event()
     task = asyncio.create_task(index([notes], on_event=lambda e: started.set()))
