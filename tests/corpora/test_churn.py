@@ -12,14 +12,14 @@ from ragweave.corpora.stores import stores
 from ragweave.corpora.torn import places
 from ragweave.models.errors import LibraryError
 
-SMALL = {**spaces.HNSW, "sync_threshold": 10, "batch_size": 5}
+SMALL = {**spaces.HNSW, "sync_threshold": 4, "batch_size": 2}
 
 
 @pytest.fixture
 def edited(tmp_path, home, read_here, monkeypatch):
-    """A function that edits and indexes three notes a number of times; the index is written every 10 changes."""
+    """A function that edits and indexes three notes a number of times; the index is written every 4 changes."""
     monkeypatch.setattr(spaces, "HNSW", SMALL)
-    monkeypatch.setattr(churn, "LEAST", 20)
+    monkeypatch.setattr(churn, "LEAST", 6)
     notes = tmp_path / "notes"
     notes.mkdir()
     version = 0
@@ -50,12 +50,12 @@ async def texts():
 async def test_deleted_vectors_fill_an_index_and_the_run_that_finds_more_of_them_than_living_ones_writes_it_anew(
     edited, home
 ):
-    await edited(6)
-    assert library().epoch == 0 and max(places(home / "chroma").values()) > 9
-    await edited(6)
+    await edited(3)
+    assert library().epoch == 0 and max(places(home / "chroma").values()) > 5
+    await edited(3)
     assert library().epoch == 1
-    assert len(places(home / "chroma")) == 2 and max(places(home / "chroma").values()) < 20
-    assert await texts() == [f"The {name} was drawn in version 12." for name in ("Obelisk", "Pylon", "Sphinx")]
+    assert len(places(home / "chroma")) == 2 and max(places(home / "chroma").values()) < 12
+    assert await texts() == [f"The {name} was drawn in version 6." for name in ("Obelisk", "Pylon", "Sphinx")]
     assert len(stores().vectors.names()) == 2
     close_all()
     assert len(await texts()) == 3
@@ -70,7 +70,7 @@ async def test_a_run_that_is_stopped_or_fails_meanwhile_leaves_the_vectors_in_us
     assert rebuild.renew(stores(), library(), stop).epoch == 0
     with monkeypatch.context() as broken:
         broken.setattr(rebuild, "_swap", lambda *a: (_ for _ in ()).throw(LibraryError("The disk is full", "free it")))
-        await edited(12)
+        await edited(6)
         assert "could not be compacted: The disk is full" in caplog.text
     assert library().epoch == 0 and len(await texts()) == 3
     await edited(1)
@@ -79,7 +79,7 @@ async def test_a_run_that_is_stopped_or_fails_meanwhile_leaves_the_vectors_in_us
 
 
 async def test_the_index_of_another_library_does_not_count(edited, home):
-    await edited(8)
+    await edited(3)
     await create_library("other")
     other = stores().catalog.library("other")
     assert not churned(stores(), other, home / "chroma")
@@ -87,7 +87,7 @@ async def test_the_index_of_another_library_does_not_count(edited, home):
 
 
 async def test_names_that_cannot_be_read_are_a_sentence(edited, home, monkeypatch):
-    await edited(5)
+    await edited(2)
     monkeypatch.setattr(churn, "LEAST", 1)
     row = library()
     close_all()

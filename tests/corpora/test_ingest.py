@@ -1,9 +1,6 @@
 import asyncio
 import os
 import shutil
-import subprocess
-import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -408,46 +405,6 @@ async def test_a_disk_that_fills_up_anywhere_is_stated_and_leaves_nothing_half_w
     await index([notes])
     assert await found("catacombs") == {"rome.md"}
     assert not (await sound())["unfinished"]
-
-
-LIMITED = """
-import asyncio, resource, sys
-from pathlib import Path
-from ragweave.corpora.ingest import index
-from ragweave.models.errors import RagweaveError
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
-try:
-    print("done", asyncio.run(index([Path(sys.argv[1])])).indexed)
-except RagweaveError as error:
-    print("said", error)
-"""
-
-
-async def test_a_real_limit_on_what_may_be_written_is_stated_and_the_next_run_finishes(notes, home, tmp_path):
-    await index([notes])
-    close_all()
-    size = (home / "catalog.sqlite").stat().st_size
-    for n in range(12):
-        (notes / f"more {n}.md").write_text(f"# Note {n}\n\n" + f"Obelisk number {n} stood in Karnak. " * 200)
-    command = [sys.executable, "-c", LIMITED, str(notes), str(size + 16_384)]
-    run = partial(subprocess.run, capture_output=True, text=True, timeout=120, check=False)
-    done = await asyncio.to_thread(run, command)
-    assert done.stdout.startswith("said "), (done.stdout, done.stderr[-2000:])
-    assert await found("aqueducts") == {"rome.md"}
-    await index([notes])
-    assert not (await sound())["unfinished"]
-    assert len((await sound())["items"]) >= 30
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
-async def test_a_home_that_may_not_be_written_is_a_sentence(notes, home):
-    await index([notes])
-    home.chmod(0o500)
-    try:
-        with pytest.raises(LibraryError, match="cannot be written"):
-            await index([notes])
-    finally:
-        home.chmod(0o700)
 
 
 async def test_a_file_that_grows_while_it_is_read_is_stated_and_read_by_the_next_run(notes, monkeypatch):

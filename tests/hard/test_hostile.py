@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import os
@@ -30,8 +29,8 @@ from ragweave.models.errors import SourceError
 
 pytestmark = pytest.mark.hard
 
-LIMIT = 20.0
-"""Seconds for one file."""
+LIMIT = 20.0 if int(os.environ.get("TEST_KILLS", "10")) >= 100 else 6.0
+"""Seconds for one file; the short form has no time to wait for the slowest."""
 CANARY = "xanthophyll-canary"
 """Stands in a file outside the folder; nothing may carry it in."""
 
@@ -548,7 +547,7 @@ async def test_hostile_files_are_read_or_refused_and_nothing_else_happens(
             took[path] = time.monotonic() - began
 
     monkeypatch.setattr(Readers, "read", timed)
-    report = await asyncio.wait_for(index([root]), 3_600)
+    report = await index([root])
 
     library = await open_library()
     sources = {path: s for s in await library.sources() for path in s.paths}
