@@ -26,6 +26,7 @@ from ragweave.nodes.context import Context
 DEPTH = 5
 """Items that count: recall@5."""
 ROUTED, SURE, COARSE, ORACLE = "routed", "routed, first choice only", "routed, four labels", "oracle"
+SOFT = "routed, soft"
 UNIFIED, ONE_SPACE, RANDOM = "unified", "unified, one vector space", "random corpus"
 
 
@@ -125,7 +126,7 @@ async def compare(
 ) -> dict[str, System]:
     """Ask every question in every way, one after another."""
     held: list[Corpus] = [c for c in CORPORA if (await bench.library.counts()).get(c)]
-    names = [ROUTED, SURE, COARSE, ORACLE, UNIFIED, ONE_SPACE, RANDOM, *(f"{c} alone" for c in held)]
+    names = [ROUTED, SURE, COARSE, SOFT, ORACLE, UNIFIED, ONE_SPACE, RANDOM, *(f"{c} alone" for c in held)]
     out = {name: System() for name in names}
     for n, q in enumerate(asked, 1):
 
@@ -138,6 +139,8 @@ async def compare(
         out[SURE].add(score(first), corpora[:1], q.corpus, ms)
         found, corpora, ms = await bench.routed(q.text, granularity="modality")
         out[COARSE].add(score(found), corpora, q.corpus, ms)
+        found, corpora, ms = await bench.routed(q.text, route_by="soft")
+        out[SOFT].add(score(found), corpora, q.corpus, ms)
         found, ms = await bench.of(q.text, [q.corpus])
         out[ORACLE].add(score(found), [q.corpus], q.corpus, ms)
         found, corpora, ms = await bench.routed(q.text, route_by="unified")
@@ -196,13 +199,14 @@ def flat(found: Mapping[str, System], questions: int) -> dict[str, float]:
         out[f"recall@5_{key(name)}"] = round(float(np.mean(s.recall)), 4)
     out["corpora_searched"] = round(float(np.mean(found[ROUTED].searched)), 4)
     out["right_corpus"] = round(float(np.mean(found[ROUTED].right)), 4)
-    for base in (ORACLE, UNIFIED):
-        gap = paired(found[base].recall, found[ROUTED].recall)
-        out |= {
-            f"routed_minus_{base}": round(gap.mean, 4),
-            f"routed_minus_{base}_low": round(gap.low, 4),
-            f"routed_minus_{base}_high": round(gap.high, 4),
-        }
-    for name in (ROUTED, ORACLE, UNIFIED):
-        out[f"ms_{name}"] = round(float(np.mean(found[name].ms)), 1)
+    for name in (ROUTED, SOFT):
+        for base in (ORACLE, UNIFIED):
+            gap = paired(found[base].recall, found[name].recall)
+            out |= {
+                f"{key(name)}_minus_{base}": round(gap.mean, 4),
+                f"{key(name)}_minus_{base}_low": round(gap.low, 4),
+                f"{key(name)}_minus_{base}_high": round(gap.high, 4),
+            }
+    for name in (ROUTED, SOFT, ORACLE, UNIFIED):
+        out[f"ms_{key(name)}"] = round(float(np.mean(found[name].ms)), 1)
     return out

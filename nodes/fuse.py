@@ -20,6 +20,7 @@ from ragweave.models.rerank import Reranker, reranker
 from ragweave.models.text import fold
 from ragweave.nodes.context import Context
 from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, standardise
+from ragweave.nodes.merge import merged
 from ragweave.nodes.passages import evidence_of, idf_of, passage_of
 from ragweave.nodes.recency import HALF_LIFE, faded, wants_recency, weights
 from ragweave.nodes.run import Run
@@ -48,10 +49,16 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     run = Run.of("fuse", state, runtime)
     run.by = run.context.fusion
     query = state["query"]
-    pool = fused(state.get("found", []), query, run.context)
+    found = state.get("found", [])
+    pool = fused(found, query, run.context)
     notes: list[str] = []
     library = await run.library()
-    rows = await score_items(library, query, pool, run.context, run.hop, notes)
+    routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == run.hop), None)
+    if routed is not None and routed["by"] == "soft":
+        ranked = await _by_corpus(library, query, found, run, notes)
+        rows = merged(ranked, routed["confidence"])
+    else:
+        rows = await score_items(library, query, pool, run.context, run.hop, notes)
     for note in notes:
         run.note(note)
     now = datetime.now(UTC)
@@ -66,6 +73,17 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     ids = [r["id"] for r in rows]
     best = {"best": max((r["relevance"] for r in rows), default=-1.0)} if query == state["question"] else {}
     return run.done(summary, data={"items": ids}, evidence=rows, candidates=ids, found=Overwrite([]), **best)
+
+
+async def _by_corpus(
+    library: Library, query: str, found: list[RankedList], run: Run, notes: list[str]
+) -> dict[str, list[Evidence]]:
+    """Rank what each corpus gave by itself."""
+    out: dict[str, list[Evidence]] = {}
+    for corpus in dict.fromkeys(row["corpus"] for row in found):
+        pool = fused([row for row in found if row["corpus"] == corpus], query, run.context)
+        out[corpus] = await score_items(library, query, pool, run.context, run.hop, notes)
+    return out
 
 
 def with_looks(rows: list[Evidence], looked: Mapping[str, str]) -> list[Evidence]:

@@ -47,6 +47,8 @@ async def route(state: State, runtime: Runtime[Context]) -> Update:
     elif run.context.route_by == "unified":
         run.by = "unified"
         decided = [c for c in CORPORA if c in held], {}
+    elif run.context.route_by == "soft":
+        decided = await _soft(run, state["query"], held)
     else:
         decided = await _decide(run, state["query"], held)
     chosen, confidence = decided
@@ -83,6 +85,15 @@ async def _by_head(run: Run, query: str, held: set[Label]) -> Decided:
     if run.hop <= 1 and router.none_by_rule(query):
         return ["none"], {"none": 1.0}
     return await asyncio.to_thread(_small, query, held, run.context)
+
+
+async def _soft(run: Run, query: str, held: set[Label]) -> Decided:
+    """Search everything, and leave it to `fuse` to weigh what was found by the head's confidence in its corpus."""
+    if run.hop <= 1 and router.none_by_rule(query):
+        return ["none"], {"none": 1.0}
+    run.by = "soft"
+    chosen = await asyncio.to_thread(_best, router.predict(query), held, run.context, none_allowed=False)
+    return [c for c in CORPORA if c in held], chosen[1]
 
 
 async def _by_checkpoint(run: Run, query: str, held: set[Label]) -> Decided:

@@ -126,3 +126,13 @@ def test_the_head_itself_survives_ten_thousand_words() -> None:
 async def test_unified_routing_searches_everything_and_still_answers() -> None:
     state = await ask("When was the lease signed?", route_by="unified")
     assert len(state["routes"][0]["corpora"]) == 5 and "3 May 2019" in state["answer"].text
+
+
+@pytest.mark.usefixtures("library")
+async def test_soft_routing_searches_everything_and_weighs_it_by_the_routers_confidence() -> None:
+    state = await ask("What colour is the valve?", route_by="soft")
+    assert state["routes"][0]["by"] == "soft" and len(state["routes"][0]["corpora"]) == 5
+    assert {e["corpus"] for e in state["evidence"]} == {"paragraph", "document", "image", "clip", "video"}
+    rows = {e["id"]: e for e in state["evidence"]}
+    assert rows[state["candidates"][0]]["corpus"] == "image"
+    assert (await ask("Hello!", route_by="soft"))["routes"][0]["corpora"] == ["none"]

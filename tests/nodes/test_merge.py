@@ -1,0 +1,49 @@
+"""Items of several corpora in one order: ranks, relevance, and the router's confidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.nodes.merge import merged
+
+
+def items(*relevances: float, name: str = "a") -> Any:
+    return [{"id": f"{name}{n}", "relevance": r, "score": 9.0} for n, r in enumerate(relevances)]
+
+
+def ids(ranked: dict[str, Any], confidence: dict[str, float]) -> list[str]:
+    return [row["id"] for row in merged(ranked, confidence)]
+
+
+def test_of_equal_finds_the_corpus_that_the_router_trusts_comes_first() -> None:
+    found = {"image": items(0.5, 0.1, name="i"), "clip": items(0.5, 0.1, name="c")}
+    assert ids(found, {"image": 0.9, "clip": 0.1})[0] == "i0"
+    assert ids(found, {"image": 0.1, "clip": 0.9})[0] == "c0"
+
+
+def test_what_is_far_more_relevant_wins_over_a_mistaken_router() -> None:
+    found = {"image": items(-0.9, name="i"), "clip": items(0.9, name="c")}
+    assert ids(found, {"image": 0.95, "clip": 0.05}) == ["c0", "i0"]
+
+
+def test_a_corpus_the_router_does_not_know_is_not_lost() -> None:
+    assert set(ids({"table": items(0.2, name="t"), "clip": items(0.2, name="c")}, {"clip": 1.0})) == {"t0", "c0"}
+    assert ids({}, {"clip": 1.0}) == []
+
+
+@given(
+    st.dictionaries(st.sampled_from(["paragraph", "image", "clip"]), st.lists(st.floats(-1, 1), max_size=5)),
+    st.dictionaries(st.sampled_from(["paragraph", "image", "clip"]), st.floats(0, 1)),
+)
+def test_every_item_stands_once_in_falling_order_and_equal_relevance_keeps_its_rank(
+    found: dict[str, list[float]], confidence: dict[str, float]
+) -> None:
+    ranked = {c: items(*sorted(values, reverse=True), name=c) for c, values in found.items()}
+    rows = merged(ranked, confidence)
+    assert sorted(r["id"] for r in rows) == sorted(r["id"] for rs in ranked.values() for r in rs)
+    assert [r["score"] for r in rows] == sorted((r["score"] for r in rows), reverse=True)
+    for corpus, given_ in ranked.items():
+        assert [r["id"] for r in rows if r["id"].startswith(corpus)] == [r["id"] for r in given_]
