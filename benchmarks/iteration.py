@@ -1,7 +1,8 @@
 """What iteration costs beside the model: `python benchmarks/iteration.py [--latency 0.5] [--json OUT]`.
 
 A scripted model of fixed latency asks a chain of questions over a small library. The critical path is the calls that
-have to wait for each other, times the latency; the figures are ratios to it.
+have to wait for each other, times the latency; the figures are ratios to it. `quiet` is what the wall would be where
+nothing else runs and no two things at once: the critical path and the processor time of the run.
 """
 
 from __future__ import annotations
@@ -52,17 +53,17 @@ async def build(folder: Path) -> None:
     await build_library(folder, texts)
 
 
-async def wall(graph: Any, hops: int, latency: float) -> tuple[float, int]:
-    """Return the seconds of one run and its rounds."""
+async def wall(graph: Any, hops: int, latency: float) -> tuple[float, float, int]:
+    """Return the seconds of one run, its processor seconds, and its rounds."""
     from ragweave.models.chat import override
     from ragweave.nodes.context import Context
     from ragweave.testing import ScriptedChat
 
     context = Context(mind="llm", expand_when="always", max_hops=hops, max_model_calls=100)
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     with override(writer=ScriptedChat(react=react(hops), delay=latency)):
         state = await graph.ainvoke({"messages": [("human", QUESTION)]}, context=context)
-    return time.perf_counter() - started, len(state["hops"])
+    return time.perf_counter() - started, time.process_time() - worked, len(state["hops"])
 
 
 async def measure(latency: float, runs: int) -> dict[str, dict[str, float]]:
@@ -76,10 +77,11 @@ async def measure(latency: float, runs: int) -> dict[str, dict[str, float]]:
         row: dict[str, float] = {}
         for hops in HOPS:
             taken = [await wall(graph, hops, latency) for _ in range(runs)]
-            if {n for _, n in taken} != {hops}:
-                raise SystemExit(f"{name} was to take {hops} hops and took {[n for _, n in taken]}")
-            calls = SERIAL_ONCE[name] + SERIAL_PER_HOP[name] * hops - 1
-            row[f"{hops} hops"] = round(statistics.median(s for s, _ in taken) / (calls * latency), 3)
+            if {n for *_, n in taken} != {hops}:
+                raise SystemExit(f"{name} was to take {hops} hops and took {[n for *_, n in taken]}")
+            path = (SERIAL_ONCE[name] + SERIAL_PER_HOP[name] * hops - 1) * latency
+            row[f"{hops} hops"] = round(statistics.median(s for s, *_ in taken) / path, 3)
+            row[f"{hops} quiet"] = round(1 + statistics.median(c for _, c, _ in taken) / path, 3)
         out[name] = row
     return out
 
