@@ -50,6 +50,7 @@ async def examine(*, call: bool = False) -> list[Finding]:
         ("libraries", _libraries),
         ("encoder", _encoder),
         ("mind", lambda: _mind(call)),
+        ("recordings", _recordings),
         ("web search", _web),
         ("extras", _extras),
     )
@@ -189,6 +190,23 @@ async def _reach(url: str) -> str:
     except httpx.HTTPError as error:
         return str(error) or type(error).__name__
     return f"it answers {answer.status_code}" if answer.status_code >= 500 else ""
+
+
+async def _recordings() -> list[Finding]:
+    from ragweave.corpora.video.intake import installed
+    from ragweave.models.hear import hearer
+
+    if not installed():
+        what = "videos and sound are not read; transcripts (VTT, SRT, JSON Lines) are"
+        return [Finding("recordings", "off", what, 'pip install "ragweave[video]"')]
+    listens = hearer()
+    if listens is None:
+        what = "videos are looked at, and nobody listens: subtitles are used where there are any"
+        return [Finding("recordings", "off", what, "set RAGWEAVE_HEAR")]
+    if listens.label == "pocketsphinx":
+        what = "videos are looked at, and heard by pocketsphinx: English only, about one word in four is wrong"
+        return [Finding("recordings", "ok", what, "RAGWEAVE_HEAR=whisper:small understands more, after a download")]
+    return [Finding("recordings", "ok", f"videos are looked at, and heard by {listens.name}")]
 
 
 async def _web() -> list[Finding]:

@@ -110,8 +110,11 @@ def _index(
         intake = Intake(settings, library.id, mind.max_words, captioner, stop)
         pipeline = Pipeline(settings, mind, committer, params, media, roots, intake, report, tell, stop)
         todo = files
-        while todo:
-            todo = pipeline.run(todo, known_paths(held.catalog, library.id))
+        try:
+            while todo:
+                todo = pipeline.run(todo, known_paths(held.catalog, library.id))
+        finally:
+            intake.close()
         if not stop.is_set():
             unread = {path for path, _ in report.failed}  # some perhaps because they went while they were read
             there = [path for path in files if path not in unread or os.path.lexists(path)]

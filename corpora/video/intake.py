@@ -23,6 +23,7 @@ from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.sniff import HEAD, demuxer
 from ragweave.corpora.video.streams import examine
 from ragweave.models.errors import MissingExtra, SourceError
+from ragweave.models.hear import Hearer
 
 VERSION = 1
 """Raise it when the items of the same recording change."""
@@ -85,6 +86,7 @@ class Intake:
         self._max_words = max_words
         self._caption = caption
         self._down: str | None = None
+        self._listened: Hearer | None = None
         self._stop = stop
 
     def params(self, path: str, base: str) -> str:
@@ -147,7 +149,7 @@ class Intake:
             # The subtitles are whole: they can be searched, and say when.
             lost = Recording(Path(file.path).stem, written[-1].end, written, "subtitles")
             return lost, [*warnings, f"only its subtitles were read: {error}"]
-        listens = hearer()
+        listens = self._listened = hearer()
         if listens is not None:
             listens.check()
         job = Job(
@@ -174,6 +176,11 @@ class Intake:
         frames = tuple(Frame(f.time, f"{file.source}/{f.image}") for f in recording.frames)
         date = next((d for k in ("creation_time", "date") if (d := iso_date(container.tags.get(k)))), None)
         return replace(recording, frames=frames, date=date), [*warnings, *perceiver.warnings]
+
+    def close(self) -> None:
+        """End the processes that listen, where any were started."""
+        if self._listened is not None:
+            self._listened.close()
 
     def incomplete(self, sha256: str) -> bool:
         """Whether captions of a recording are missing that another run may get."""
