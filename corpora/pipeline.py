@@ -27,8 +27,9 @@ from ragweave.corpora.vectors import Matrix
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
 from ragweave.corpora.video.job import Stopped
 from ragweave.corpora.video.pace import Pace
+from ragweave.corpora.video.perceived import Later
 from ragweave.models.embed import Encoder
-from ragweave.models.errors import InputError, ModelError, SourceError, WeightsError
+from ragweave.models.errors import SourceError
 
 EMBED_BATCH = 512
 """Texts of one call of the encoder."""
@@ -197,10 +198,13 @@ class Pipeline:
         try:
             prepared = self._intake.read(file, self._media.staging(file.source), before, Pace(file.path, self._tell))
             error, passing = "", False
-            check_grown(file)
         except Stopped:
             return
-        except (SourceError, ModelError, WeightsError, InputError) as failure:
+        except SourceError as failure:
+            prepared, error, passing = None, str(failure), isinstance(failure, Later)
+        try:
+            check_grown(file)
+        except SourceError as failure:
             prepared, error, passing = None, str(failure), True
         if prepared is None:
             self._media.discard(file.source)

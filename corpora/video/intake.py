@@ -18,11 +18,11 @@ from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.items import items_of
 from ragweave.corpora.video.job import Job, Senses, Tell, Work
 from ragweave.corpora.video.perceive import Perceiver
-from ragweave.corpora.video.perceived import Perceived, folder_of
+from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.sniff import HEAD, demuxer
 from ragweave.corpora.video.streams import examine
-from ragweave.models.errors import MissingExtra, SourceError
+from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError
 from ragweave.models.hear import Hearer
 
 VERSION = 1
@@ -121,14 +121,14 @@ class Intake:
             tell: told about progress, from several threads.
 
         Raises:
-            SourceError: it cannot be decoded, the disk is full, or the extra `video` is not installed.
-            RagweaveError: a model that is set failed for good.
+            SourceError: it cannot be decoded.
+            Later: the disk is full, the extra `video` is not installed, or a model that is set fails.
             Stopped: the run was stopped.
         """
         try:
             recording, warnings = self._perceived(file, media, before, tell)
-        except MissingExtra as error:
-            raise SourceError(error.what, error.remedy) from error
+        except (MissingExtra, ModelError, WeightsError, InputError) as error:
+            raise Later(error.what, error.remedy) from error
         items = items_of(file.source, file.path, recording, seconds=self._settings.clip_seconds)
         kind = VIDEO if recording.frames else AUDIO
         return made_of(kind, recording.title, items, self._max_words, language=recording.language, warnings=warnings)

@@ -22,6 +22,10 @@ from ragweave.models.errors import SourceError
 _DATABASE = "stages.sqlite"
 
 
+class Later(SourceError):
+    """A recording cannot be taken in now, for a reason that lies outside it; what is known of it stays."""
+
+
 class Perceived:
     """The outcomes of the stages of one recording.
 
@@ -30,7 +34,7 @@ class Perceived:
         before: folders of earlier contents of the same file, which are only read.
 
     Raises:
-        SourceError: the disk is full, or the folder cannot be written.
+        Later: the disk is full, or the folder cannot be written.
     """
 
     def __init__(self, folder: Path, before: Iterable[Path] = ()) -> None:
@@ -59,7 +63,7 @@ class Perceived:
         """Keep an outcome; it is on the disk when this returns.
 
         Raises:
-            SourceError: the disk is full, or the folder cannot be written.
+            Later: the disk is full, or the folder cannot be written.
         """
         with self._lock:
             try:
@@ -80,7 +84,7 @@ class Perceived:
         """Keep a frame, whole or not at all.
 
         Raises:
-            SourceError: the disk is full, or the folder cannot be written.
+            Later: the disk is full, or the folder cannot be written.
         """
         path = self.folder / "frames" / name
         if path.is_file():
@@ -98,7 +102,7 @@ class Perceived:
         """Put frames into another folder as well; on one disk the bytes are shared.
 
         Raises:
-            SourceError: the disk is full, or the folder cannot be written.
+            Later: the disk is full, or the folder cannot be written.
         """
         try:
             for name in sorted(set(names)):
@@ -137,10 +141,10 @@ def _opened(path: Path) -> sqlite3.Connection:
     raise sqlite3.DatabaseError(f"{path} cannot be made")
 
 
-def unwritable(error: Exception) -> SourceError:
+def unwritable(error: Exception) -> Later:
     """Return the error of a full or closed disk."""
     why = getattr(error, "strerror", None) or str(error)
-    return SourceError(
+    return Later(
         f"What is perceived of it cannot be kept ({why})",
         "make room on the disk of RAGWEAVE_HOME; the next run goes on where this one ended",
     )

@@ -256,3 +256,24 @@ async def test_a_hearer_that_is_down_costs_the_film_its_turn_and_no_other(
 def test_no_speech_is_found_in_random_bytes() -> None:
     noise = np.random.default_rng(1).integers(-2000, 2000, 16_000 * 3).astype(np.int16)
     assert list(stretches([noise], 10)) == []
+
+
+async def test_a_film_that_cannot_be_taken_in_for_now_stays_as_it_was(
+    film: Film, hears: Callable[[ScriptedHearer | None], None]
+) -> None:
+    from ragweave.models.hear_api import Endpoint
+
+    hears(ScriptedHearer("words"))
+    path = film(seconds=4)
+    await index([path.parent])
+    hears(Endpoint("m", "http://127.0.0.1:1/v1"))  # type: ignore[arg-type]
+    assert len((await index([path.parent])).failed) == 1
+    assert (await items())[0].text == "words"
+
+
+async def test_a_film_that_is_broken_now_takes_its_old_clips_with_it(film: Film) -> None:
+    path = film(seconds=4)
+    await index([path.parent])
+    path.write_bytes(path.read_bytes()[:400])
+    assert len((await index([path.parent])).failed) == 1
+    assert await items() == []
