@@ -56,6 +56,37 @@ def serve(
     typer.echo("Stopped.")
 
 
+def mcp(
+    library: Annotated[
+        list[str] | None,
+        typer.Option("--library", "-l", metavar="NAME", help="Library to open, and no other; may be repeated."),
+    ] = None,
+) -> None:
+    """Serve tools to an assistant over standard input and output (MCP).
+
+    The assistant starts this command by itself. Over HTTP the same tools are at /mcp of `ragweave serve`.
+    """
+    need("mcp", "fastapi", "sse_starlette", what="`ragweave mcp`", extra="serve")
+    from ragweave.cli_common import run
+    from ragweave.corpora.library import open_library
+    from ragweave.serve.access import Caller
+    from ragweave.serve.mcp import build
+    from ragweave.serve.settings import serve_settings
+    from ragweave.serve.slots import Slots
+
+    async def talk() -> None:
+        # Opened here, so that a name that is wrong ends the command with a sentence.
+        rows = [await open_library(name) for name in library or ()]
+        caller = Caller(libraries=frozenset(row.id for row in rows) if rows else None)
+        settings = serve_settings()
+        server = build(lambda _: caller, Slots(settings.running, settings.running_each), settings.run_seconds)
+        await server.run_stdio_async()
+
+    if library:
+        use_library(library[0])
+    run(talk())
+
+
 def use_library(name: str) -> None:
     """Make a library the one that is used where a request names none."""
     from ragweave.settings import app_settings

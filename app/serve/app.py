@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
-from ragweave.serve import langserve, media, openai, problems, routes_ask, routes_library, routes_page, routes_view
+from ragweave.serve import langserve, mcp, media, openai, problems, routes_ask, routes_library, routes_page, routes_view
 from ragweave.serve.desk import opened
 from ragweave.serve.guard import Guard
 from ragweave.serve.keys import Keys
@@ -28,12 +28,11 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     settings = settings or serve_settings()
     store = Store(corpora_settings().home / "serve.sqlite")
     keys = Keys(store)
-
     slots = Slots(settings.running, settings.running_each)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened(settings, store, slots) as desk:
+        async with opened(settings, store, slots) as desk, tools.session_manager.run():
             app.state.desk = desk
             yield
 
@@ -47,6 +46,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(routes_view.router)
     app.include_router(openai.router)
     langserve.mount(app, slots, settings)
+    tools = mcp.mount(app, slots, settings.run_seconds)
     routes_page.mount(app)
     app.add_middleware(Guard, settings=settings, keys=keys, exposed=exposed)
     return app
