@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from ragweave.corpora.catalog import LibraryRow, check_name
 from ragweave.corpora.stores import stores
 from ragweave.serve.problems import Forbidden, NotFound
+from ragweave.settings import app_settings
 
 OWNER = "owner"
 """Whoever needs no key, or holds one for all libraries: the person whose machine it is."""
@@ -81,3 +82,16 @@ async def library_by_id(caller: Caller, id: str) -> LibraryRow:
         if row.id == id:
             return row
     raise NotFound("There is no such library", "list them with GET /api/libraries")
+
+
+async def library_for(caller: Caller, name: str | None) -> LibraryRow:
+    """Return the library of a request; where it names none, the default one, or the only one that the key opens.
+
+    Raises:
+        NotFound: there is none of that name that the caller may see.
+    """
+    if name is None and caller.libraries is not None:
+        rows = await visible(caller)
+        if len(rows) == 1:
+            return rows[0]
+    return await library_named(caller, name or app_settings().library)

@@ -14,12 +14,11 @@ from starlette.requests import Request
 
 from ragweave import api
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.serve.access import Caller, library_named, visible
+from ragweave.serve.access import Caller
 from ragweave.serve.opening import answer_with_openings
 from ragweave.serve.routes_ask import check_question, context_of
 from ragweave.serve.runs import told
 from ragweave.serve.slots import Slots
-from ragweave.settings import app_settings
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
@@ -31,19 +30,6 @@ T = TypeVar("T")
 
 class Left(Exception):
     """The client went away before its answer was there."""
-
-
-async def library_for(caller: Caller, name: str | None) -> LibraryRow:
-    """Return the library of a request; where it names none, the default one, or the only one that the key opens.
-
-    Raises:
-        NotFound: there is none of that name that the caller may see.
-    """
-    if name is None and caller.libraries is not None:
-        rows = await visible(caller)
-        if len(rows) == 1:
-            return rows[0]
-    return await library_named(caller, name or app_settings().library)
 
 
 async def answering(

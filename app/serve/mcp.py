@@ -21,8 +21,8 @@ from ragweave import __version__, api
 from ragweave.corpora.stores import stores
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
-from ragweave.serve.access import Caller, visible
-from ragweave.serve.direct import answering, library_for
+from ragweave.serve.access import Caller, library_for, visible
+from ragweave.serve.direct import answering
 from ragweave.serve.opening import with_openings
 from ragweave.serve.routes_ask import check_question, context_of
 from ragweave.serve.routes_library import item_of

@@ -16,9 +16,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from ragweave import api
 from ragweave.corpora.catalog import LibraryRow
 from ragweave.models.errors import RagweaveError
-from ragweave.serve.access import Caller, CallerNow, visible
+from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.desk import Desk, DeskNow
-from ragweave.serve.direct import Left, answering, library_for, unless_left
+from ragweave.serve.direct import Left, answering, unless_left
 from ragweave.serve.openai_types import SOURCES, ChatRequest, check, conversation
 from ragweave.serve.problems import NotFound, openai_error
 from ragweave.settings import app_settings

@@ -17,7 +17,7 @@ from ragweave.models.errors import InputError
 from ragweave.nodes.context import Context
 from ragweave.nodes.frame import QUESTION_LIMIT
 from ragweave.serve import journal
-from ragweave.serve.access import Caller, CallerNow, library_by_id, library_named, visible
+from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
 from ragweave.serve.desk import Desk, DeskNow
 from ragweave.serve.opening import with_openings
 from ragweave.serve.problems import Conflict, NotFound, invalid
@@ -108,7 +108,7 @@ async def list_threads(caller: CallerNow, desk: DeskNow, library: str | None = N
 @router.post("/threads", status_code=201)
 async def create_thread(caller: CallerNow, desk: DeskNow, body: NewThread) -> dict[str, Any]:
     """Begin a conversation with a library."""
-    row = await library_named(caller, body.library or app_settings().library)
+    row = await library_for(caller, body.library)
     thread = new_thread(caller, row, body.title)
     await asyncio.to_thread(desk.store.add_thread, thread)
     return _thread(thread, row)
@@ -147,7 +147,7 @@ async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any
         if body.library is not None and body.library != row.name:
             raise Conflict(f"this conversation is with the library {row.name!r}", "begin another one")
     else:
-        row = await library_named(caller, body.library or app_settings().library)
+        row = await library_for(caller, body.library)
         thread = new_thread(caller, row)
     context = context_of(body.context, row)
     if body.thread is None:
@@ -190,7 +190,7 @@ async def resume_run(caller: CallerNow, desk: DeskNow, id: str, body: Consent) -
 async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
     """Return ranked evidence without an answer."""
     check_question(body.query)
-    row = await library_named(caller, body.library or app_settings().library)
+    row = await library_for(caller, body.library)
     found = await api.asearch(body.query, context=context_of(body.context, row))
     return {"library": row.name, "query": body.query, "results": await with_openings(row, found)}
 

@@ -38,9 +38,10 @@ class Name(BaseModel):
 async def list_libraries(caller: CallerNow) -> dict[str, Any]:
     """List the libraries that the caller may see."""
     rows = await visible(caller)
+    names, usual = [row.name for row in rows], app_settings().library
     return {
         "libraries": [await _library(row) for row in rows],
-        "default": app_settings().library,
+        "default": usual if usual in names or caller.libraries is None or not names else names[0],
         "may_change": caller.libraries is None,
     }
 

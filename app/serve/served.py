@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from ragweave.api import run_sync
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.context import Context
-from ragweave.serve.access import Caller
-from ragweave.serve.direct import answering, library_for
+from ragweave.serve.access import Caller, library_for
+from ragweave.serve.direct import answering
 from ragweave.serve.problems import problem
 from ragweave.serve.slots import Slots
 

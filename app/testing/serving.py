@@ -20,8 +20,30 @@ BASE = "http://127.0.0.1:8765"
 @asynccontextmanager
 async def in_process(app: FastAPI, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
     """Run an app and yield a client that calls it directly; an answer arrives when it is whole."""
-    async with app.router.lifespan_context(app), direct_client(app, **options) as client:
+    async with running(app), direct_client(app, **options) as client:
         yield client
+
+
+@asynccontextmanager
+async def running(app: FastAPI) -> AsyncIterator[None]:
+    """Run the lifespan of an app in one task from beginning to end, as servers do."""
+    begun, end = asyncio.Event(), asyncio.Event()
+
+    async def live() -> None:
+        async with app.router.lifespan_context(app):
+            begun.set()
+            await end.wait()
+
+    task, waiting = asyncio.create_task(live()), asyncio.create_task(begun.wait())
+    try:
+        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if not begun.is_set():
+            await task
+        yield
+    finally:
+        waiting.cancel()
+        end.set()
+        await task
 
 
 def direct_client(app: FastAPI, **options: Any) -> httpx.AsyncClient:

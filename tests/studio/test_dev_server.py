@@ -1,111 +1,107 @@
-"""`langgraph dev` starts without a network and streams a run to the real SDK client."""
+"""`langgraph dev` serves every graph to the real SDK client: threads, streams, history, interrupts, reloading."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib.util
+import json
 import os
-import shutil
-import socket
+import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from ragweave.testing import build_library
+from ragweave.api import GRAPHS
 
 pytestmark = pytest.mark.studio
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-_PATIENCE = 120
-"""Seconds that a server may take to start on a busy machine; a test that waits so long has failed."""
-
-TEXTS = {
-    "lighthouse.md": "# The lighthouse\n\n## History\n\nThe lamp of the lighthouse was first lit on 3 October 1874.\n",
-    "ferry.md": "# The ferry\n\n## Timetable\n\nThe ferry sails four times a day from April to October.\n",
-}
+_spec = importlib.util.spec_from_file_location("studio_conftest", Path(__file__).with_name("conftest.py"))
+assert _spec is not None and _spec.loader is not None
+_conftest = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_conftest)
+LIT = "When was the lamp of the lighthouse first lit?"
 
 
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
-
-
-@pytest.fixture
-async def server(tmp_path: Path, home: Path) -> AsyncIterator[str]:
-    """Start the server in a folder of its own, because it keeps its state where it runs."""
-    await build_library(tmp_path / "notes", TEXTS)
-    shutil.copy(ROOT / "langgraph.json", tmp_path)
-    port = free_port()
-    environment = {
-        **os.environ,
-        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-        "LANGGRAPH_NO_VERSION_CHECK": "true",
-        "RAGWEAVE_OFFLINE": "true",
-    }
-    command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
-    log = tmp_path / "server.log"
-    with log.open("wb") as out:
-        process = await asyncio.create_subprocess_exec(
-            *command, "--host", "127.0.0.1", "--port", str(port), cwd=tmp_path, env=environment, stdout=out, stderr=out
-        )
-    try:
-        url = f"http://127.0.0.1:{port}"
-        async with httpx.AsyncClient(trust_env=False) as client:
-            give_up = time.monotonic() + _PATIENCE
-            while not await _is_up(client, url):
-                assert process.returncode is None and time.monotonic() < give_up, log.read_text()[-4000:]
-                await asyncio.sleep(0.2)
-        yield url
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
-
-
-async def _is_up(client: httpx.AsyncClient, url: str) -> bool:
-    try:
-        return (await client.get(f"{url}/ok")).status_code == 200
-    except httpx.HTTPError:
-        return False
-
-
-async def test_studios_server_answers_a_thread_over_a_library(server: str) -> None:
+async def test_studios_server_serves_threads_streams_history_and_consent(server: str) -> None:
     from langgraph_sdk import get_client
 
     client = get_client(url=server)
-    graphs = {a["graph_id"] for a in await client.assistants.search()}
-    assert graphs == {"agent", "universal_rag", "rag_fusion", "crag", "auto_rag"}
+    await _serves_the_graphs_with_a_form(client)
+    await _answers_a_thread(client)
+    await _asks_for_consent_and_goes_on(client)
+    await _answers_every_graph(client)
 
+
+async def _serves_the_graphs_with_a_form(client: Any) -> None:
+    assert {a["graph_id"] for a in await client.assistants.search()} == set(GRAPHS)
     assistant = (await client.assistants.search(graph_id="agent"))[0]["assistant_id"]
-    form = (await client.assistants.get_schemas(assistant))["context_schema"]
-    assert form is not None and "max_hops" in form["properties"]
+    schemas = await client.assistants.get_schemas(assistant)
+    hops = schemas["context_schema"]["properties"]["max_hops"]
+    assert hops["minimum"] == 0 and hops["maximum"] == 10 and hops["description"]
+    assert set(schemas["input_schema"]["properties"]) == {"messages"}
+    drawn = await client.assistants.get_graph(assistant)
+    assert {"frame", "route", "search_web", "check"} <= {n["id"] for n in drawn["nodes"]}
 
+
+async def _answers_a_thread(client: Any) -> None:
     thread = (await client.threads.create())["thread_id"]
-    first = await _ask(client, thread, "When was the lamp of the lighthouse first lit?")
+    first = await _ask(client, thread, LIT)
     assert "1874" in first["answer"]["text"]
     assert first["answer"]["citations"][0]["locator"]["file"].endswith("lighthouse.md")
     assert {"frame", "route", "retrieve", "generate", "check"} <= set(first["nodes"])
-    assert "1874" in " ".join(first["sentences"])
+    assert "1874" in " ".join(first["sentences"]) and "1874" in first["messages"]
 
     second = await _ask(client, thread, "And how often does the ferry sail from April to October?")
     assert "four times" in second["answer"]["text"]
     kept = (await client.threads.get_state(thread))["values"]
     assert [m["type"] for m in kept["messages"]] == ["human", "ai", "human", "ai"]
+    history = await client.threads.get_history(thread, limit=100)
+    answers = [(s["values"].get("answer") or {}).get("text", "") for s in history]
+    assert any("1874" in a for a in answers) and any("four times" in a for a in answers)
+    # An earlier state can be gone back to and asked on from there.
+    earlier = next(s for s in history if "1874" in ((s["values"].get("answer") or {}).get("text") or ""))
+    asked = {"messages": [{"role": "user", "content": LIT}]}
+    again = await client.runs.wait(
+        thread, "agent", input=asked, context={"mind": "small"}, checkpoint=earlier["checkpoint"]
+    )
+    assert "1874" in again["answer"]["text"] and "four times" not in str(again["messages"])
 
 
-async def _ask(client: Any, thread: str, question: str) -> dict[str, Any]:
+async def _asks_for_consent_and_goes_on(client: Any) -> None:
+    for consent, says in ((False, "you declined it"), (True, "web search failed")):
+        thread = (await client.threads.create())["thread_id"]
+        told = await _ask(client, thread, "Who won the chess tournament of Zanzibar in 1911?", web="ask")
+        assert "answer" not in told
+        state = await client.threads.get_state(thread)
+        (asked,) = [i for task in state["tasks"] for i in task["interrupts"]]
+        assert asked["value"]["action"] == "search_web" and state["next"] == ["search_web"]
+        assert (await client.threads.get(thread))["status"] == "interrupted"
+        end = await client.runs.wait(thread, "agent", command={"resume": consent}, context={"web": "ask"})
+        assert any(says in note for note in end["answer"]["notes"]), end["answer"]["notes"]
+
+
+async def _answers_every_graph(client: Any) -> None:
+    for graph in set(GRAPHS) - {"agent", "video_rag"}:
+        asked = {"messages": [{"role": "user", "content": LIT}]}
+        end = await client.runs.wait(None, graph, input=asked, context={"mind": "small", "top_k": 3})
+        assert "1874" in end["answer"]["text"], graph
+    refused = await client.runs.wait(None, "agent", input=asked, context={"top_k": 99}, raise_error=False)
+    assert "less than or equal to 50" in json.dumps(refused)
+
+
+async def _ask(client: Any, thread: str, question: str, **context: Any) -> dict[str, Any]:
     """Stream one run; returns its last answer, the nodes that told of themselves and the sentences as they came."""
-    told: dict[str, Any] = {"nodes": [], "sentences": []}
+    told: dict[str, Any] = {"nodes": [], "sentences": [], "messages": ""}
     stream = client.runs.stream(
         thread,
         "agent",
         input={"messages": [{"role": "user", "content": question}]},
-        context={"mind": "small"},
-        stream_mode=["custom", "values"],
+        context={"mind": "small", **context},
+        stream_mode=["custom", "values", "messages-tuple"],
     )
     async for part in stream:
         assert part.event != "error", part.data
@@ -113,6 +109,54 @@ async def _ask(client: Any, thread: str, question: str) -> dict[str, Any]:
             told["nodes"].append(part.data["node"])
         elif part.event == "custom" and part.data["type"] == "sentence":
             told["sentences"].append(part.data["text"])
+        elif part.event == "messages":
+            told["messages"] += str(part.data[0].get("content", ""))
         elif part.event == "values" and part.data.get("answer"):
             told["answer"] = part.data["answer"]
     return told
+
+
+OWN = '''"""A graph of one's own, made of Ragweave's."""
+
+from ragweave.graphs.{module} import build
+
+graph = build().compile(name="mine")
+'''
+
+
+async def test_a_graph_file_that_is_edited_is_loaded_again(tmp_path: Path, home: Path) -> None:
+    from langgraph_sdk import get_client
+
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "mine.py").write_text(OWN.format(module="rag_fusion"), encoding="utf-8")
+    (folder / "langgraph.json").write_text(
+        json.dumps({"dependencies": ["."], "graphs": {"mine": "./mine.py:graph"}}), encoding="utf-8"
+    )
+    async with _conftest.dev_server(folder, RAGWEAVE_OFFLINE="true") as url:
+        client = get_client(url=url)
+        assert "grade" not in await _nodes(client)
+        (folder / "mine.py").write_text(OWN.format(module="crag"), encoding="utf-8")
+        give_up = time.monotonic() + 180
+        while "grade" not in await _nodes(client):
+            assert time.monotonic() < give_up
+            await asyncio.sleep(0.5)
+
+
+async def _nodes(client: Any) -> set[str]:
+    """Return the nodes that the server draws; none while it starts anew."""
+    import httpx
+
+    try:
+        assistant = (await client.assistants.search(graph_id="mine"))[0]["assistant_id"]
+        return {n["id"] for n in (await client.assistants.get_graph(assistant))["nodes"]}
+    except (httpx.HTTPError, IndexError):
+        return set()
+
+
+def test_the_graphs_pass_the_servers_own_check() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "studio" / "verify.py")], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
