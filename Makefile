@@ -71,6 +71,19 @@ $(HFVENV)/.ready: pyproject.toml constraints.txt
 test-hf: $(HFVENV)/.ready
 	@$(HF)/python -m pytest -m hf tests/hf
 
+# `langgraph dev` with the real SDK client; `make test` runs it as well.
+test-studio: $(VENV)/.dev
+	@$(BIN)/python -m pytest -m studio tests/studio
+
+# Loads every graph of langgraph.json as the LangGraph API server does.
+verify-graphs: $(VENV)/.dev
+	@$(BIN)/python tests/studio/verify.py
+
+# Every endpoint with every foreign id, and a thousand questions for what another library holds.
+test-isolation: export TEST_CANARIES ?= 1000
+test-isolation: $(VENV)/.dev
+	@$(BIN)/python -m pytest tests/app/serve/test_isolation.py
+
 demo: $(VENV)/.base
 	@$(BIN)/python examples/demo.py
 

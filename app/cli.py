@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -102,6 +103,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: arguments without the program's name; default: those of the process.
     """
+    # Conversations are read back as the types of the state alone, before anything imports the reader.
+    os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
     try:
         app(args=None if argv is None else list(argv))
     except SystemExit as stop:

@@ -74,9 +74,10 @@ async def server(tmp_path: Path, home: Path) -> AsyncIterator[str]:
     folder = tmp_path / "dev"
     folder.mkdir()
     shutil.copy(ROOT / "langgraph.json", folder)
-    # A search service that is not there: whether it is asked shows in the answer's notes.
-    searching = {"RAGWEAVE_SEARX_URL": f"http://127.0.0.1:{free_port()}", "RAGWEAVE_WEB_SEARCH": "searx"}
-    async with dev_server(folder, "--no-reload", **searching) as url:
+    web = tmp_path / "web"  # stands in for the web
+    web.mkdir()
+    (web / "chess.md").write_text("# Chess\n\nThe chess tournament of Zanzibar in 1911 was won by Ada Brandt.\n")
+    async with dev_server(folder, "--no-reload", RAGWEAVE_WEB_FOLDER=str(web)) as url:
         yield url
 
 

@@ -1,0 +1,250 @@
+"""The server under load: `python benchmarks/serve.py [--latency 0.2] [--many 2000] [--json OUT]`.
+
+Starts `ragweave serve` as a process of its own over a library of 200 notes, and asks it over HTTP: 1, 10, 20 and 50
+askers at once, each with the next question as soon as the last one is answered. The clients run in this process and
+share the machine with the server. A scripted server of fixed latency stands in for a language model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+NOTES = 200
+LEVELS = (1, 10, 20, 50)
+Ask = Callable[[httpx.AsyncClient, int], Awaitable[tuple[float, float]]]
+
+
+def question(n: int) -> str:
+    """Return the n-th question."""
+    return f"When was the Observatory of Velmora {n % NOTES} opened?"
+
+
+def year(n: int) -> str:
+    """Return its answer."""
+    return str(1700 + n % NOTES)
+
+
+async def build(folder: Path) -> None:
+    """Index the notes."""
+    from ragweave.testing.library import build_library
+
+    texts = {
+        f"{n}.md": f"# Velmora {n}\n\nThe Observatory of Velmora {n} was opened in {year(n)} on Mount Helder.\n"
+        for n in range(NOTES)
+    }
+    await build_library(folder, texts)
+
+
+def react(received: Any) -> Any:
+    """Play every node's part: one hop, one supported sentence."""
+    system, user = str(received.messages[0]["content"]), str(received.messages[-1]["content"])
+    if "write search queries" in system:
+        return {"queries": ["year of opening", "first light of the observatory"]}
+    if "judge whether passages" in system:
+        count = len(re.findall(r"^\[(\d+)\]", user, re.M))
+        return {"verdicts": [{"n": n, "verdict": "relevant"} for n in range(1, count + 1)]}
+    if "find out, step by step" in system:
+        return {"learnt": "The year is known.", "missing": "", "enough": True, "query": ""}
+    if "decide where the answer" in system:
+        return "paragraph"
+    found = re.search(r"Observatory of (Velmora \d+) opened", user)
+    name = found.group(1) if found else ""
+    return f"The Observatory of {name} was opened in {year(int(name.split()[1]))} [1]." if name else "UNKNOWN"
+
+
+@contextmanager
+def served(home: Path, **environment: str) -> Iterator[tuple[str, int]]:
+    """Start the server; yields its address and its process id."""
+    limits = {"RAGWEAVE_SERVE_PER_MINUTE": "1000000", "RAGWEAVE_HOME": str(home)}
+    command = [sys.executable, "-m", "ragweave.cli", "serve", "--port", "0", "--log", "none"]
+    with subprocess.Popen(
+        command, env={**os.environ, **limits, **environment}, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        told = process.stdout.readline()
+        found = re.search(r"http://\S+", told)
+        if found is None:
+            raise SystemExit(f"the server did not start: {told}")
+        try:
+            yield found.group(), process.pid
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+async def native(client: httpx.AsyncClient, n: int) -> tuple[float, float]:
+    """Ask through the API of the page; returns seconds to the first checked sentence and to the answer."""
+    began, first = time.perf_counter(), 0.0
+    run = (await client.post("/api/ask", json={"question": question(n)})).raise_for_status().json()["run"]
+    async with client.stream("GET", f"/api/runs/{run}/events") as stream:
+        async for line in stream.aiter_lines():
+            if line == "event: sentence" and not first:
+                first = time.perf_counter() - began
+            elif line.startswith('data: {"type": "answer"'):
+                check(json.loads(line[6:])["answer"]["text"], n)
+    return first, time.perf_counter() - began
+
+
+async def openai_route(client: httpx.AsyncClient, n: int) -> tuple[float, float]:
+    """Ask through the OpenAI-compatible door."""
+    began = time.perf_counter()
+    body = {"model": "agent", "messages": [{"role": "user", "content": question(n)}]}
+    answer = (await client.post("/v1/chat/completions", json=body)).raise_for_status().json()
+    check(answer["choices"][0]["message"]["content"], n)
+    return 0.0, time.perf_counter() - began
+
+
+async def langserve_route(client: httpx.AsyncClient, n: int) -> tuple[float, float]:
+    """Ask through LangServe."""
+    began = time.perf_counter()
+    body = {"input": {"question": question(n)}}
+    answer = (await client.post("/langserve/agent/invoke", json=body)).raise_for_status().json()
+    check(answer["output"]["text"], n)
+    return 0.0, time.perf_counter() - began
+
+
+def check(text: str, n: int) -> None:
+    """Refuse a wrong answer: a fast one would be worth nothing.
+
+    Raises:
+        ValueError: it is wrong.
+    """
+    if year(n) not in text:
+        raise ValueError(f"{question(n)} {text}")
+
+
+async def load(client: httpx.AsyncClient, askers: int, total: int, ask: Ask = native) -> dict[str, Any]:
+    """Let so many askers ask in all so many questions."""
+    waiting = iter(range(total))
+    firsts: list[float] = []
+    walls: list[float] = []
+    errors: list[str] = []
+
+    async def one() -> None:
+        for n in waiting:
+            try:
+                first, wall = await ask(client, n)
+                firsts.append(first * 1000)
+                walls.append(wall * 1000)
+            except (httpx.HTTPError, ValueError, KeyError) as error:
+                errors.append(f"{type(error).__name__}: {error}")
+
+    began = time.perf_counter()
+    await asyncio.gather(*(one() for _ in range(askers)))
+    seconds = time.perf_counter() - began
+    row: dict[str, Any] = {"askers": askers, "questions": total, "errors": len(errors)}
+    row |= {f"p{p}": round(percentile(walls, p)) for p in (50, 90, 99)}
+    row |= {"first_p50": round(percentile(firsts, 50)), "per_second": round(len(walls) / seconds, 1)}
+    if errors:
+        row["an_error"] = errors[0][:200]
+    return row
+
+
+def percentile(values: list[float], p: int) -> float:
+    """Return the p-th percentile by nearest rank, 0 for no values."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, max(0, -(-p * len(ordered) // 100) - 1))] if ordered else 0.0
+
+
+def megabytes(pid: int) -> int:
+    """Return the resident memory of a process in MiB; 0 where the system does not tell."""
+    status = Path(f"/proc/{pid}/status")
+    found = re.search(r"VmRSS:\s+(\d+)", status.read_text()) if status.exists() else None
+    return int(found.group(1)) // 1024 if found else 0
+
+
+@asynccontextmanager
+async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
+    """Open a client with room for all askers."""
+    limits = httpx.Limits(max_connections=200, max_keepalive_connections=200)
+    async with httpx.AsyncClient(base_url=url, timeout=300, limits=limits, trust_env=False) as client:
+        yield client
+
+
+async def overhead(client: httpx.AsyncClient, total: int) -> dict[str, float]:
+    """Return the median milliseconds of one question: the graph called in this process, and each door."""
+    from ragweave import api
+
+    direct: list[float] = []
+    found: dict[str, list[float]] = {"native": [], "langserve": [], "openai": []}
+    doors: dict[str, Ask] = {"native": native, "langserve": langserve_route, "openai": openai_route}
+    for n in range(total + 3):
+        began = time.perf_counter()
+        check((await api.aask(question(n))).text, n)
+        direct.append((time.perf_counter() - began) * 1000)
+        for name, ask in doors.items():
+            found[name].append((await ask(client, n))[1] * 1000)
+    # The first three warm both processes up.
+    medians = {"graph": direct, **found}
+    return {name: round(statistics.median(values[3:]), 1) for name, values in medians.items()}
+
+
+async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[str, Any]:
+    """Return all figures."""
+    from ragweave.testing import ScriptedServer
+
+    figures: dict[str, Any] = {}
+    with served(home) as (url, pid):
+        async with client_of(url) as client:
+            await load(client, 2, 6)
+            figures["milliseconds_by_door"] = await overhead(client, 40)
+            figures["small"] = [await load(client, askers, max(40, repeat * askers)) for askers in LEVELS]
+            if many:
+                before = megabytes(pid)
+                row = await load(client, 20, many)
+                figures["memory"] = {
+                    "questions": many,
+                    "errors": row["errors"],
+                    "before": before,
+                    "after": megabytes(pid),
+                }
+    with ScriptedServer(react=react, latency=latency) as model:
+        chat = {
+            "RAGWEAVE_CHAT": "openai:scripted",
+            "RAGWEAVE_CHAT_URL": model.base_url,
+            "RAGWEAVE_CHAT_CACHE": "false",
+            "RAGWEAVE_CHAT_WIDTH": "200",
+        }
+        with served(home, **chat) as (url, _):
+            async with client_of(url) as client:
+                await load(client, 2, 4)
+                figures["llm"] = [await load(client, askers, max(20, repeat * askers)) for askers in LEVELS]
+    return figures
+
+
+def main() -> None:
+    """Print the figures, and write them where `--json` names a file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--latency", type=float, default=0.2, help="seconds per model call")
+    parser.add_argument("--many", type=int, default=2000, help="questions between two looks at the memory")
+    parser.add_argument("--repeat", type=int, default=4, help="questions of each asker")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        os.environ["RAGWEAVE_HOME"] = str(home)
+        asyncio.run(build(Path(folder) / "texts"))
+        figures = asyncio.run(measure(home, given.latency, given.many, given.repeat))
+    print(json.dumps(figures, indent=1))
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
