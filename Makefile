@@ -7,8 +7,8 @@ ROOMS  := evals graphs nodes prompts corpora models
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
 
-.PHONY: setup setup-dev demo docs test test-hard test-conversations test-llm test-hf test-studio test-isolation verify-graphs \
-  test-page lint types links clean
+.PHONY: setup setup-dev demo docs test test-hard test-conversations test-llm test-hf test-studio test-isolation \
+  verify-graphs test-page lint types links clean
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)

@@ -49,7 +49,7 @@ def safe_name(name: str) -> str:
         for c in last
         if c in "\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
     )
-    kept = "".join("_" if c in '<>:"|?*' else c for c in kept).strip(" .")
+    kept = " ".join("".join("_" if c in '<>:"|?*' else c for c in kept).split()).strip(" .")
     stem, dot, ending = kept.rpartition(".")
     if not dot:
         stem, ending = kept, ""
