@@ -153,6 +153,16 @@ class Library:
 
         return await asyncio.to_thread(ask)
 
+    async def speaks_of(self, text: str) -> bool:
+        """Tell whether the knowledge graph knows a name that stands in a text."""
+
+        def known() -> bool:
+            from ragweave.corpora.knowledge.search import knows
+
+            return knows(self._held.catalog.engine, self.id, text)
+
+        return await asyncio.to_thread(known)
+
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraph items.
 

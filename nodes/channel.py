@@ -71,7 +71,7 @@ async def _ids(run: Run, library: Library, task: ChannelTask) -> list[str]:
 
 
 async def _timeline(run: Run, library: Library, task: ChannelTask) -> Update:
-    asked = asked_of(task["query"])
+    asked = asked_of(task["query"], task.get("titles", []))
     assert asked is not None  # the channel is asked only then
     told = await read_timeline(library, asked, task, run.context)
     if told is None:

@@ -16,6 +16,12 @@ _LEANS = re.compile(
     r"|^(?:这|那|它|他|她|其|该|此)",
     re.I,
 )
+_SPEAKER = re.compile(r"^\s*[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){0,3}:\s+")
+"""The name of a speaker before what is said."""
+_ATTRIBUTED = re.compile(
+    r"\b(?:sa(?:y|ys|id)|think|thinks|thought|tells?|told|explain|mention|talk|argue|ask|answer)", re.I
+)
+"""Words of a question that asks what somebody says: there the name of the speaker counts."""
 _HEADING = re.compile(r"(?=[A-Z])(?:[^\W\d]+[\s'’-]+){0,7}[^\W\d]+")
 """A few words without a full stop or a number, begun with a capital: a heading that stands in the text as a line."""
 ASKED_WEIGHT = 0.5
@@ -155,7 +161,8 @@ def rank(
     out: list[Extract] = []
     for i, (strip, a, b) in enumerate(spans):
         sentence = strip["text"][a:b]
-        have = frozenset(terms(f"{strip['title']} {sentence}"))
+        said = sentence if _ATTRIBUTED.search(question) else spoken(sentence)
+        have = frozenset(terms(f"{strip['title']} {said}"))
         fit = fits(kind, question, sentence)
         value = (1 - ASKED_WEIGHT) * _share(wanted, have, idf) + ASKED_WEIGHT * _share(content_terms(asked), have, idf)
         value += COSINE_WEIGHT * float(cosine[i]) + STRIP_WEIGHT * strip["score"] + FIT_WEIGHT * fit
@@ -172,8 +179,16 @@ def _follows(e: Extract, ends: Set[tuple[str, int]]) -> bool:
 
 def _says(sentence: str, title: str) -> bool:
     """Tell whether a sentence says more than its title does: headings and page titles stand in texts as sentences."""
-    said = words(sentence)
+    plain = spoken(sentence)
+    said = words(plain)
+    if plain != sentence and len(content_terms(plain)) < 2:
+        return False
     return len(said) >= 3 and not set(said) <= set(words(title)) and not _HEADING.fullmatch(sentence.strip())
+
+
+def spoken(sentence: str) -> str:
+    """Return what a speaker says, without the name that a transcript puts before it; a name alone answers nothing."""
+    return _SPEAKER.sub("", sentence, count=1)
 
 
 def with_context(chosen: Sequence[Extract], limit: int) -> list[Extract]:

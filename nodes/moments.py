@@ -7,8 +7,11 @@ rules read English, and the usual Chinese forms; they serve the small mind and a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+from ragweave.models.text import fold
 
 Kind = Literal["first", "last", "count", "after", "before", "order", "at"]
 
@@ -108,6 +111,10 @@ _PLACE = re.compile(
     rf"(?: [\w'’-]+){{0,3}}? {_KINDS}\b(?:\s+(?:about|on|called|named|with|by|titled)\b.*$)?",
     re.I,
 )
+_IN_TITLE = (
+    r"\s*\b(?:in|of|from|during|throughout)\s+(?:the\s+)?"
+    rf"(?:{_KINDS}\s+)?(?:called\s+|titled\s+)?[\"“«]?{{}}[\"”»]?(?!\w)"
+)
 _WHOLE = re.compile(
     rf"\b(?:which|what)(?: of (?:the|these|my|all)(?: \w+)?)? {_KINDS}\b|\b{_KINDS} (?:is |are )?about\b"
     r"|\bsummar|\boverview\b|\bin general\b|\bas a whole\b|\b(?:main|key) (?:points?|topics?|themes?|ideas?)\b"
@@ -141,9 +148,22 @@ class Asked:
     late: bool = False
 
 
-def asked_of(question: str) -> Asked | None:
-    """Return what a question asks of the timeline, or None where it asks nothing of the kind."""
+def named_in(question: str, titles: Iterable[str]) -> list[str]:
+    """Return the titles of recordings that a question says it is about: “in lecture 3”, “of the film Sintel”."""
+    folded = fold(question)
+    return [t for t in dict.fromkeys(titles) if len(t) > 2 and re.search(_IN_TITLE.format(re.escape(fold(t))), folded)]
+
+
+def asked_of(question: str, titles: Iterable[str] = ()) -> Asked | None:
+    """Return what a question asks of the timeline, or None where it asks nothing of the kind.
+
+    Args:
+        question: the question.
+        titles: titles of recordings that it may name as the place to look.
+    """
     plain = " ".join(question.split())
+    for title in titles:
+        plain = re.sub(_IN_TITLE.format(re.escape(title)), "", plain, flags=re.I)
     said = _PLACE.sub("", plain.rstrip(" ?？.。!！"))
     for kind, form in _FORMS:
         found = form.search(said)

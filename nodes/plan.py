@@ -12,7 +12,7 @@ from ragweave.nodes.context import Context
 from ragweave.nodes.moments import wants_whole
 from ragweave.nodes.retrieve_video import VideoTask
 from ragweave.nodes.run import Run
-from ragweave.nodes.scope import Scope, scope_of
+from ragweave.nodes.scope import Scope, named_scope, scope_of
 from ragweave.nodes.state import RetrieveTask, State, Update
 
 WITHOUT_ROUTER: tuple[Corpus, ...] = ("paragraph", "image", "clip")
@@ -38,6 +38,7 @@ async def _plan(state: State, runtime: Runtime[Context], without_router: Sequenc
     scope = await scope_of(run) if corpora else Scope()
     if scope is None:
         corpora, scope = [], Scope()
+    told = await named_scope(run, state["query"], scope) if {*RECORDINGS} & {*corpora} else scope
     asked = next((q for q in reversed(state.get("queries", [])) if q["hop"] == state["hop"]), None)
     queries = [state["query"], *(asked["rewrites"] if asked else [])]
     tasks: list[RetrieveTask] = [
@@ -47,8 +48,8 @@ async def _plan(state: State, runtime: Runtime[Context], without_router: Sequenc
             "queries": queries,
             "pool": run.context.pool,
             "hop": state["hop"],
-            "sources": list(scope.sources),
-            "titles": list(scope.titles),
+            "sources": list((told if corpus in RECORDINGS else scope).sources),
+            "titles": list((told if corpus in RECORDINGS else scope).titles),
         }
         for corpus in corpora
     ]

@@ -61,7 +61,7 @@ async def recast(state: VideoState, runtime: Runtime[Context]) -> Update:
     run = Run.of("recast", State(turn=state.get("turn", ""), hop=state.get("hop", 1)), runtime)
     query = state["query"]
     made = await run.decide(run.chat("judge"), lambda m: _by_model(m, run, query), lambda: by_rule(query))
-    asked = asked_of(query)
+    asked = asked_of(query, state.get("titles", []))
     told = f"{made['statement']} | {made['scene']} | {', '.join(made['keywords'])}"
     if asked is not None:
         told += f" | of the timeline: {asked.kind} {asked.thing}".rstrip()
@@ -94,7 +94,7 @@ async def by_rule(query: str) -> Recast:
 def channels(state: VideoState, runtime: Runtime[Context]) -> list[Send]:
     """Send one task per channel: those of the context, the recordings, and the timeline where it is asked."""
     wanted: list[Channel] = [*Context.of(runtime).channels, "video"]
-    if asked_of(state["query"]) is not None:
+    if asked_of(state["query"], state.get("titles", [])) is not None:
         wanted.append("timeline")
     keys = VideoTask.__annotations__
     task = {key: value for key, value in state.items() if key in keys}

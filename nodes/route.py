@@ -16,6 +16,7 @@ from ragweave.models.errors import RagweaveError
 from ragweave.models.settings import model_settings
 from ragweave.nodes.context import Context
 from ragweave.nodes.expand import clauses
+from ragweave.nodes.moments import asked_of
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Route, State, Update
 from ragweave.prompts import Messages, load
@@ -84,7 +85,20 @@ async def _by_head(run: Run, query: str, held: set[Label]) -> Decided:
     """Decide by the shipped head; it may say `none` only where a rule proves that nothing is to be looked up."""
     if run.hop <= 1 and router.none_by_rule(query):
         return ["none"], {"none": 1.0}
-    return await asyncio.to_thread(_small, query, held, run.context)
+    labels, confidence = await asyncio.to_thread(_small, query, held, run.context)
+    return await _with_recordings(run, query, held, labels), confidence
+
+
+async def _with_recordings(run: Run, query: str, held: set[Label], labels: list[Label]) -> list[Label]:
+    """Add the recordings where the question asks for a place on a timeline, or names what they speak of.
+
+    The head knows how questions about recordings are worded, and not what these recordings are about.
+    """
+    if "clip" not in held or {"clip", "video", "none"} & set(labels):
+        return labels
+    if asked_of(query) is not None or await (await run.library()).speaks_of(query):
+        return [*labels, "clip"]
+    return labels
 
 
 async def _soft(run: Run, query: str, held: set[Label]) -> Decided:

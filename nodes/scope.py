@@ -12,6 +12,7 @@ from ragweave.corpora.rows import Source
 from ragweave.corpora.types import Item, Locator
 from ragweave.models.text import fold
 from ragweave.nodes.context import Context
+from ragweave.nodes.moments import named_in
 from ragweave.nodes.run import Run
 
 _LISTED = 5
@@ -56,6 +57,16 @@ async def scope_of(run: Run) -> Scope | None:
         if not files and not inside:
             run.note(f"There is no recording “{name}” in this library{_instead(held, recordings)}.")
     return Scope(tuple(sources), tuple(titles)) if sources else None
+
+
+async def named_scope(run: Run, query: str, scope: Scope) -> Scope:
+    """Narrow a scope to the recordings that the query itself names as the place to look; else return it as it is."""
+    recordings = [r for r in await (await run.library()).recordings() if not scope.sources or r.source in scope.sources]
+    if scope.titles or len(recordings) < 2:
+        return scope
+    titles = named_in(query, (r.title for r in recordings))
+    sources = tuple(dict.fromkeys(r.source for r in recordings if r.title in titles))
+    return Scope(sources, tuple(titles)) if titles else scope
 
 
 def is_named(source: Source, name: str) -> bool:

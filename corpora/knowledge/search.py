@@ -22,7 +22,7 @@ from ragweave.corpora.schema import aliases, mentions, relations
 from ragweave.corpora.spaces import entity_space
 from ragweave.corpora.stores import Stores
 from ragweave.corpora.vectors import Matrix
-from ragweave.models.text import STOP, STOP_CJK, words
+from ragweave.models.text import STOP, STOP_CJK, names, words
 
 MATCHES = 20
 """Entities that vectors may bring (VideoRAG takes 20)."""
@@ -104,6 +104,16 @@ def _matches(connection: Connection, library: str, text: str, like: Mapping[str,
     for key, root in group.items():
         best[root] = max(best.get(root, 0.0), scores.get(key, 0.0))
     return {**scores, **{key: best[root] for key, root in group.items()}}
+
+
+def knows(engine: Engine, library: str, text: str) -> bool:
+    """Tell whether a proper name of a text is one of an entity."""
+    keys = [key for name in names(text) if (key := key_of(name))]
+    query = select(mentions.c.n).where(
+        mentions.c.library == library, mentions.c.entity.in_(keys), mentions.c.kind != "phrase"
+    )
+    with engine.begin() as connection:
+        return bool(keys) and connection.execute(query.limit(1)).first() is not None
 
 
 def ngrams(text: str) -> list[str]:
