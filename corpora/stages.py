@@ -119,10 +119,7 @@ def prepare(
         MissingExtra: it is a picture, and the extra `images` is not installed.
     """
     from ragweave.corpora.formats import parse
-    from ragweave.corpora.images.files import picture_file
-    from ragweave.corpora.images.inside import pictures_inside
-    from ragweave.corpora.images.reader import PictureReader
-    from ragweave.corpora.images.scans import PdfPictures
+    from ragweave.corpora.images.look import Look
     from ragweave.corpora.probe import probe
     from ragweave.corpora.split import documents, paragraphs, stated
 
@@ -134,17 +131,16 @@ def prepare(
             if not path.suffix.lower().startswith((".json", ".ndjson")):
                 raise
             kind = "json"  # its beginning looked like a transcript, the rest did not
-    reader = PictureReader(media, ocr_seconds, begins)
+    look = Look(path, source, media, roots, ocr_seconds, begins)
     if kind == PICTURE:
-        seen = picture_file(path, source, reader)
+        seen = look.file()
         date = seen.date.isoformat() if seen.date else None
         return made_of(
             kind, path.stem, seen.items, max_words, language=seen.language, date=date, warnings=seen.warnings
         )
-    pictures = PdfPictures(reader)
-    parsed = parse(path, kind, pictures)
+    parsed = parse(path, kind, look.pages if kind == "pdf" else None)
     small = paragraphs(source, str(path), parsed)
-    inside, missed = pictures_inside(path, source, kind, parsed, reader, roots, pictures.shots)
+    inside, missed = look.inside(kind, parsed)
     items = [*small, *documents(source, str(path), parsed, small), *stated(source, parsed), *inside]
     if not items:
         raise SourceError("There is no text in it", "leave it out, or give it text")
@@ -156,7 +152,7 @@ def prepare(
         author=parsed.author,
         language=parsed.language,
         date=parsed.date.isoformat() if parsed.date else None,
-        warnings=(*parsed.warnings, *missed, *reader.warnings()),
+        warnings=(*parsed.warnings, *missed),
     )
 
 
