@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,19 +65,19 @@ class Ocr(Protocol):
 class RapidOcr:
     """PP-OCR by onnxruntime (rapidocr), whose models come with its package.
 
-    Args:
-        threads: threads that one picture takes.
+    One picture takes one thread: there is a reading process for each core but one, and a second thread took almost
+    twice the computing time for little (docs/images.md).
     """
 
     name = "rapidocr"
 
-    def __init__(self, threads: int = 1) -> None:
+    def __init__(self) -> None:
         from rapidocr import RapidOCR
 
         self._engine: Any = RapidOCR(
             params={
                 "Global.log_level": "critical",
-                "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+                "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             }
         )
@@ -195,16 +194,7 @@ def installed() -> bool:
 @lru_cache(maxsize=1)
 def _load() -> Ocr | None:
     try:
-        return RapidOcr(threads())
+        return RapidOcr()
     except Exception as error:  # whatever a broken or half-installed package raises at its import
         logger.warning("pictures are not read: %s: %s", type(error).__name__, error)
         return None
-
-
-def threads() -> int:
-    """Return the threads one reading process takes.
-
-    One, where each core but one has a reading process of its own; several engines of several threads each would only
-    wait for one another.
-    """
-    return int(os.environ.get("RAGWEAVE_OCR_THREADS", "1"))
