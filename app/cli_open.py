@@ -12,16 +12,17 @@ import typer
 from ragweave.models.errors import InputError, RagweaveError
 
 if TYPE_CHECKING:
-    from ragweave.corpora.types import Item
+    from ragweave.corpora.types import Item, Locator
 
 
-def hand_out(item: Item, library_id: str, to: Path | None, launch: bool) -> None:
+def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, launch: bool) -> None:
     """Write the clip or picture of an item to a file, or open it.
 
     Where the recording is gone, the stored frame stands in for the clip, and a line says so.
 
     Args:
         item: the item.
+        locator: the place in it.
         library_id: id of its library.
         to: file to write; None writes into a temporary folder.
         launch: open it with the program of this machine.
@@ -31,7 +32,7 @@ def hand_out(item: Item, library_id: str, to: Path | None, launch: bool) -> None
     """
     target = to or Path(tempfile.mkdtemp(prefix="ragweave-")) / item.id
     written = _clip(item, target) if item.locator.get("kind") == "time" else None
-    written = written or _picture(item, library_id, target)
+    written = written or _picture(locator, library_id, target)
     if written is None:
         raise InputError("There is neither a clip nor a picture of it", "its text is all there is: leave out --to")
     typer.echo(f"Wrote {written}")
@@ -52,10 +53,12 @@ def _clip(item: Item, to: Path) -> Path | None:
         return None
 
 
-def _picture(item: Item, library_id: str, to: Path) -> Path | None:
+def _picture(locator: Locator, library_id: str, to: Path) -> Path | None:
+    """Copy the stored picture of a place, with a frame around the box that a place in a picture has."""
+    from ragweave.cli_picture import boxed, framed
     from ragweave.corpora.media import Media
 
-    image = item.locator.get("image")
+    image, box = locator.get("image"), boxed(locator)
     if not image:
         return None
     found = Media.of(library_id).path(image)
@@ -63,7 +66,12 @@ def _picture(item: Item, library_id: str, to: Path) -> Path | None:
     if to.exists():
         raise InputError(f"{to} exists", "name another file")
     try:
-        shutil.copyfile(found, to)
+        if box is None:
+            shutil.copyfile(found, to)
+        else:
+            from ragweave.models.pictures import jpeg, load
+
+            to.write_bytes(jpeg(framed(load(found.read_bytes()), box), quality=92))
     except OSError as error:
         raise InputError(f"{to} cannot be written ({error.strerror})", "name another file") from error
     return to

@@ -109,24 +109,27 @@ def show(
     to: Annotated[Path | None, typer.Option("--to", help="Write its clip, frame or picture to this file.")] = None,
     launch: Annotated[bool, typer.Option("--open", help="Open its clip, frame or picture.")] = False,
 ) -> None:
-    """Print the cited text with its place; of a recording also write or open the clip."""
+    """Print the cited text with its place and its picture; write or open its clip, frame or picture."""
     from ragweave.models.errors import InputError
 
     name = library_name(library)
+    key, _, part = id.partition("#")
 
     async def find() -> tuple[Item | None, str]:
         opened = await _open(name)
-        return (await opened.items([id.partition("#")[0]])).get(id.partition("#")[0]), opened.id
+        return (await opened.items([key])).get(key), opened.id
 
     item, library_id = run(find())
     if item is None:
         raise InputError(
             f"library {name!r} holds nothing with the id {id!r}", "copy the id as `ragweave search` prints it"
         )
+    start, dash, end = part.partition("-")
+    locator = item.locate(int(start), int(end)) if dash and start.isdigit() and end.isdigit() else item.locator
     if to is not None or launch:
         from ragweave.cli_open import hand_out
 
-        hand_out(item, library_id, to and to.expanduser().absolute(), launch)
+        hand_out(item, locator, library_id, to and to.expanduser().absolute(), launch)
         return
     if as_json:
         print_json(asdict(item))
@@ -134,10 +137,14 @@ def show(
     from ragweave.render import clean, place
 
     out = console()
-    out.print(place(item.locator), style="bold", soft_wrap=True)
+    out.print(place(locator), style="bold", soft_wrap=True)
     out.print(clean(f"{item.title} · {item.corpus} · {item.id}"), style="dim", soft_wrap=True)
     out.print()
     out.print(clean(item.text), soft_wrap=False, width=min(out.width, 100))
+    if "image" in locator:
+        from ragweave.cli_picture import show_picture
+
+        show_picture(out, library_id, locator)
 
 
 @library.callback()

@@ -83,6 +83,9 @@ class Context(BaseModel):
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion.")
     rrf_base: Literal[0, 1] = Field(1, description="Rank of the first item in reciprocal rank fusion.")
     dense_weight: float = Field(0.45, ge=0, le=100, description="Weight of a dense list beside a lexical one.")
+    alpha: float = Field(
+        0.8, ge=0, le=1, description="Weight of what a picture shows beside what is written about it (UniversalRAG)."
+    )
     original_weight: float = Field(2.0, ge=0, le=100, description="Weight of the question beside each rewrite.")
     rerank: bool = Field(True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names.")
     rerank_when: Literal["auto", "always"] = Field(

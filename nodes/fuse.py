@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
@@ -19,7 +20,7 @@ from ragweave.models.relevance import Passage
 from ragweave.models.rerank import Reranker, reranker
 from ragweave.models.text import fold
 from ragweave.nodes.context import Context
-from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, standardise
+from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, mix, standardise
 from ragweave.nodes.merge import merged
 from ragweave.nodes.passages import evidence_of, idf_of, passage_of
 from ragweave.nodes.recency import HALF_LIFE, faded, wants_recency, weights
@@ -58,7 +59,7 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
         ranked = await _by_corpus(library, query, found, run, notes)
         rows = merged(ranked, routed["confidence"])
     else:
-        rows = await score_items(library, query, pool, run.context, run.hop, notes)
+        rows = await score_items(library, query, pool, run.context, run.hop, notes, seen_in(found))
     for note in notes:
         run.note(note)
     now = datetime.now(UTC)
@@ -82,7 +83,7 @@ async def _by_corpus(
     out: dict[str, list[Evidence]] = {}
     for corpus in dict.fromkeys(row["corpus"] for row in found):
         pool = fused([row for row in found if row["corpus"] == corpus], query, run.context)
-        out[corpus] = await score_items(library, query, pool, run.context, run.hop, notes)
+        out[corpus] = await score_items(library, query, pool, run.context, run.hop, notes, seen_in(found))
     return out
 
 
@@ -91,39 +92,73 @@ def with_looks(rows: list[Evidence], looked: Mapping[str, str]) -> list[Evidence
     return [{**r, "seen": looked[r["id"]]} if r["id"] in looked else r for r in rows]
 
 
+def seen_in(found: list[RankedList]) -> frozenset[str]:
+    """Return the items whose picture was compared with the query."""
+    return frozenset(i for row in found if row["kind"] == "visual" for i in row["ids"])
+
+
 def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
     """Join every list of the hop into one ranking."""
     groups: dict[tuple[str, str], list[tuple[float, Ranking]]] = {}
+    shown: dict[tuple[str, str], Ranking] = {}
     for row in found:
-        weight = context.dense_weight if row["kind"] == "dense" else 1.0
+        key = (str(row["corpus"]), row["query"])
         ranking = list(zip(row["ids"], row["scores"], strict=True))
-        groups.setdefault((row["corpus"], row["query"]), []).append((weight, ranking))
-    joined: list[tuple[float, Ranking]] = []
-    for (_, asked), lists in sorted(groups.items()):
-        weight = context.original_weight if asked == query else 1.0
-        if context.fusion == "rrf":
-            joined.extend((weight * own, ranking) for own, ranking in lists)
+        lists = groups.setdefault(key, [])
+        if row["kind"] == "visual":
+            shown[key] = ranking
         else:
-            joined.append((weight, fuse_scores(lists)))
+            lists.append((context.dense_weight if row["kind"] == "dense" else 1.0, ranking))
+    joined: list[tuple[float, Ranking]] = []
+    for key, lists in sorted(groups.items()):
+        weight = context.original_weight if key[1] == query else 1.0
+        seen = shown.get(key, [])
+        if context.fusion == "rrf":
+            text = 1 - context.alpha if seen else 1.0
+            joined.extend((weight * text * own, ranking) for own, ranking in lists)
+            joined += [(weight * context.alpha, seen)] if seen else []
+        else:
+            both = fuse_scores(lists)
+            joined.append((weight, mix(both, seen, context.alpha) if seen else both))
     return joined[0][1] if len(joined) == 1 else fuse_ranks(joined, context.rrf_k, context.rrf_base)
 
 
 def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
-    """Keep the first of the items with the same text, with the locators of the others.
+    """Keep the first of the items with the same text, or of the same picture, with the locators of the others.
 
     Items without text are never taken as the same.
     """
     kept: dict[str, tuple[Item, list[Locator]]] = {}
     for item in items:
-        text = " ".join(fold(item.text).split()) if item.corpus in TEXTUAL else ""
-        first, also = kept.setdefault(f"text {text}" if text else f"id {item.id}", (item, []))
-        if first is not item and item.locator != first.locator and item.locator not in also:
-            also.append(item.locator)
+        first, also = kept.setdefault(_sameness(item), (item, []))
+        places = cast("list[Locator]", item.meta.get("also", [])) if item.corpus == "image" else []
+        for locator in (item.locator, *places):
+            if locator != first.locator and locator not in also:
+                also.append(locator)
     return list(kept.values())
 
 
+def _places(item: Item) -> list[Locator]:
+    """Return the other places of a picture in its own source."""
+    return cast("list[Locator]", item.meta.get("also", [])) if item.corpus == "image" else []
+
+
+def _sameness(item: Item) -> str:
+    """Return what equal items have in common: texts their words, pictures their pixels."""
+    if item.corpus == "image" and item.meta.get("picture"):
+        return f"picture {item.meta['picture']}"
+    text = " ".join(fold(item.text).split()) if item.corpus in TEXTUAL else ""
+    return f"text {text}" if text else f"id {item.id}"
+
+
 async def score_items(
-    library: Library, query: str, pool: Ranking, context: Context, hop: int, notes: list[str] | None = None
+    library: Library,
+    query: str,
+    pool: Ranking,
+    context: Context,
+    hop: int,
+    notes: list[str] | None = None,
+    seen: frozenset[str] = frozenset(),
 ) -> list[Evidence]:
     """Score the pool's best items against the query, once each, and return them as evidence rows, best first.
 
@@ -134,6 +169,7 @@ async def score_items(
         context: knobs of the run.
         hop: hop that fetched them.
         notes: takes a sentence where a cross-encoder failed and the relevance model ordered in its stead.
+        seen: items whose picture was compared with the query; what they show counts for `context.alpha` here, too.
     """
     judge = await _judge(notes) if context.rerank else None
     best = [i for i, _ in pool[: context.rerank_pool]]
@@ -150,6 +186,8 @@ async def score_items(
         needed = judge if context.rerank_when == "always" or scores.floor.max() < STRONG else None
         crossed = await _crossed(needed, query, passages, notes) if needed else None
         order = crossed or blended(scores.order.tolist(), before)
+        if seen:
+            order = with_pictures(order, before, [item.id in seen for item, _ in kept], context.alpha)
     rows: list[Evidence] = []
     ranked = zip(kept, order, scores.floor, strict=True)
     for (item, also), rank, floor in sorted(ranked, key=lambda r: (-r[1], r[0][0].id)):
@@ -175,6 +213,12 @@ async def _read(library: Library, ids: Sequence[str], enough: int) -> list[tuple
 def blended(order: Sequence[float], before: Sequence[float]) -> list[float]:
     """Return the relevance model's order with a little of the fused one, both standardised over the pool."""
     return [a + BEFORE * b for a, b in zip(standardise(order), standardise(before), strict=True)]
+
+
+def with_pictures(order: Sequence[float], before: Sequence[float], seen: Sequence[bool], alpha: float) -> list[float]:
+    """Order pictures by what they show as well: the models of relevance read only what is written about them."""
+    rows = zip(standardise(order), standardise(before), seen, strict=True)
+    return [alpha * b + (1 - alpha) * a if picture else a for a, b, picture in rows]
 
 
 async def _judge(notes: list[str] | None) -> Reranker | None:

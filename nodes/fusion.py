@@ -35,6 +35,27 @@ def fuse_scores(lists: Sequence[tuple[float, Ranking]]) -> Ranking:
     return ordered(total)
 
 
+def mix(text: Ranking, visual: Ranking, alpha: float) -> Ranking:
+    """Mix what is written about pictures with what they show (UniversalRAG, section 3.3), both as z-scores.
+
+    An item's score is alpha of its visual and the rest of its text side where it has both, else the side that it has.
+
+    Args:
+        text: ranking by the text.
+        visual: ranking by the picture.
+        alpha: weight of the visual side, in [0, 1].
+    """
+    sides = []
+    for ranking in (text, visual):
+        z = standardise([s for _, s in ranking])
+        sides.append(dict(zip((i for i, _ in ranking), z, strict=True)))
+    words, seen = sides
+    total = {**words, **seen}
+    for item in words.keys() & seen.keys():
+        total[item] = alpha * seen[item] + (1 - alpha) * words[item]
+    return ordered(total)
+
+
 def fuse_ranks(lists: Sequence[tuple[float, Ranking]], k: int = 60, base: int = 1) -> Ranking:
     """Reciprocal rank fusion: an item's score is the sum of weight / (k + rank) over the lists that hold it.
 

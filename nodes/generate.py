@@ -26,8 +26,9 @@ from ragweave.nodes.options import options_of
 from ragweave.nodes.origins import by_origin, conflict, labelled
 from ragweave.nodes.passages import headed, known
 from ragweave.nodes.phrases import phrase
+from ragweave.nodes.pictures import Pictures, look_at, sees
 from ragweave.nodes.recency import timeless
-from ragweave.nodes.references import exact, timed, times_agree
+from ragweave.nodes.references import exact, placed, times_agree
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Evidence, State, Strip, Timeline, Update
 from ragweave.nodes.tell import QUOTED, tell
@@ -53,7 +54,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     timeline = state.get("timeline")
     if timeline is not None:
         strips = timeline["moments"]
-    draft.clips = await (await run.library()).items(timed(strips))
+    draft.clips = await (await run.library()).items(placed(strips))
     model = run.chat("writer")
     if draft.choices and strips:
         await run.decide(model, lambda m: _choose(draft, strips, m), lambda: _choose(draft, strips, None))
@@ -99,7 +100,7 @@ class Draft:
         self.dropped = 0
         self.abstain = ""
         self.clips: dict[str, Item] = {}
-        """Clips that the strips were cut from: their spans give the seconds of a sentence."""
+        """Clips and pictures that the strips were cut from: their spans give the seconds, or the box, of a sentence."""
 
     def chain(self, question: str) -> Chain:
         """Read how the items hang together."""
@@ -242,14 +243,20 @@ async def _idf(run: Run, question: str) -> Callable[[str], float]:
 async def _write(model: Chat, draft: Draft, strips: list[Strip]) -> bool | None:
     """Stream prose; a sentence is emitted once it is complete and what it cites supports it."""
     rows = by_origin(grouped(strips, _standing(draft))[:_SHOWN])
+    rows, pictures = await look_at(draft.run, draft.question, rows)
+    if not sees(model, draft.run):
+        pictures = Pictures()
     shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row, draft.rows.get(row[0]['evidence'])))}")
+    shown += pictures.told
     length = _LENGTHS.get(draft.run.context.sentences, f"at most {draft.run.context.sentences} sentences")
     if draft.run.context.answer_form == "short":
         length = "a few words: the name, number or phrase alone, no sentence around it"
     messages = load("generate", question=draft.question, evidence=shown, length=length)
     written = 0
     try:
-        async for raw in complete_sentences(model.stream(messages, node="generate", meter=draft.run.meter)):
+        async for raw in complete_sentences(
+            model.stream(messages, node="generate", meter=draft.run.meter, images=pictures.images)
+        ):
             text = one_line(plain(raw), _LONGEST)
             if text.strip(" .!").upper() == "UNKNOWN":
                 draft.abstain = draft.abstain or _unknown(draft, strips)

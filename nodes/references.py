@@ -1,4 +1,4 @@
-"""References into recordings: exact to the sentence, and never outside the evidence they come from."""
+"""References into recordings and pictures: exact to the sentence, and never outside their evidence."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
 
 
 def exact(strip: Strip, words: str, item: Item | None) -> Locator:
-    """Return the locator of a strip, narrowed to the words that a sentence rests on where the strip has a time.
+    """Return the locator of a strip, narrowed to the words that a sentence rests on in recordings and pictures.
 
-    The item's spans give the seconds. A place that would lie outside the item is not believed: the strip's own counts.
+    The item's spans give the seconds, or the box. A place that would lie outside the item is not believed: the strip's
+    own counts.
 
     Args:
         strip: what a sentence rests on.
@@ -25,7 +26,7 @@ def exact(strip: Strip, words: str, item: Item | None) -> Locator:
         item: the item that the strip was cut from, or None.
     """
     locator = strip["locator"]
-    if item is None or locator.get("kind") != "time":
+    if item is None or locator.get("kind") not in ("time", "image"):
         return locator
     at = strip["text"].find(words)
     if at < 0:
@@ -35,6 +36,8 @@ def exact(strip: Strip, words: str, item: Item | None) -> Locator:
     if item.text[start:end] != words:
         return locator
     found = item.locate(start, end)
+    if locator["kind"] == "image":
+        return found
     return found if lies_in(found, item.locator) else locator
 
 
@@ -66,6 +69,6 @@ def _holds(place: Locator, at: float) -> bool:
     return start is not None and end is not None and start - SLACK <= at <= end + SLACK
 
 
-def timed(strips: Iterable[Strip]) -> list[str]:
-    """Return the ids of the evidence that has a time."""
-    return list(dict.fromkeys(s["evidence"] for s in strips if s["locator"].get("kind") == "time"))
+def placed(strips: Iterable[Strip]) -> list[str]:
+    """Return the ids of the evidence that has a time, or lies in a picture."""
+    return list(dict.fromkeys(s["evidence"] for s in strips if s["locator"].get("kind") in ("time", "image")))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from ragweave.corpora.library import open_library
+from ragweave.corpora.types import Hit
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.context import Context
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import RankedList, RetrieveTask, State, Update
+from ragweave.nodes.state import ListKind, RankedList, RetrieveTask, State, Update
 
 
 async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
-    """Return the dense and the lexical list of each phrasing; a corpus that fails is noted and the others go on."""
+    """Return the dense, lexical and visual lists of each phrasing; a corpus that fails is noted, the others go on."""
     run = Run.of("retrieve", State(hop=task["hop"]), runtime)
     run.by = task["corpus"]
     try:
@@ -22,17 +23,24 @@ async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
         run.note(f"The {task['corpus']} corpus could not be searched: {error}")
         return run.done(f"{task['corpus']}: {error}")
     lists: list[RankedList] = []
-    for query, both in zip(task["queries"], found, strict=True):
-        for kind, hits in (("dense", both.dense), ("lexical", both.lexical)):
+    for query, each in zip(task["queries"], found, strict=True):
+        named: tuple[tuple[ListKind, tuple[Hit, ...]], ...] = (
+            ("dense", each.dense),
+            ("lexical", each.lexical),
+            ("visual", each.visual),
+        )
+        for kind, hits in named:
             if hits:
                 lists.append(
                     {
                         "corpus": task["corpus"],
                         "query": query,
-                        "kind": "dense" if kind == "dense" else "lexical",
+                        "kind": kind,
                         "ids": [h.id for h in hits],
                         "scores": [round(h.score, 5) for h in hits],
                     }
                 )
+    for note in dict.fromkeys(each.note for each in found if each.note):
+        run.note(f"The {task['corpus']} corpus: {note}.")
     items = len({i for row in lists for i in row["ids"]})
     return run.done(f"{task['corpus']}: {items} items from {len(lists)} lists", found=lists)

@@ -97,12 +97,16 @@ class Timeline(TypedDict):
     """All mentions, also where only the first ones are listed."""
 
 
+ListKind = Literal["dense", "lexical", "visual", "pooled"]
+"""By the text encoder, by the words, by the image-text encoder, or by several channels at once."""
+
+
 class RankedList(TypedDict):
     """One ranked list that a retriever returned in this hop."""
 
     corpus: Corpus
     query: str
-    kind: Literal["dense", "lexical", "pooled"]
+    kind: ListKind
     ids: list[str]
     scores: list[float]
 

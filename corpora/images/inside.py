@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -16,6 +17,8 @@ from ragweave.corpora.types import Item
 from ragweave.models.errors import SourceError
 
 PACKAGES = ("docx", "pptx", "epub")
+_FILE = re.compile(r".*\.(?:png|jpe?g|webp|gif|tiff?|bmp|svg|emf|wmf)", re.I | re.S)
+"""Some programs write the name of the file where the words that stand in for the picture belong."""
 _Open = Callable[[str], tuple[bytes, str]]
 
 
@@ -59,7 +62,7 @@ def pictures_inside(
                     shot = reader.look(data)
                 except SourceError as error:
                     missed[f"{error.what[0].lower()}{error.what[1:]}"] += 1
-                if shot is None and not (figure.caption or figure.text or _says_something(figure.alt, name)):
+                if shot is None and not (figure.caption or figure.text or _says_something(figure.alt)):
                     continue
             # The pictures of a package have names that its program gave them.
             made.add(shot, place_of(path, parsed, figure, "" if kind in PACKAGES else name))
@@ -67,8 +70,8 @@ def pictures_inside(
     return made.all(), warnings
 
 
-def _says_something(alt: str, name: str) -> bool:
-    return len(alt.split()) > 1 and alt != name
+def _says_something(alt: str) -> bool:
+    return len(alt.split()) > 1 and not _FILE.fullmatch(alt)
 
 
 def place_of(path: Path, parsed: Parsed, figure: Figure, name: str) -> Place:
@@ -78,7 +81,7 @@ def place_of(path: Path, parsed: Parsed, figure: Figure, name: str) -> Place:
         title=parsed.title or path.stem,
         heading=heading_at(parsed.blocks, figure.at + bool(figure.whole)),
         caption=figure.caption,
-        alt=figure.alt if figure.alt != name else "",
+        alt=figure.alt if not _FILE.fullmatch(figure.alt) else "",
         around="" if figure.whole else around_at(parsed.blocks, figure.at, (figure.caption, figure.alt)),
         name=name,
         words=figure.text,

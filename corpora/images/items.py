@@ -13,7 +13,7 @@ from ragweave.corpora.images.texts import compose, readable_name
 from ragweave.corpora.language import guess_language
 from ragweave.corpora.types import Item, Locator, Span
 from ragweave.models.read import Line
-from ragweave.models.text import fold
+from ragweave.models.text import fold, sentences
 
 AROUND = 80
 """Words of the text before a picture, and of the text after it, that are kept with it."""
@@ -188,6 +188,17 @@ def around_at(blocks: Sequence[Block], at: int, told: Sequence[str]) -> str:
             break
         if block.kind in ("text", "list") and usable(block):
             after.append(block.text)
-    head = " ".join(" ".join(before).split()[-AROUND:])
-    tail = " ".join(" ".join(after).split()[:AROUND])
-    return "\n".join(filter(None, (head, tail)))
+    head, tail = _whole(" ".join(before), last=True), _whole(" ".join(after), last=False)
+    return "\n\n".join(filter(None, (head, tail)))
+
+
+def _whole(text: str, last: bool) -> str:
+    """Return the first or the last sentences of a text, AROUND words of them at most but for the first one taken."""
+    text = " ".join(text.split())
+    kept: list[str] = []
+    parts = [text[a:b] for a, b in sentences(text)]
+    for sentence in reversed(parts) if last else parts:
+        if kept and len(" ".join([*kept, sentence]).split()) > AROUND:
+            break
+        kept.append(" ".join(sentence.split()[: 2 * AROUND]))
+    return " ".join(reversed(kept) if last else kept)

@@ -183,7 +183,8 @@ class PictureReader:
                 'pictures were not opened: an optional package is missing: pip install "ragweave[images]"'
             ] += 1
         else:
-            self._missed[f"a picture was left out: {error.what[0].lower()}{error.what[1:]}"] += 1
+            what = error.what.partition(" (")[0]  # without what the decoder says, which differs from file to file
+            self._missed[f"a picture was left out: {what[0].lower()}{what[1:]}"] += 1
 
 
 def key_of(pixels: Pixels) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragweave.corpora.blocks import Block, Figure
-from ragweave.corpora.formats.captions import captioned
+from ragweave.corpora.formats.captions import CAPTION, captioned
 from ragweave.corpora.formats.pdflayout import Line as PageLine
 from ragweave.corpora.images.files import page_line
 from ragweave.corpora.images.reader import PictureReader, Shot
@@ -27,6 +27,9 @@ LEAST = 0.02
 """Share of a page below which a picture on it is an ornament."""
 _SHORT = 40.0
 """Points of the shorter side below which it is one, too."""
+_NEAR = 60.0
+"""Points between a picture and its caption."""
+_CAPTION_LINES = 10
 _PER_PAGE = 20
 _DOTS = 200 / 72
 """Most pixels for one point of a page: 200 to the inch."""
@@ -77,7 +80,7 @@ class PdfPictures:
             x0, y0, x1, y1 = (round(v * scale) for v in (box[0], height - box[3], box[2], height - box[1]))
             part = np.ascontiguousarray(pixels[max(y0, 0) : y1, max(x0, 0) : x1])
             if min(part.shape[:2], default=0) > 0 and float(part.std()) >= _BLANK:
-                self._take(self._shoot(part), number, box)
+                self._take(self._shoot(part), number, box, caption_of(lines, box))
         return lines
 
     def _scan(self, pixels: Pixels, number: int, height: float, scale: float, lines: list[PageLine]) -> list[PageLine]:
@@ -110,12 +113,12 @@ class PdfPictures:
         height, width = pixels.shape[:2]
         return self._reader.shoot(Picture(pixels, width, height, None, 1, "PDF"), words=words)
 
-    def _take(self, shot: Shot | None, number: int, box: Box | None) -> None:
+    def _take(self, shot: Shot | None, number: int, box: Box | None, caption: str = "") -> None:
         if shot is not None:
             ref = f"{number} {len(self._found)}"
             self.shots[ref] = shot
             top = box[3] if box else float("inf")
-            self._found.append((Figure(ref, 0, page=number, bbox=box, whole=box is None), top))
+            self._found.append((Figure(ref, 0, caption, page=number, bbox=box, whole=box is None), top))
 
     def figures(self, blocks: Sequence[Block]) -> tuple[Figure, ...]:
         """Return the figures at their places among the blocks of the document, with their captions."""
@@ -124,6 +127,33 @@ class PdfPictures:
             above = [b for b in blocks if b.page < figure.page or (b.page == figure.page and _top(b) >= top)]
             placed.append(replace(figure, at=len(above)))
         return tuple(captioned(placed, blocks))
+
+
+def caption_of(lines: Sequence[PageLine], box: Box) -> str:
+    """Return the lines of the caption under a picture, else over it, or "".
+
+    Args:
+        lines: lines of the page in reading order.
+        box: [left, bottom, right, top] of the picture in points.
+    """
+    for low, high in ((box[1] - _NEAR, box[1]), (box[3], box[3] + _NEAR)):
+        for n, line in enumerate(lines):
+            left, bottom, right, _ = line.bbox
+            beside = right > box[0] and left < box[2]
+            if beside and low <= bottom + line.size and bottom <= high and CAPTION.match(line.text):
+                return " ".join(_continued(lines[n:]))
+    return ""
+
+
+def _continued(lines: Sequence[PageLine]) -> list[str]:
+    """Return the text of a first line and of those that follow it at the distance of lines, in letters of its size."""
+    kept = [lines[0]]
+    for line in lines[1:_CAPTION_LINES]:
+        gap = kept[-1].end - line.base
+        if not 0 < gap <= 1.6 * max(line.size, 1.0) or abs(line.size - kept[0].size) > 0.1 * kept[0].size:
+            break
+        kept.append(line)
+    return [line.text for line in kept]
 
 
 def _top(block: Block) -> float:

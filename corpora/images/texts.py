@@ -36,8 +36,9 @@ def compose(parts: Mapping[str, str]) -> tuple[str, dict[str, list[int]]]:
         plain = " ".join(fold(part).split())
         if not plain or plain in held:
             continue
-        start = len(text) + (1 if text else 0)
-        text += ("\n" if text else "") + part
+        # A blank line: a sentence must not run on from one part into the next.
+        text += ("\n\n" if text else "") + part
+        start = len(text) - len(part)
         ranges[name] = [start, len(text)]
         held += f" {plain}"
     return text, ranges
