@@ -126,11 +126,15 @@ def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
 def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
     """Keep the first of the items with the same text, or of the same picture, with the locators of the others.
 
-    Items without text are never taken as the same.
+    Items without text are never taken as the same. Of a picture the item counts about which most is written.
     """
     kept: dict[str, tuple[Item, list[Locator]]] = {}
     for item in items:
-        first, also = kept.setdefault(_sameness(item), (item, []))
+        key = _sameness(item)
+        first, also = kept.setdefault(key, (item, []))
+        if item.corpus == "image" and len(item.text) > len(first.text):
+            kept[key] = (item, also)
+            item, first = first, item
         places = cast("list[Locator]", item.meta.get("also", [])) if item.corpus == "image" else []
         for locator in (item.locator, *places):
             if locator != first.locator and locator not in also:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, standardise
+from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, mix, standardise
 
 rankings = st.lists(st.sampled_from("abcdefgh"), unique=True).map(
     lambda ids: [(i, float(-n)) for n, i in enumerate(ids)]
@@ -128,3 +128,36 @@ def test_score_fusion_does_not_depend_on_scale_and_origin(ranking: Ranking, scal
     moved = [(i, s * scale + shift) for i, s in ranking]
     before, after = dict(fuse_scores([(1, ranking), (1, other)])), dict(fuse_scores([(1, moved), (1, other)]))
     assert all(after[i] == pytest.approx(before[i], abs=1e-6) for i in before)
+
+
+scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(-1, 1, width=16), max_size=8)
+
+
+@given(scores, scores, st.floats(0, 1))
+def test_mixing_is_alpha_of_the_picture_and_the_rest_of_the_text_or_the_side_that_is_there(
+    text: dict[str, float], visual: dict[str, float], alpha: float
+) -> None:
+    words = dict(zip(text, standardise(list(text.values())), strict=True))
+    seen = dict(zip(visual, standardise(list(visual.values())), strict=True))
+    mixed = mix(list(text.items()), list(visual.items()), alpha)
+    assert {i for i, _ in mixed} == set(text) | set(visual)
+    for item, score in mixed:
+        if item in text and item in visual:
+            assert score == pytest.approx(alpha * seen[item] + (1 - alpha) * words[item])
+        else:
+            assert score == (words | seen)[item]
+    assert [round(s, 9) for _, s in mixed] == sorted((round(s, 9) for _, s in mixed), reverse=True)
+
+
+@given(scores)
+def test_mixing_with_one_side_alone_keeps_its_order(side: dict[str, float]) -> None:
+    ranking = sorted(side.items(), key=lambda r: (-r[1], r[0]))
+    alone = [(i, pytest.approx(z)) for (i, _), z in zip(ranking, standardise([s for _, s in ranking]), strict=True)]
+    assert mix(ranking, [], 0.8) == alone and mix([], ranking, 0.8) == alone
+
+
+def test_at_the_ends_of_alpha_one_side_decides() -> None:
+    text, visual = [("a", 3.0), ("b", 1.0)], [("b", 0.9), ("a", 0.2)]
+    assert [i for i, _ in mix(text, visual, 1.0)] == ["b", "a"]
+    assert [i for i, _ in mix(text, visual, 0.0)] == ["a", "b"]
+    assert [i for i, _ in mix(text, visual, 0.8)] == ["b", "a"]

@@ -1,0 +1,211 @@
+"""Pictures among the evidence: found by what they show, looked at, shown to a writer, cited with their box."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from ragweave.api import astate
+from ragweave.corpora import seeing
+from ragweave.corpora.ingest import index
+from ragweave.corpora.media import Media
+from ragweave.corpora.readers import Readers
+from ragweave.corpora.stages import prepare
+from ragweave.corpora.stores import stores
+from ragweave.corpora.types import Item
+from ragweave.models.chat import override
+from ragweave.models.errors import ModelError
+from ragweave.models.read import Line
+from ragweave.nodes import pictures
+from ragweave.nodes.context import Context
+from ragweave.nodes.fuse import collapse, fused, with_pictures
+from ragweave.nodes.state import RankedList
+from ragweave.testing import ScriptedChat
+
+NOTE = """# Harbour
+
+## The crane
+
+![The crane of Pell](crane.png)
+*The steam crane of Pell lifts forty tonnes.*
+
+## The gate
+
+![The gate](gate.png)
+*The lock gate is closed at low water.*
+"""
+
+
+class Signs:
+    """Reads a sign on dark pictures."""
+
+    name = "signs"
+
+    def lines(self, image: np.ndarray) -> list[Line]:
+        return (
+            [Line("The boiler was inspected by Ada Ostrander in May", (20.0, 30.0, 180.0, 50.0), 0.97)]
+            if image.mean() < 90
+            else []
+        )
+
+
+def drawn(shade: int) -> bytes:
+    image = Image.new("RGB", (300, 200), (shade, shade, shade))
+    ImageDraw.Draw(image).text((20, 30), "x", "white", font=ImageFont.load_default())
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+@pytest.fixture
+async def harbour(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    folder = tmp_path / "harbour"
+    folder.mkdir()
+    for name, data in {"crane.png": drawn(40), "gate.png": drawn(180), "note.md": NOTE.encode()}.items():
+        (folder / name).write_bytes(data)
+    monkeypatch.setattr("ragweave.corpora.images.reader.ocr", Signs)
+    monkeypatch.setattr(Readers, "read", lambda self, path, *more: prepare(Path(path), *more))
+    monkeypatch.setattr(pictures, "_blind", set())
+    await index([folder])
+    return stores().catalog.library("default").id
+
+
+async def ask(question: str, model: ScriptedChat | None = None, **knobs: Any) -> dict[str, Any]:
+    context = Context(corpora=("image",), max_hops=1, expand_when="never", **knobs)
+    if model is None:
+        return dict(await astate(question, context=context))
+    with override(writer=model):
+        return dict(await astate(question, context=context))
+
+
+async def test_the_small_mind_answers_from_the_words_of_a_picture_and_cites_their_box(harbour: str) -> None:
+    answer = (await ask("Who inspected the boiler?"))["answer"]
+    assert "Ada Ostrander" in answer.text
+    [citation] = [c for c in answer.citations if "Ostrander" in c.quote]
+    assert citation.locator["kind"] == "image" and citation.locator["bbox"] == [20.0, 30.0, 180.0, 50.0]
+    assert Media.of(harbour).path(citation.locator["image"]).exists()
+    assert [Path(p["file"]).name for p in citation.also] == ["crane.png"]  # the file itself is the same picture
+
+
+def react(reply: str, seen: str = "The crane is painted green.") -> Any:
+    def made(messages: Any) -> Any:
+        system = str(messages[0].content)
+        if "You look at a picture" in system:
+            return seen
+        if "answer a question from numbered evidence" in system:
+            return reply
+        raise AssertionError(system[:80])
+
+    return made
+
+
+async def test_a_model_that_sees_is_shown_the_picture_and_what_it_saw_supports_its_answer(harbour: str) -> None:
+    model = ScriptedChat(react=react("The crane is painted green [1]."))
+    state = await ask("Which colour has the steam crane of Pell?", model, route_by="small", grade_by="small")
+    assert state["answer"].text == "The crane is painted green. [1]"
+    writer = next(c for c in model.calls if "numbered evidence" in c.prompt)
+    parts = writer.messages[-1].content
+    assert "The pictures of [1]" in parts[0]["text"] and parts[1]["image_url"]["url"].startswith("data:image/jpeg")
+    looks = [c for c in model.calls if "You look at a picture" in c.prompt]
+    assert len(looks) == len(parts) - 1 and "Which colour" in looks[0].prompt
+
+
+async def test_with_look_off_no_picture_is_sent(harbour: str) -> None:
+    model = ScriptedChat(react=react("The steam crane of Pell lifts forty tonnes [1]."))
+    state = await ask("How much does the steam crane lift?", model, route_by="small", grade_by="small", look="off")
+    assert "forty tonnes" in state["answer"].text
+    assert all(isinstance(m.content, str) for c in model.calls for m in c.messages)
+
+
+async def test_a_model_that_takes_no_pictures_is_asked_once_and_answers_from_the_text(harbour: str) -> None:
+    def refusing(messages: Any) -> Any:
+        if not isinstance(messages[-1].content, str):
+            raise ModelError("this model does not take images")
+        return "The steam crane of Pell lifts forty tonnes [1]."
+
+    model = ScriptedChat(react=refusing)
+    for _ in range(2):
+        state = await ask("How much does the steam crane lift?", model, route_by="small", grade_by="small")
+        assert "forty tonnes" in state["answer"].text
+    told = [n for n in state["answer"].notes if "could not be shown" in n]
+    assert not told  # the second turn did not try
+    assert sum(not isinstance(c.messages[-1].content, str) for c in model.calls) <= pictures.MOST
+
+
+async def test_pictures_stay_within_the_token_budget(harbour: str) -> None:
+    model = ScriptedChat(react=react("The steam crane of Pell lifts forty tonnes [1]."))
+    knobs = {"route_by": "small", "grade_by": "small", "max_tokens": 3_000}
+    await ask("How much does the steam crane lift?", model, **knobs)
+    assert all(isinstance(m.content, str) for c in model.calls for m in c.messages)
+
+
+class Shades:
+    """An image encoder that knows dark from bright."""
+
+    name, dim = "shades", 2
+
+    def images(self, images: Any) -> np.ndarray:
+        return np.array([[1, 0] if i.mean() < 90 else [0, 1] for i in images], dtype=np.float32)
+
+    def texts(self, texts: Any) -> np.ndarray:
+        return np.array([[1, 0] if "dark" in t else [0, 1] for t in texts], dtype=np.float32)
+
+
+@pytest.mark.parametrize(("words", "first"), [("something dark", "crane"), ("something bright", "gate")])
+async def test_with_an_encoder_what_a_picture_shows_decides(
+    harbour: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, first: str
+) -> None:
+    monkeypatch.setattr(seeing, "image_encoder", Shades)
+    report = await index([tmp_path / "harbour"])
+    assert report.seen == 4 and report.notes == []
+    state = await ask(words)
+    rows = {e["id"]: e for e in state["evidence"]}
+    assert first in rows[state["candidates"][0]]["text"] + rows[state["candidates"][0]]["title"]
+
+
+async def test_another_encoder_than_that_of_the_index_is_a_note_of_the_answer(
+    harbour: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seeing, "image_encoder", Shades)
+    await index([tmp_path / "harbour"])
+    other = Shades()
+    other.name = "others"
+    monkeypatch.setattr(seeing, "image_encoder", lambda: other)
+    answer = (await ask("Who inspected the boiler?"))["answer"]
+    assert "Ada Ostrander" in answer.text and any("seen by shades, and others is set" in n for n in answer.notes)
+
+
+def lists(**kinds: list[tuple[str, float]]) -> list[RankedList]:
+    return [
+        {"corpus": "image", "query": "q", "kind": kind, "ids": [i for i, _ in rows], "scores": [s for _, s in rows]}  # type: ignore[typeddict-item]
+        for kind, rows in kinds.items()
+    ]
+
+
+def test_the_visual_list_counts_for_alpha_whatever_the_fusion() -> None:
+    found = lists(dense=[("a", 0.9), ("b", 0.1)], visual=[("b", 0.3), ("a", 0.1)])
+    assert [i for i, _ in fused(found, "q", Context())] == ["b", "a"]
+    assert [i for i, _ in fused(found, "q", Context(alpha=0.2))] == ["a", "b"]
+    assert [i for i, _ in fused(found, "q", Context(fusion="rrf"))] == ["b", "a"]
+    assert [i for i, _ in fused(found, "q", Context(fusion="rrf", alpha=0.2))] == ["a", "b"]
+
+
+def test_reranking_by_text_keeps_what_pictures_show() -> None:
+    order = with_pictures([3.0, 2.0, 1.0], [0.0, 1.0, 2.0], [True, True, True], 0.8)
+    assert order == sorted(order)
+    assert with_pictures([3.0, 2.0], [0.0, 1.0], [False, False], 0.8) == [1.0, -1.0]
+
+
+def test_equal_pictures_are_one_with_all_their_places() -> None:
+    def item(id: str, key: str, file: str, **meta: Any) -> Item:
+        return Item(id, "image", "s", "", "", {"kind": "image", "file": file}, meta={"picture": key, **meta})
+
+    also = [{"kind": "image", "file": "c"}]
+    rows = [item("1", "k", "a", also=also), item("2", "k", "b"), item("3", "other", "d")]
+    [(first, places), (second, none)] = collapse(rows)
+    assert (first.id, [p["file"] for p in places], second.id, none) == ("1", ["c", "b"], "3", [])
