@@ -132,11 +132,11 @@ def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
     for item in items:
         key = _sameness(item)
         first, also = kept.setdefault(key, (item, []))
+        places = [item.locator, *_places(item), *_places(first)]
         if item.corpus == "image" and len(item.text) > len(first.text):
             kept[key] = (item, also)
-            item, first = first, item
-        places = cast("list[Locator]", item.meta.get("also", [])) if item.corpus == "image" else []
-        for locator in (item.locator, *places):
+            places[0], first = first.locator, item
+        for locator in places:
             if locator != first.locator and locator not in also:
                 also.append(locator)
     return list(kept.values())
