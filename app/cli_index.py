@@ -203,6 +203,7 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
     _list(out, "Gone and forgotten", [short_path(p) for p in removed])
     _list(out, "Left out", [f"{short_path(p)}: {clean(why)}" for p, why in report.skipped])
     _list(out, "Failed", [f"{short_path(p)}: {clean(why)}" for p, why in report.failed], style="red")
+    _list(out, "Not done", [clean(note) for note in report.notes], style="yellow")
 
 
 def _list(out: Console, title: str, lines: Sequence[str], style: str = "") -> None:

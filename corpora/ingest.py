@@ -6,7 +6,6 @@ work on theirs. Everything a run must remember lies in the catalog, so a run tha
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
@@ -32,8 +31,6 @@ from ragweave.corpora.video.captions import Captioner
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.perceived import sweep
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
-
-logger = logging.getLogger(__name__)
 
 __all__ = ["Event", "Report", "index"]
 
@@ -133,21 +130,22 @@ def _index(
             )
             report.notes += [f"{why[0].upper()}{why[1:]}"] if why else []
         if not stop.is_set() and not settings.chroma_url:
-            _tidy(settings, held, library.id, stop)
+            report.notes += _tidy(settings, held, library.id, stop)
         report.stopped = stop.is_set()
     report.seconds = time.monotonic() - began
     tell(Finished(report))
     return report
 
 
-def _tidy(settings: CorporaSettings, held: Stores, library: str, stop: threading.Event) -> None:
-    """Compact a library in which deleted vectors outnumber the others."""
+def _tidy(settings: CorporaSettings, held: Stores, library: str, stop: threading.Event) -> list[str]:
+    """Compact a library in which deleted vectors outnumber the others; return why it could not be done."""
     row = held.catalog.row(library)
     try:
         if churned(held, row, settings.home / "chroma"):
             compact(settings, held, row, all_sizes=True, stop=stop)
     except LibraryError as error:  # every file is stored, and the vectors in use stay in use
-        logger.warning("The library could not be compacted: %s", error)
+        return [f"The library could not be compacted: {error}"]
+    return []
 
 
 def _roots(paths: Sequence[Path]) -> list[Path]:

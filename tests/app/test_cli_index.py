@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -11,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
+
+from ragweave.cli_index import print_report
+from ragweave.corpora.events import Report
 
 NOTE = "# Ferry\n\n## Timetable\n\nThe ferry sails at 7:10 in the morning and comes back at noon.\n"
 
@@ -155,3 +160,11 @@ def test_libraries_are_made_renamed_and_deleted(main: Any) -> None:
     assert main("library", "set", "park")[1] == told
     assert main("library", "delete", "park", "--yes")[0] == 0
     assert main("library")[1].startswith("There is no library yet")
+
+
+def test_what_could_not_be_done_beside_the_files_is_said() -> None:
+    out = Console(file=io.StringIO(), width=100)
+    print_report(
+        out, Report(library="default", files=1, indexed=1, notes=["Pictures were not seen: no encoder"]), (), ()
+    )
+    assert "Not done:\n  Pictures were not seen: no encoder\n" in out.file.getvalue()

@@ -30,7 +30,8 @@ def edited(tmp_path, home, read_here, monkeypatch):
             version += 1
             for name in ("Obelisk", "Pylon", "Sphinx"):
                 (notes / f"{name}.md").write_text(f"# {name}\n\nThe {name} was drawn in version {version}.\n")
-            await index([notes])
+            report = await index([notes])
+        return report
 
     return edit
 
@@ -62,7 +63,7 @@ async def test_deleted_vectors_fill_an_index_and_the_run_that_finds_more_of_them
 
 
 async def test_a_run_that_is_stopped_or_fails_meanwhile_leaves_the_vectors_in_use_and_the_next_one_goes_on(
-    edited, monkeypatch, caplog
+    edited, monkeypatch
 ):
     await edited(1)
     stop = threading.Event()
@@ -70,8 +71,8 @@ async def test_a_run_that_is_stopped_or_fails_meanwhile_leaves_the_vectors_in_us
     assert rebuild.renew(stores(), library(), stop).epoch == 0
     with monkeypatch.context() as broken:
         broken.setattr(rebuild, "_swap", lambda *a: (_ for _ in ()).throw(LibraryError("The disk is full", "free it")))
-        await edited(6)
-        assert "could not be compacted: The disk is full" in caplog.text
+        report = await edited(6)
+        assert report.notes == ["The library could not be compacted: The disk is full. Free it."]
     assert library().epoch == 0 and len(await texts()) == 3
     await edited(1)
     assert library().epoch == 1 and len(await texts()) == 3
