@@ -76,7 +76,7 @@ def test_the_library_chosen_in_one_window_leaves_the_other_alone_and_survives_a_
 def test_only_the_chosen_sources_are_searched(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
     page = window()
     page.get_by_role("button", name="Sources", exact=True).click()
-    page.get_by_role("button", name="Search only council-2024.pdf").click()
+    page.get_by_role("button", name="search council-2024.pdf alone").click()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="only 1 source")).to_be_visible()
     turn = ask(page, "When was the lamp of the lighthouse first lit?")

@@ -59,13 +59,13 @@ function drawLibrary() {
   const items = Object.entries(state.library.items).map(([corpus, n]) => counted(corpus, n));
   const told = held(state.library) ? some(held(state.library), "item") : "empty";
   choice.title = items.join(", ");
-  choice.setAttribute("aria-label", `Library ${state.library.name}, ${told}. Choose another`);
-  fill(choice, icon("books"), h("span.grow", {}, h("span.name", { text: state.library.name, dir: "auto" }), h("span.fine.number", { text: told })), icon("down"));
+  fill(choice, icon("books"), h("span.unseen", { text: "Library" }), h("span.grow", {}, h("span.name", { text: state.library.name, dir: "auto" }), h("span.fine.number", { text: told })), icon("down"));
 }
 
 function drawThreads() {
   const here = state.threads.find((t) => t.id === state.thread);
   title.textContent = here?.title || "Ragweave";
+  document.getElementById("where").textContent = here?.title || "New conversation";
   document.title = here?.title ? `${here.title} · Ragweave` : "Ragweave";
   if (list.querySelector("input")) return; // a title is being written
   const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;

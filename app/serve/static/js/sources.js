@@ -52,7 +52,7 @@ function row(source, only) {
   const facts = [source.kind, ok ? some(source.items, "item") : "", size(source.bytes), day(source.date || source.indexed)].filter(Boolean).join(" · ");
   const chosen = only.includes(source.id);
   const pick = () => setOnlySources(chosen ? only.filter((id) => id !== source.id) : [...only, source.id]);
-  const limit = ok && h("button.button.small.only", { type: "button", "aria-pressed": String(chosen), "aria-label": `Search only ${source.name}`, text: "Only this", on: { click: pick } });
+  const limit = ok && h("button.button.small.only", { type: "button", "aria-pressed": String(chosen), "aria-label": `Only this: search ${source.name} alone`, text: "Only this", on: { click: pick } });
   const link = ok ? h("a.name", { href: source.media, target: "_blank", rel: "noopener noreferrer", text: source.name, dir: "auto" }) : h("span.name", { text: source.name, dir: "auto" });
   return h(
     "li",
