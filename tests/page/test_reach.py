@@ -164,7 +164,8 @@ def test_a_locked_server_asks_for_a_key_and_keeps_it_from_scripts(window: Callab
         page.wait_for_selector("#question")
         assert secret not in page.evaluate("document.cookie + JSON.stringify([localStorage, sessionStorage])")
         page.reload()
-        page.wait_for_selector("#question")
+        page.get_by_role("button", name="Forget the key of this server").click()
+        expect(page.get_by_role("heading", name="This server asks for a key")).to_be_visible()
     finally:
         import sqlite3
 

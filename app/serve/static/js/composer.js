@@ -7,11 +7,10 @@ import { openSettings } from "./settings.js";
 import { knob, on, onlySources, setKnob, setOnlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
 
-const LONGEST = 20_000;
 const WEB = { off: "Web off", ask: "Web: ask me", auto: "Web on" };
 const NEXT_WEB = { off: "ask", ask: "auto", auto: "off" };
 
-const input = h("textarea", { id: "question", rows: "1", placeholder: "Ask your library", "aria-label": "Question", dir: "auto", maxlength: String(LONGEST), enterkeyhint: "send" });
+const input = h("textarea", { id: "question", rows: "1", placeholder: "Ask your library", "aria-label": "Question", dir: "auto", enterkeyhint: "send" });
 const send = h("button.send", { type: "submit", "aria-label": "Ask", title: "Ask (Enter)" }, icon("send"));
 const web = h("button.bare", { type: "button", on: { click: () => setKnob("web", NEXT_WEB[knob("web")]) } });
 const changed = h("button.bare", { type: "button", "aria-haspopup": "dialog", on: { click: openSettings } });
@@ -51,7 +50,10 @@ async function submit() {
   if (!question) return;
   input.value = "";
   grow();
-  await ask(question);
+  if (await ask(question)) return;
+  // What was refused is still there to be mended.
+  input.value ||= question;
+  grow();
 }
 
 function grow() {

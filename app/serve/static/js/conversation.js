@@ -53,9 +53,10 @@ export async function open(id, { quiet = false } = {}) {
   toEnd(true);
 }
 
-/** Ask in the conversation on screen. */
+/** Ask in the conversation on screen; tells whether the server took the question. */
 export async function ask(question) {
   if (run) return false;
+  let taken = true;
   const mine = shown;
   if (!turns.length) fill(main(), column);
   const turn = add(question);
@@ -77,6 +78,7 @@ export async function ask(question) {
     }
     loadThreads().catch(() => {});
   } catch (error) {
+    taken = false;
     if (mine === shown) {
       run = null;
       turn.fail({ title: error.message, remedy: error.remedy });
@@ -84,7 +86,7 @@ export async function ask(question) {
       ring("running");
     }
   }
-  return true;
+  return taken;
 }
 
 /** Stop the answer under way. */

@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { h } from "./dom.js";
+import { remember } from "./prefs.js";
 
 let open = false;
 
@@ -28,6 +29,7 @@ export function askForKey(problem) {
     wrong.textContent = "";
     try {
       await call("POST", "/api/login", { key: input.value.trim() });
+      remember("key", true);
       window.location.reload();
     } catch (error) {
       wrong.textContent = error.sentence || error.message;
@@ -43,6 +45,7 @@ export function askForKey(problem) {
 
 /** Forget the key in this browser. */
 export async function forgetKey() {
-  await call("POST", "/api/logout");
+  await call("POST", "/api/logout", {});
+  remember("key", null);
   window.location.reload();
 }

@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { confirm } from "./dialog.js";
 import { fill, h, iconButton, toast } from "./dom.js";
 import { icon } from "./icons.js";
+import { forgetKey } from "./login.js";
 import { openLibraries } from "./libraries.js";
 import { openSettings } from "./settings.js";
 import { openShortcuts } from "./shortcuts.js";
@@ -29,7 +30,7 @@ export function buildSide() {
     h("button.row", { type: "button", "aria-haspopup": "dialog", on: { click: openSources } }, icon("files"), "Sources"),
     h("h2", { id: "threads-title", text: "Conversations" }),
     list,
-    h("div.foot", {}, themeButton(), iconButton(icon("keys"), "Keyboard", openShortcuts), h("span.grow"), iconButton(icon("sliders"), "Settings of a run", openSettings)),
+    h("div.foot", {}, themeButton(), iconButton(icon("keys"), "Keyboard", openShortcuts), h("span.grow"), recall("key") && iconButton(icon("leave"), "Forget the key of this server", leave), iconButton(icon("sliders"), "Settings of a run", openSettings)),
   );
   fill(document.getElementById("bar"), iconButton(icon("menu"), "Show the side", () => fold(false)), title, h("a.bare", { href: "#/", "aria-label": "New conversation", title: "New conversation" }, icon("plus")));
   document.getElementById("scrim").addEventListener("click", () => fold(true));
@@ -39,6 +40,8 @@ export function buildSide() {
   drawLibrary();
   drawThreads();
 }
+
+const leave = () => forgetKey().catch((error) => toast(error.sentence, { bad: true }));
 
 /** Fold the side away, or bring it back. */
 export function fold(is, keep = true) {

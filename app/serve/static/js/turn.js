@@ -8,6 +8,8 @@ import { inline } from "./markdown.js";
 import { Trail } from "./trail.js";
 import { lasted, number, providerName, some } from "./words.js";
 
+const GLUE = "\u2060"; // keeps a number on the line of the word before it
+
 export class Turn {
   /**
    * @param {string} question what was asked
@@ -77,7 +79,7 @@ export class Turn {
       this.note("Sentences with a dotted line come from the model itself, not from your library.");
     }
     if (answer.dropped) this.note(`${some(answer.dropped, "sentence")} left out, because nothing supports ${answer.dropped === 1 ? "it" : "them"}.`);
-    fill(this.sources, sourceList(answer.citations));
+    fill(this.sources, answer.abstained && answer.citations.length ? h("p.closest.fine", { text: "What came closest:" }) : null, sourceList(answer.citations));
     if (answer.question && answer.question !== this.question) {
       this.readAs.textContent = `Read as: ${answer.question}`;
       this.readAs.hidden = false;
@@ -170,7 +172,7 @@ function sentenceOf(text, support, citations) {
   const chips = citations.map(chip);
   const own = support === "model";
   const mark = own ? h("span.unseen", { text: " (the model's own knowledge)" }) : null;
-  return h("span.sentence", { class: own ? "own" : "", dir: "auto", title: own ? "The model's own knowledge: no source says this" : null }, h("span.said", {}, inline(text)), mark, chips.length ? h("span.cites", {}, ...chips) : null);
+  return h("span.sentence", { class: own ? "own" : "", dir: "auto", title: own ? "The model's own knowledge: no source says this" : null }, h("span.said", {}, inline(text)), mark, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
 }
 
 function abstention(answer) {

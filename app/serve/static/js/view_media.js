@@ -32,10 +32,10 @@ export async function pictureView(citation, body) {
 
 /** Play a recording from the cited second; the end of the passage is marked, and playing stops there once. */
 export async function videoView(citation, body) {
-  const { media, start = 0, end, kind } = citation.open;
+  const { media, start = 0, end, kind, picture } = citation.open;
   if (kind === "transcript") return spoken(citation, body);
   const sound = iconOf(kind) === "audio";
-  const player = h(sound ? "audio" : "video", { controls: true, preload: "metadata", playsinline: true, "aria-label": `${citation.title} at ${clock(start)}` });
+  const player = h(sound ? "audio" : "video", { controls: true, preload: "metadata", playsinline: true, "aria-label": `${citation.title} at ${clock(start)}`, poster: sound ? null : picture });
   const strip = h("span.strip-part");
   const now = h("span.strip-now");
   const bar = h("div.strip", { "aria-hidden": "true" }, strip, now);
@@ -68,7 +68,7 @@ export async function videoView(citation, body) {
     within = player.currentTime < end;
   });
   player.addEventListener("error", () => {
-    player.hidden = true;
+    player.replaceWith(picture ? h("img.still", { src: picture, alt: `A frame of ${citation.title} at ${clock(start)}` }) : "");
     bar.hidden = true;
     play.hidden = true;
     told.textContent = `The browser cannot play this recording: its file was moved or deleted, or its format is unknown here. The passage stands at ${span(start, end)}.`;
