@@ -27,7 +27,7 @@ HEARING = {"pocketsphinx": 0.14, "whisper": 0.5, "moonshine": 0.3, "endpoint": 0
 """Seconds per second of speech; docs/video.md says where the first was measured, the others are guesses."""
 _TEXT = 400_000
 """Bytes of text files read, embedded and stored in a second."""
-_BYTES = 10_000
+_BYTES = 20_000
 """Bytes of frames, text and vectors per second of film that moves all the time; slides take a tenth."""
 _SOUND_BYTES = 300
 """Bytes of text and vectors per second of sound."""

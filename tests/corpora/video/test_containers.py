@@ -1,0 +1,90 @@
+"""Recordings told by their first bytes, and ffmpeg's account of what they hold."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.corpora.video.sniff import HEAD, demuxer
+from ragweave.corpora.video.streams import described
+
+MP3 = b"\xff\xfb\x90\x00" + b"\0" * 413 + b"\xff\xfb\x90\x00"
+AAC = b"\xff\xf1\x50\x80\x02\x1f\xfc" + b"\0" * 9 + b"\xff\xf1\x50\x80"
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        (b"\0\0\0\x20ftypisom", "mov"),
+        (b"\0\0\0\x08wide\0\0\0\0mdat", "mov"),
+        (b"\x1aE\xdf\xa3\x9f", "matroska"),
+        (b"RIFF\0\0\0\0AVI LIST", "avi"),
+        (b"RIFF\0\0\0\0WAVEfmt ", "wav"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", ""),
+        ((b"\x47" + b"\0" * 187) * 6, "mpegts"),
+        (b"\0\0\0\0" + (b"\x47" + b"\0" * 191) * 6, "mpegts"),
+        (MP3, "mp3"),
+        (AAC, "aac"),
+        (b"ID3\x04\0", "mp3"),
+        (b"fLaC\0", "flac"),
+        (b"OggS\0", "ogg"),
+        (b"GGGGGGGGGG", ""),
+        (b"#EXTM3U\n#EXTINF:10,\n", ""),
+        (b"ffconcat version 1.0\n", ""),
+        (b"\xff\xfe\x41\x00\x42\x00\x43\x00", ""),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", ""),
+        (b"%PDF-1.7", ""),
+        (b"", ""),
+    ],
+)
+def test_a_recording_is_told_by_its_first_bytes(head: bytes, name: str) -> None:
+    assert demuxer(head) == name
+
+
+@given(st.text(min_size=1, max_size=HEAD))
+def test_no_text_is_taken_for_a_recording(text: str) -> None:
+    signatures = ("OggS", "fLaC", "FLV\x01", "#!AMR", "caff", "ID3", "RIFF", "RF64", "FORM")
+    if not text.startswith(signatures) and text[4:8] not in ("ftyp", "moov", "mdat", "wide", "free", "skip", "pnot"):
+        assert demuxer(text.encode("utf-8")) in ("", "mpegts" if text[0] == "G" or text[4:5] == "G" else "")
+
+
+LOG = """Input #0, matroska,webm, from 'file:x':
+  Metadata:
+    title           : On looms
+    ARTIST          : A. Lovelace
+    artist_url      : http://nowhere.example
+  Duration: 01:02:03.50, start: 0.000000, bitrate: 1 kb/s
+  Chapters:
+    Chapter #0:0: start 0.000000, end 60.000000
+      Metadata:
+        title           : Threads
+    Chapter #0:1: start 60.000000, end 3723.500000
+      Metadata:
+        title           : Cards
+  Stream #0:0(eng): Video: h264 (High), yuv420p(tv, bt709), 1920x1080 [SAR 1:1 DAR 16:9], 30 fps (default)
+  Stream #0:1: Audio: aac (LC), 48000 Hz, stereo, fltp
+  Stream #0:2(ger): Audio: aac (LC), 48000 Hz, stereo, fltp (default)
+  Stream #0:3(eng): Subtitle: subrip (default)
+  Stream #0:4: Subtitle: hdmv_pgs_subtitle
+  Stream #0:5: Video: mjpeg, yuvj420p, 600x600, 90k tbr (attached pic)
+    Metadata:
+      title           : cover
+"""
+
+
+def test_streams_chapters_and_tags_are_read() -> None:
+    found = described(LOG)
+    assert found.duration == 3723.5
+    assert found.chapters == ((0.0, 60.0, "Threads"), (60.0, 3723.5, "Cards"))
+    assert found.tags == {"title": "On looms", "artist": "A. Lovelace"}
+    picture, sound, subtitles = found.picture(), found.sound(), found.subtitles()
+    assert picture is not None and (picture.index, picture.width, picture.height) == (0, 1920, 1080)
+    assert sound is not None and (sound.index, sound.language) == (2, "ger")
+    assert subtitles is not None and subtitles.index == 3
+    assert found.count("Video") == 1
+
+
+@given(st.text(max_size=500))
+def test_any_account_can_be_read(text: str) -> None:
+    described(text)

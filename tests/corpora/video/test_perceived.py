@@ -1,0 +1,78 @@
+"""What was perceived is kept whole, survives damage, and goes when it should."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.video.pace import Pace
+from ragweave.corpora.video.perceived import Later, Perceived, folder_of, sweep
+
+
+def test_outcomes_come_back_also_from_what_the_file_was_before(tmp_path: Path) -> None:
+    old = Perceived(tmp_path / "old")
+    old.put("hear", "a", {"text": "hello"})
+    old.put_frame("f.jpg", b"picture")
+    old.close()
+    new = Perceived(tmp_path / "new", [tmp_path / "old", tmp_path / "never"])
+    assert new.get("hear", "a") == {"text": "hello"}
+    assert new.get("hear", "b") is None
+    found = new.frame("f.jpg")
+    assert found is not None and found.read_bytes() == b"picture"
+    new.put("hear", "a", {"text": "other"})
+    assert new.get("hear", "a") == {"text": "other"}
+    new.close()
+
+
+def test_a_damaged_database_is_begun_anew(tmp_path: Path) -> None:
+    kept = Perceived(tmp_path / "x")
+    kept.put("look", "1", [1])
+    kept.close()
+    (tmp_path / "x" / "stages.sqlite").write_bytes(b"SQLite format 3\0" + os.urandom(5000))
+    again = Perceived(tmp_path / "x")
+    assert again.get("look", "1") is None
+    again.put("look", "1", [2])
+    assert again.get("look", "1") == [2]
+    again.close()
+
+
+def test_frames_are_given_to_another_folder(tmp_path: Path) -> None:
+    kept = Perceived(tmp_path / "x")
+    kept.put_frame("a.jpg", b"a")
+    (tmp_path / "media").mkdir()
+    kept.give_frames(["a.jpg", "a.jpg", "missing.jpg"], tmp_path / "media")
+    assert [p.name for p in (tmp_path / "media").iterdir()] == ["a.jpg"]
+    kept.close()
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(Later, match="RAGWEAVE_HOME"):
+        Perceived(tmp_path / "file" / "below")
+
+
+def test_what_no_source_needs_is_swept_but_not_what_was_just_written(tmp_path: Path) -> None:
+    for sha in ("a" * 64, "b" * 64):
+        Perceived(folder_of(tmp_path, "lib", sha)).close()
+    assert sweep(tmp_path, "lib", ["a" * 64], since=time.time() - 60) == 0
+    assert sweep(tmp_path, "lib", ["a" * 64]) == 1
+    assert [p.name for p in (tmp_path / "perceived" / "lib").iterdir()] == ["a" * 32]
+    assert sweep(tmp_path, "none", []) == 0
+
+
+def test_the_pace_says_how_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    told: list[object] = []
+    pace = Pace("x.mp4", told.append)
+    pace("look", 0, 100)
+    now = 110.0
+    pace("look", 25, 100)
+    now = 110.1
+    pace("look", 26, 100)  # too soon to be worth telling
+    now = 140.0
+    pace("look", 100, 100)
+    assert [(e.done, round(e.left)) for e in told] == [(0, 0), (25, 30), (100, 0)]  # type: ignore[attr-defined]
