@@ -45,7 +45,7 @@ def believed(words: Sequence[Word], speech: float) -> bool:
 class Sphinx:
     """Hears by as many processes as half of the cores."""
 
-    name = f"pocketsphinx en-us batch {SURE} {SPOKEN}"
+    name = f"pocketsphinx en-us {SURE} {SPOKEN}"
     label = "pocketsphinx"
     longest = LONGEST
 
@@ -115,11 +115,12 @@ def main() -> None:
 
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever the library prints is no reply
-    # The cepstral mean of each stretch is its own: what is heard must not hang on what was heard before.
-    decoder: Any = Decoder(samprate=RATE, cmn="batch", loglevel="FATAL")
+    decoder: Any = Decoder(samprate=RATE, loglevel="FATAL")
     given = sys.stdin.buffer
     while len(head := given.read(LENGTH.size)) == LENGTH.size:
         data = given.read(LENGTH.unpack(head)[0])
+        # Its estimate of the noise begins anew: what is heard must not hang on what was heard before.
+        decoder.reinit_feat()
         decoder.start_utt()
         if data:
             decoder.process_raw(data, False, True)
