@@ -33,6 +33,8 @@ _LINES = {
     "sources_without_items": "sources without items (the next `ragweave index` reads them)",
     "unfinished": "sources that an interrupted run left",
     "wrong_dimension": "corpora with vectors of a wrong length",
+    "media_without_source": "sources that are gone and have left pictures",
+    "items_without_media": "items whose stored picture is missing",
     "stray_collections": "collections that belong to nothing",
 }
 

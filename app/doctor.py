@@ -50,6 +50,7 @@ async def examine(*, call: bool = False) -> list[Finding]:
         ("libraries", _libraries),
         ("encoder", _encoder),
         ("mind", lambda: _mind(call)),
+        ("pictures", _pictures),
         ("recordings", _recordings),
         ("web search", _web),
         ("extras", _extras),
@@ -190,6 +191,12 @@ async def _reach(url: str) -> str:
     except httpx.HTTPError as error:
         return str(error) or type(error).__name__
     return f"it answers {answer.status_code}" if answer.status_code >= 500 else ""
+
+
+async def _pictures() -> list[Finding]:
+    from ragweave.doctor_pictures import rows
+
+    return [Finding("pictures", state, what, remedy) for state, what, remedy in await rows()]
 
 
 async def _recordings() -> list[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from ragweave.corpora.library import open_library
-from ragweave.corpora.types import Hit
+from ragweave.corpora.types import Corpus, Hit, Lists
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.context import Context
 from ragweave.nodes.run import Run
@@ -22,25 +22,32 @@ async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
     except RagweaveError as error:
         run.note(f"The {task['corpus']} corpus could not be searched: {error}")
         return run.done(f"{task['corpus']}: {error}")
-    lists: list[RankedList] = []
-    for query, each in zip(task["queries"], found, strict=True):
-        named: tuple[tuple[ListKind, tuple[Hit, ...]], ...] = (
-            ("dense", each.dense),
-            ("lexical", each.lexical),
-            ("visual", each.visual),
-        )
-        for kind, hits in named:
-            if hits:
-                lists.append(
-                    {
-                        "corpus": task["corpus"],
-                        "query": query,
-                        "kind": kind,
-                        "ids": [h.id for h in hits],
-                        "scores": [round(h.score, 5) for h in hits],
-                    }
-                )
+    lists = [
+        row
+        for query, each in zip(task["queries"], found, strict=True)
+        for row in ranked_lists(task["corpus"], query, each)
+    ]
     for note in dict.fromkeys(each.note for each in found if each.note):
         run.note(f"The {task['corpus']} corpus: {note}.")
     items = len({i for row in lists for i in row["ids"]})
     return run.done(f"{task['corpus']}: {items} items from {len(lists)} lists", found=lists)
+
+
+def ranked_lists(corpus: Corpus, query: str, found: Lists) -> list[RankedList]:
+    """Return the lists of a query that hold anything, with their kinds."""
+    named: tuple[tuple[ListKind, tuple[Hit, ...]], ...] = (
+        ("dense", found.dense),
+        ("lexical", found.lexical),
+        ("visual", found.visual),
+    )
+    return [
+        {
+            "corpus": corpus,
+            "query": query,
+            "kind": kind,
+            "ids": [h.id for h in hits],
+            "scores": [round(h.score, 5) for h in hits],
+        }
+        for kind, hits in named
+        if hits
+    ]

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePath
 
 from ragweave.corpora.blocks import Block
 from ragweave.corpora.images.reader import Shot
@@ -99,7 +100,7 @@ def _item(source: str, ordinal: int, shot: Shot | None, place: Place, locator: L
     name = readable_name(place.name)
     if shot is None and not text:
         return None
-    meta: dict[str, object] = {"parts": parts, "name": name}
+    meta: dict[str, object] = {"parts": parts, "name": name, "own": PurePath(place.name).stem}
     if shot is not None:
         meta |= {"picture": shot.key, "size": list(shot.size), "stored": list(shot.stored)}
     if lines:

@@ -1,0 +1,108 @@
+"""The figures of docs/images.md, computed in one run; what was read is kept for the next one."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ragweave.corpora.images.texts import part
+from ragweave.corpora.stores import stores
+from ragweave.evals.images import (
+    around,
+    astronomy,
+    indexed,
+    measure,
+    name_of,
+    names_in,
+    rewritten,
+    slides,
+    transcribed,
+    without,
+    word_recall,
+)
+from ragweave.nodes.context import Context
+
+Figures = dict[str, float]
+Tell = Callable[[str, Figures], None]
+SOURCES = ("alt", "caption", "words", "around", "name", "heading")
+"""Text sources that are switched off in turn; of these pictures the caption slot holds the title."""
+_TIMED = 40
+"""Slides that the cost of reading is measured with."""
+
+
+async def book(data: Path, work: Path, context: Context, tell: Tell) -> None:
+    """Ask for the pictures of the book by their captions: with every text source, and with each switched off."""
+    folder, asked = astronomy(data, work)
+    base = await indexed(folder, "images-astronomy")
+    names = await names_in(base)
+    plain = context.model_copy(update={"rerank": False})
+    tell("astronomy", (await measure(base, asked, names, context)).flat("astronomy"))
+    tell("astronomy, without reranking", (await measure(base, asked, names, plain)).flat("astronomy_fused"))
+    for source in SOURCES:
+        library = await rewritten(base, f"images-astronomy-without-{source}", without(source))
+        figures = (await measure(library, asked, names, context)).flat(f"astronomy_without_{source}")
+        tell(f"astronomy, without {source}", figures)
+    only = await rewritten(base, "images-astronomy-words", without(*(s for s in SOURCES if s != "words")))
+    tell("astronomy, words in the picture alone", (await measure(only, asked, names, context)).flat("astronomy_words"))
+
+
+async def lectures(data: Path, work: Path, context: Context, tell: Tell) -> None:
+    """Ask for slides by what was said to them: by their words, and with what was said around them."""
+    folder, asked, said = slides(data, work)
+    base = await indexed(folder, "images-slides")
+    names = await names_in(base)
+    tell("slides, by OCR", (await measure(base, asked, names, context)).flat("slides_ocr"))
+    beside = await rewritten(base, "images-slides-beside", around(said, own=False))
+    figures = (await measure(beside, asked, names, context)).flat("slides_ocr_beside")
+    tell("slides, by OCR and what was said to the slides beside", figures)
+    own = await rewritten(base, "images-slides-said", around(said, own=True))
+    figures = (await measure(own, asked, names, context)).flat("slides_ocr_said")
+    tell("slides, by OCR and what was said to them (the queries themselves)", figures)
+
+
+async def reading(data: Path, work: Path, tell: Tell) -> None:
+    """Compare the words that were read on slides with those written down by eye, and measure what reading costs."""
+    folder, _, _ = slides(data, work)
+    base = await indexed(folder, "images-slides")
+    eyes = transcribed()
+    pages = stores().catalog.pages(base.id, "image")
+    read = [(eyes[n], part(i, "words")) for page in pages for i in page if (n := name_of(i)) in eyes]
+    recall, words = word_recall(read)
+    tell("words read", {"ocr_word_recall": round(recall, 4), "ocr_words": words, "ocr_slides": len(read)})
+    tell("cost of reading", cost(folder))
+
+
+def cost(folder: Path) -> Figures:
+    """Measure reading in a process of its own: seconds of one core for a picture, and the peak of its memory."""
+    began = time.monotonic()
+    command = [sys.executable, "-m", "ragweave.evals.image_figures", str(folder), str(_TIMED)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    figures: Figures = json.loads(done.stdout)
+    return {**figures, "ocr_wall_seconds": round(time.monotonic() - began, 1)}
+
+
+def main(folder: str, count: str) -> None:
+    """Read pictures of a folder and write what it took as JSON."""
+    from ragweave.models.pictures import load
+    from ragweave.models.read import RapidOcr
+
+    files = sorted(Path(folder).glob("*.png"))[: int(count)]
+    pictures = [load(f.read_bytes()) for f in files]
+    engine = RapidOcr()
+    engine.lines(pictures[0])
+    began, wall = time.process_time(), time.monotonic()
+    for picture in pictures:
+        engine.lines(picture)
+    spent, wall = (time.process_time() - began) / len(files), (time.monotonic() - wall) / len(files)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    figures = {"ocr_cpu_seconds": round(spent, 3), "ocr_seconds": round(wall, 3), "ocr_peak_mb": round(peak)}
+    sys.stdout.write(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
