@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import socket
 import threading
@@ -75,6 +76,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         time.sleep(self.hub.delay)
         self.hub.asked.append((self.command, self.path, self.headers.get("range", "")))
+        if re.fullmatch(r"/api/models/owner/model(?:/(?:revision|tree)/[^/?]+)?(?:\?.*)?", self.path):
+            self._list("/tree/" in self.path)
+            return
         pointed = re.fullmatch(r"/owner/model/resolve/[^/]+/(.+)", self.path)
         stored = re.fullmatch(r"/store/(.+)", self.path)
         found = pointed or stored
@@ -97,6 +101,15 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(self.hub.files[found[1]])
 
+    def _list(self, tree: bool) -> None:
+        """Say what the repository holds, as the hub's own client asks before it fetches a whole model."""
+        files = sorted(self.hub.files.items())
+        rows = [{"type": "file", "path": n, "size": len(d), "oid": hashlib.sha1(d).hexdigest()} for n, d in files]
+        told = {"id": "owner/model", "sha": self.hub.commit, "siblings": [{"rfilename": n} for n, _ in files]}
+        body = json.dumps(rows if tree else told).encode()
+        self._head(200, {"Content-Type": "application/json", "Content-Length": str(len(body))})
+        self.wfile.write(body)
+
     def _send(self, data: bytes) -> None:
         start = 0
         asked = re.fullmatch(r"bytes=(\d+)-", self.headers.get("range", ""))
@@ -113,8 +126,9 @@ class _Handler(BaseHTTPRequestHandler):
                 },
             )
         else:
-            self._head(200, {"Content-Length": str(len(data))})
-        body = data[start:]
+            etag = f'"{hashlib.sha256(data).hexdigest()}"'
+            self._head(200, {"Content-Length": str(len(data)), "ETag": etag, "X-Repo-Commit": self.hub.commit})
+        body = data[start:] if self.command == "GET" else b""
         if self.hub.cut_after:
             self.wfile.write(body[: self.hub.cut_after.pop(0)])
             self.wfile.flush()

@@ -1,0 +1,85 @@
+"""A tiny CLIP with random weights: pictures and texts in one space, from a folder and from the hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragweave.models import see
+from ragweave.models.errors import ModelError
+from ragweave.models.see import image_encoder
+from ragweave.testing.hub import ScriptedHub
+
+pytestmark = pytest.mark.hf
+RNG = np.random.default_rng(3)
+PICTURES = [RNG.integers(0, 255, size, dtype=np.uint8) for size in ((40, 60, 3), (60, 40, 3), (5, 5, 3))]
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import torch
+    from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel
+
+    from tests.hf.conftest import bert_tokenizer  # type: ignore[import-not-found]
+
+    torch.manual_seed(0)
+    tokenizer = bert_tokenizer()
+    size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    text = {**size, "vocab_size": len(tokenizer), "max_position_embeddings": 16, "eos_token_id": 3, "bos_token_id": 2}
+    config = CLIPConfig(
+        text_config={**text, "pad_token_id": 0}, vision_config={**size, "image_size": 32, "patch_size": 8},
+        projection_dim=16,
+    )  # fmt: skip
+    folder = tmp_path_factory.mktemp("clip")
+    CLIPModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    side = {"height": 32, "width": 32}
+    CLIPImageProcessor(size={"shortest_edge": 32}, crop_size=side).save_pretrained(folder)
+    return folder
+
+
+def vectors(name: str) -> tuple[Any, Any]:
+    see._load.cache_clear()
+    found = image_encoder(name)
+    assert found is not None and found.dim == 16
+    return found.images(PICTURES), found.texts(["what colour is the picture", "the moon " * 50, ""])
+
+
+def test_pictures_and_texts_get_vectors_of_length_one(clip: Path) -> None:
+    for found in vectors(f"hf:{clip}"):
+        assert found.shape == (3, 16) and np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+
+
+def test_batches_do_not_change_vectors(clip: Path) -> None:
+    found = image_encoder(f"hf:{clip}")
+    assert found is not None
+    alone = np.concatenate([found.images([p]) for p in PICTURES])
+    assert np.allclose(alone, found.images(PICTURES), atol=1e-5)
+
+
+def test_the_model_of_the_hub_is_that_of_the_folder(clip: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {p.name: p.read_bytes() for p in clip.iterdir()}
+    with ScriptedHub(files) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        fetched = vectors("hf:owner/model")
+    for a, b in zip(fetched, vectors(f"hf:{clip}"), strict=True):
+        assert np.allclose(a, b, atol=1e-6)
+
+
+def test_a_model_that_is_no_image_text_encoder_is_refused(clip: Path, tmp_path: Path) -> None:
+    import shutil
+
+    import torch
+    from transformers import DistilBertModel
+
+    from tests.hf.conftest import bert_tokenizer, distilbert_config  # type: ignore[import-not-found]
+
+    torch.manual_seed(0)
+    DistilBertModel(distilbert_config()).save_pretrained(tmp_path)
+    bert_tokenizer().save_pretrained(tmp_path)
+    shutil.copy(clip / "preprocessor_config.json", tmp_path)
+    with pytest.raises(ModelError, match="CLIP or SigLIP"):
+        image_encoder(f"hf:{tmp_path}")
