@@ -169,6 +169,12 @@ def megabytes(pid: int) -> int:
     return int(found.group(1)) // 1024 if found else 0
 
 
+def told(figures: dict[str, Any]) -> dict[str, Any]:
+    """Print figures as they come, and return them."""
+    print(json.dumps(figures), flush=True)
+    return figures
+
+
 @asynccontextmanager
 async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
     """Open a client with room for all askers."""
@@ -203,8 +209,8 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
     with served(home) as (url, pid):
         async with client_of(url) as client:
             await load(client, 2, 6)
-            figures["milliseconds_by_door"] = await overhead(client, 40)
-            figures["small"] = [await load(client, askers, max(40, repeat * askers)) for askers in LEVELS]
+            figures["milliseconds_by_door"] = told(await overhead(client, 40))
+            figures["small"] = [told(await load(client, askers, max(40, repeat * askers))) for askers in LEVELS]
             if many:
                 before = megabytes(pid)
                 row = await load(client, 20, many)
@@ -224,7 +230,7 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
         with served(home, **chat) as (url, _):
             async with client_of(url) as client:
                 await load(client, 2, 4)
-                figures["llm"] = [await load(client, askers, max(20, repeat * askers)) for askers in LEVELS]
+                figures["llm"] = [told(await load(client, askers, max(20, repeat * askers))) for askers in LEVELS]
     return figures
 
 
@@ -241,7 +247,6 @@ def main() -> None:
         os.environ["RAGWEAVE_HOME"] = str(home)
         asyncio.run(build(Path(folder) / "texts"))
         figures = asyncio.run(measure(home, given.latency, given.many, given.repeat))
-    print(json.dumps(figures, indent=1))
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
 

@@ -46,6 +46,8 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIt
     """Open the parts; at the end stop what is under way."""
     await asyncio.to_thread(store.end_orphans)
     async with threads.saver(corpora_settings().home / "conversations.sqlite") as saver:
+        # What a power cut may take is the last turn; the answer itself stands in the store.
+        await saver.conn.execute("PRAGMA synchronous = NORMAL")
         desk = Desk(settings, slots, store, Runs(store, saver, slots, settings.run_seconds), Jobs(), saver)
         try:
             yield desk

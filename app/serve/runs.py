@@ -177,9 +177,9 @@ class Runs:
                 return
             for note in answer["notes"]:
                 run.journal.add({"type": "note", "text": note})
+            event = {"type": "answer", "answer": answer, "thread": run.thread, "turn": run.turn}
+            await self._end(run, "done", event, answer=answer)
             await self._forget_steps(run.thread)
-            run.journal.add({"type": "answer", "answer": answer, "thread": run.thread, "turn": run.turn})
-            await self._end(run, "done", answer=answer)
         except asyncio.CancelledError:
             await self._end(run, "cancelled")
         except TimeoutError:
@@ -232,15 +232,17 @@ class Runs:
         if not isinstance(error, RagweaveError):
             logger.error("run %s failed", run.id, exc_info=error)
         found = problem(error)
-        run.journal.add({"type": "error", "problem": found})
-        await self._end(run, "failed", problem=found)
+        await self._end(run, "failed", {"type": "error", "problem": found}, problem=found)
 
-    async def _end(self, run: Run, status: Status, **kept: Any) -> None:
+    async def _end(self, run: Run, status: Status, event: dict[str, Any] | None = None, **kept: Any) -> None:
+        """Record how a run ended, and only then tell it: whoever asks for the conversation at once finds it there."""
         run.status, run.ended = status, time.monotonic()
         # The answer holds its own sentences; without one, what was shown is kept as it was told.
         told = ("step",) if "answer" in kept else ("step", "sentence", "note")
         trail = [json.loads(e.data) for e in run.journal.entries if e.type in told]
         await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, status, **kept, trail=trail)
+        if event is not None:
+            run.journal.add(event)
         run.journal.close(status=status)
 
     def _forget_old(self) -> None:
