@@ -273,15 +273,16 @@ class Pipeline:
             try:
                 got = self._to_commit.get(timeout=0.2)
             except queue.Empty:
-                continue
-            if got is None:
-                ended = True
-            elif isinstance(got, File):
-                links.append(got)
+                pass  # what is due is stored even if nothing follows: the scan may be waiting for its room
             else:
-                due = due or time.monotonic() + COMMIT_SECONDS
-                outcomes.append(got)
-                chunks += len(got.vectors)
+                if got is None:
+                    ended = True
+                elif isinstance(got, File):
+                    links.append(got)
+                else:
+                    due = due or time.monotonic() + COMMIT_SECONDS
+                    outcomes.append(got)
+                    chunks += len(got.vectors)
             if outcomes and (ended or chunks >= COMMIT_CHUNKS or time.monotonic() >= due):
                 links = self._store(outcomes, links)
                 outcomes, chunks, due = [], 0, 0.0

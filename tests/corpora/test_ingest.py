@@ -315,6 +315,12 @@ async def test_a_source_tells_its_title_author_date_and_language(tmp_path, home,
     assert source.date.date().isoformat() == "2019-04-02"
 
 
+async def test_a_file_that_has_to_wait_until_those_before_it_are_stored_does_not_wait_for_ever(notes, monkeypatch):
+    monkeypatch.setattr("ragweave.corpora.pipeline.IN_FLIGHT", 1)  # one file at a time
+    report = await asyncio.wait_for(index([notes]), 120)
+    assert report.indexed == 3
+
+
 async def test_a_cancelled_run_ends_soundly_and_the_next_one_finishes(notes):
     started = asyncio.Event()
     task = asyncio.create_task(index([notes], on_event=lambda e: started.set()))
