@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from ragweave.corpora.types import Item, Span
@@ -77,7 +78,8 @@ def unpack(row: Any, path: str | None = None) -> Item:
     """
     locator = dict(row["locator"])
     if path is not None and "file" in locator:
-        locator["file"] = path
+        beside = str(locator.get("beside", ""))
+        locator["file"] = str(Path(path).parent / beside) if beside and lies_beside(beside) else path
     return Item(
         id=row["id"],
         corpus=row["corpus"],
@@ -92,6 +94,13 @@ def unpack(row: Any, path: str | None = None) -> Item:
         language=row["language"],
         meta=dict(row["meta"]),
     )
+
+
+def lies_beside(relative: str) -> bool:
+    """Say whether a path names a file in a folder or below it: a locator must not lead anywhere else."""
+    path = PurePosixPath(relative)
+    plain = relative.isprintable() and "\\" not in relative and ":" not in relative
+    return plain and not path.is_absolute() and ".." not in path.parts
 
 
 def _pack_span(span: Span) -> list[Any]:

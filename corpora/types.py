@@ -41,7 +41,9 @@ class Locator(TypedDict, total=False):
     kind: Literal["heading", "page", "image", "time", "url", "model"]
     """How to open it."""
     file: str
-    """Path of the source, absolute, as indexed."""
+    """Path of the source, absolute, as indexed; of an item of a list, the file that the list names for it."""
+    beside: str
+    """Path of that file, relative to the folder of the list."""
     heading: list[str]
     """Heading path, outermost first."""
     line: int

@@ -90,7 +90,17 @@ async def ablate(bench: Bench, build: Callable[[], Any], off: Sequence[Off]) -> 
     return out
 
 
-COLUMNS = ("run", "correct", "wrong", "abstained", "citations", "ms", "calls", "correct against everything", "wrong")
+COLUMNS = (
+    "run",
+    "correct",
+    "wrong",
+    "abstained",
+    "citations",
+    "ms",
+    "calls",
+    "correct, difference",
+    "wrong, difference",
+)
 
 
 def rows_of(runs: Mapping[str, Sequence[Outcome]]) -> list[list[str | float | int]]:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from ragweave.corpora.blocks import Parsed, Record
 from ragweave.corpora.formats.decode import read_text
 from ragweave.corpora.formats.meta import iso_date, language_code
+from ragweave.corpora.rows import lies_beside
 from ragweave.corpora.types import CORPORA, Corpus, Locator
 from ragweave.models.errors import SourceError
 
@@ -60,8 +61,7 @@ class Row(BaseModel):
     @classmethod
     def _inside(cls, value: str) -> str:
         """Keep to files beside or below the list: a locator opens what it names."""
-        path = PurePosixPath(value)
-        if path.is_absolute() or ".." in path.parts or "\\" in value or ":" in value or not value.isprintable():
+        if not lies_beside(value):
             raise ValueError("it must lie in the folder of the list or below, and be written relative to it")
         return value
 
@@ -169,7 +169,9 @@ def _record(row: Row, path: Path, number: int) -> Record:
 
 def _locator(row: Row, path: Path, number: int) -> Locator:
     """Open the file that the row names, else its own line."""
-    where: Locator = {"file": str(path.parent / row.file)} if row.file else {"file": str(path), "line": number}
+    where: Locator = {"file": str(path), "line": number}
+    if row.file:
+        where = {"file": str(path.parent / row.file), "beside": row.file}
     if row.kind in ("clip", "video"):
         where["kind"] = "time"
         where["start"] = row.start or 0.0

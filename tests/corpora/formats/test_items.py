@@ -15,6 +15,8 @@ from ragweave.corpora.formats.items import MAX_META, states_items
 from ragweave.corpora.ingest import index
 from ragweave.corpora.library import open_library
 from ragweave.corpora.probe import probe
+from ragweave.corpora.rows import pack, unpack
+from ragweave.corpora.types import Item
 from ragweave.models.errors import SourceError
 
 PARAGRAPH = {"kind": "paragraph", "text": "The pump is in the cellar."}
@@ -42,15 +44,21 @@ def test_every_kind_keeps_its_text_and_opens_in_its_own_way(tmp_path: Path) -> N
         CLIP,
         {"kind": "video", "transcript": "The whole tour.", "file": "rec/tour.mp4"},
     )
+    tour = {"file": str(tmp_path / "rec/tour.mp4"), "beside": "rec/tour.mp4"}
     paragraph, document, image, clip, video = parse(path, "items").records
     assert (paragraph.title, paragraph.language, paragraph.meta) == ("House", "en", {"key": "p1"})
     assert paragraph.date is not None and paragraph.date.year == 2024
     assert paragraph.locator == {"file": str(path), "line": 1, "kind": "heading", "heading": ["Heating"]}
-    assert document.locator == {"file": str(tmp_path / "house.pdf"), "kind": "page", "page": 3}
+    assert document.locator == {
+        "file": str(tmp_path / "house.pdf"),
+        "beside": "house.pdf",
+        "kind": "page",
+        "page": 3,
+    }
     assert (image.text, image.title, image.meta) == ("A red valve\n\nCLOSE", "valve.jpg", {"camera": "x"})
-    assert image.locator == {"file": str(tmp_path / "valve.jpg"), "kind": "image"}
-    assert clip.locator == {"file": str(tmp_path / "rec/tour.mp4"), "kind": "time", "start": 61.5, "end": 118}
-    assert video.locator == {"file": str(tmp_path / "rec/tour.mp4"), "kind": "time", "start": 0.0}
+    assert image.locator == {"file": str(tmp_path / "valve.jpg"), "beside": "valve.jpg", "kind": "image"}
+    assert clip.locator == {**tour, "kind": "time", "start": 61.5, "end": 118}
+    assert video.locator == {**tour, "kind": "time", "start": 0.0}
 
 
 @pytest.mark.parametrize(
@@ -137,3 +145,24 @@ async def test_an_indexed_list_fills_every_corpus_and_is_searched_by_its_text(ho
     assert item.text == "A red valve above the boiler" and item.locator["kind"] == "image"
     (source,) = await library.sources()
     assert source.kind == "items" and any("line 4" in w for w in source.warnings)
+
+
+async def test_a_citation_opens_the_file_that_the_list_names_also_after_the_folder_was_moved(
+    home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a").mkdir()
+    write(tmp_path / "a" / "list.jsonl", CLIP, PARAGRAPH)
+    await index([tmp_path / "a"], "mixed")
+    (tmp_path / "a").rename(tmp_path / "b")
+    await index([tmp_path / "b"], "mixed")
+    library = await open_library("mixed")
+    (clip,), (paragraph,) = await library.search("clip", ["radiator"]), await library.search("paragraph", ["pump"])
+    items = await library.items([clip.dense[0].id, paragraph.dense[0].id])
+    files = {i.corpus: i.locator["file"] for i in items.values()}
+    assert files == {"clip": str(tmp_path / "b/rec/tour.mp4"), "paragraph": str(tmp_path / "b/list.jsonl")}
+
+
+@pytest.mark.parametrize("beside", ["../x", "/etc/passwd", "a/../../x", "c:x", "a\\b"])
+def test_a_stored_path_that_leads_elsewhere_is_not_followed(beside: str) -> None:
+    row = pack(Item("1", "clip", "s", "t", "x", {"file": "", "beside": beside, "kind": "time"}))
+    assert unpack(row, "/lists/a.jsonl").locator["file"] == "/lists/a.jsonl"
