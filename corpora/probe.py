@@ -172,6 +172,9 @@ def _text_kind(path: Path, data: bytes) -> str:
     text = data.decode(encoding, errors="replace").lstrip("\ufeff")
     if text.startswith("#EXTM3U"):
         raise SourceError(f"{path.name} is a playlist, which only names recordings", "give the recordings themselves")
+    # Before transcripts: a clip of a list has a start and words as well.
+    if path.suffix.lower() in (".jsonl", ".ndjson") and states_items(text.lstrip().split("\n", 1)[0]):
+        return "items"
     if is_transcript(text, path.suffix):
         return TRANSCRIPT
     named = _TEXT_KINDS.get(path.suffix.lower(), "text")
@@ -179,12 +182,6 @@ def _text_kind(path: Path, data: bytes) -> str:
         return "html"
     if named == "html":
         return "html" if _TAGS.search(text) else "text"
-    if (
-        named == "json"
-        and path.suffix.lower() in (".jsonl", ".ndjson")
-        and states_items(text.lstrip().split("\n", 1)[0])
-    ):
-        return "items"
     if named in ("json", "notebook"):
         return named if text.lstrip()[:1] in ("{", "[", '"') else "text"
     if named == "eml":

@@ -29,7 +29,7 @@ def write(path: Path, *rows: dict[str, Any] | str) -> Path:
 
 
 def test_a_list_is_told_by_its_first_row(tmp_path: Path) -> None:
-    assert probe(write(tmp_path / "a.jsonl", PARAGRAPH)) == "items"
+    assert probe(write(tmp_path / "a.jsonl", PARAGRAPH)) == probe(write(tmp_path / "e.jsonl", CLIP)) == "items"
     assert probe(write(tmp_path / "b.jsonl", {"kind": "video", "n": 1})) == "json", "no text, so it is some log"
     assert probe(write(tmp_path / "c.jsonl", {"kind": "row", "text": "x"})) == "json"
     assert probe(write(tmp_path / "d.json", json.dumps([PARAGRAPH]))) == "json"
@@ -150,16 +150,17 @@ async def test_an_indexed_list_fills_every_corpus_and_is_searched_by_its_text(ho
 async def test_a_citation_opens_the_file_that_the_list_names_also_after_the_folder_was_moved(
     home: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "a").mkdir()
-    write(tmp_path / "a" / "list.jsonl", CLIP, PARAGRAPH)
-    await index([tmp_path / "a"], "mixed")
-    (tmp_path / "a").rename(tmp_path / "b")
-    await index([tmp_path / "b"], "mixed")
+    folder = tmp_path / "files"
+    (folder / "a").mkdir(parents=True)
+    write(folder / "a" / "list.jsonl", CLIP, PARAGRAPH)
+    await index([folder], "mixed")
+    (folder / "a").rename(folder / "b")
+    await index([folder], "mixed")
     library = await open_library("mixed")
     (clip,), (paragraph,) = await library.search("clip", ["radiator"]), await library.search("paragraph", ["pump"])
     items = await library.items([clip.dense[0].id, paragraph.dense[0].id])
     files = {i.corpus: i.locator["file"] for i in items.values()}
-    assert files == {"clip": str(tmp_path / "b/rec/tour.mp4"), "paragraph": str(tmp_path / "b/list.jsonl")}
+    assert files == {"clip": str(folder / "b/rec/tour.mp4"), "paragraph": str(folder / "b/list.jsonl")}
 
 
 @pytest.mark.parametrize("beside", ["../x", "/etc/passwd", "a/../../x", "c:x", "a\\b"])
