@@ -23,6 +23,8 @@ export function told(what, remedy) {
 
 const UNREACHED = { title: "The server cannot be reached", remedy: "check that `ragweave serve` is still running", code: "unreached" };
 
+const CUT = { title: "The upload was cut off", remedy: "send fewer files at once: together they may be larger than the server allows", code: "cut" };
+
 async function problemOf(response) {
   let body = {};
   try {
@@ -127,8 +129,13 @@ export function upload(files, library, progress) {
     const request = new XMLHttpRequest();
     request.open("POST", "/api/upload");
     request.responseType = "json";
-    request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
-    request.onerror = () => reject(new Problem(0, UNREACHED));
+    let begun = false;
+    request.upload.onprogress = (event) => {
+      begun = true;
+      if (event.lengthComputable) progress(event.loaded / event.total);
+    };
+    // A server that refuses a large upload hangs up while it is still being sent.
+    request.onerror = () => reject(new Problem(0, begun ? CUT : UNREACHED));
     request.onload = () => {
       const body = request.response || {};
       if (request.status < 300) resolve(body);

@@ -23,7 +23,7 @@ export class Turn {
     this.seenNotes = new Set();
     this.trail = new Trail();
     this.readAs = h("p.read-as.fine", { hidden: true, dir: "auto" });
-    this.answer = h("div.answer");
+    this.answer = h("div.answer", { dir: "auto" });
     this.asked = h("div.ask-consent", { hidden: true });
     this.problem = h("div");
     this.notes = h("ul.notes", { "aria-label": "Notes" });
@@ -146,7 +146,6 @@ export class Turn {
       sum("calls") ? some(sum("calls"), "model call") : "no model call",
       sum("cached") ? `${number(sum("cached"))} from the cache` : "",
       sum("input_tokens") + sum("output_tokens") ? `${number(sum("input_tokens") + sum("output_tokens"))} tokens` : "",
-      `${lasted(answer.usage.filter((u) => !u.model).reduce((t, u) => t + u.seconds, 0))} of work`,
       sum("cost") ? `cost ${sum("cost").toPrecision(2)}` : "",
     ];
     fill(
@@ -172,7 +171,7 @@ function sentenceOf(text, support, citations) {
   const chips = citations.map(chip);
   const own = support === "model";
   const mark = own ? h("span.unseen", { text: " (the model's own knowledge)" }) : null;
-  return h("span.sentence", { class: own ? "own" : "", dir: "auto", title: own ? "The model's own knowledge: no source says this" : null }, h("span.said", {}, inline(text)), mark, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
+  return h("span.sentence", { class: own ? "own" : "", title: own ? "The model's own knowledge: no source says this" : null }, h("span.said", {}, inline(text)), mark, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
 }
 
 function abstention(answer) {
