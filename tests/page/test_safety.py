@@ -94,15 +94,20 @@ def test_the_page_allows_no_script_or_style_but_its_own_files(window: Callable[.
           const seen = [];
           document.addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
           const script = document.createElement("script");
-          script.textContent = "window.stolen = 1";
+          script.append("window.stolen = 1");
           document.body.append(script);
           const picture = new Image();
           picture.src = "https://evil.example/x.png";
           document.body.append(picture);
+          try {
+            document.createElement("p").innerHTML = "<b>x</b>";
+          } catch (error) {
+            seen.push(error.name);
+          }
           await fetch("https://evil.example/").catch(() => {});
           await new Promise((go) => setTimeout(go, 200));
           return seen;
         }"""
     )
-    assert {"script-src-elem", "img-src", "connect-src"} <= set(refused)
+    assert {"require-trusted-types-for", "img-src", "connect-src", "TypeError"} <= set(refused)
     assert _untouched(page)

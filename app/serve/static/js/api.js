@@ -21,7 +21,7 @@ export function told(what, remedy) {
   return remedy ? `${end} ${remedy[0].toUpperCase()}${remedy.slice(1)}${/[.!?]$/.test(remedy) ? "" : "."}` : end;
 }
 
-const UNREACHED = { title: "The server cannot be reached", remedy: "check that `ragweave serve` is still running", code: "unreached" };
+const UNREACHED = { title: "The server cannot be reached", remedy: "check that “ragweave serve” is still running", code: "unreached" };
 
 const CUT = { title: "The upload was cut off", remedy: "send fewer files at once: together they may be larger than the server allows", code: "cut" };
 

@@ -18,7 +18,7 @@ export function askForKey(problem) {
     {},
     h("img", { src: "/static/mark.svg", alt: "" }),
     h("h1", { text: "This server asks for a key" }),
-    h("p.soft", { text: "Whoever runs it makes one with `ragweave keys create`." }),
+    h("p.soft", {}, "Whoever runs it makes one with ", h("code", { text: "ragweave keys create" }), "."),
     input,
     wrong,
     button,
