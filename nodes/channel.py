@@ -77,6 +77,9 @@ async def _timeline(run: Run, library: Library, task: ChannelTask) -> Update:
     if told is None:
         return run.done(f"“{asked.thing}” is not on the timeline", data={"channel": "timeline", "clips": []})
     ids = list(dict.fromkeys(m["evidence"] for m in told["moments"]))
+    if not told["moments"]:
+        summary = f"“{told['thing']}” is never mentioned"
+        return run.done(summary, data={"channel": "timeline", "clips": []}, timeline=told)
     summary = f"{asked.kind} “{asked.thing}”: {told['total']} moments"
     return run.done(summary, data={"channel": "timeline", "clips": ids}, timeline=told)
 

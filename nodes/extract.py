@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ragweave.models.embed import encoder
-from ragweave.models.text import content_terms, fold, names, numbers, sentences, terms, words
+from ragweave.models.text import STOP, content_terms, fold, names, numbers, sentences, terms, words
 from ragweave.nodes.bridges import Chain
 from ragweave.nodes.state import Strip
 
@@ -22,6 +22,9 @@ _ATTRIBUTED = re.compile(
     r"\b(?:sa(?:y|ys|id)|think|thinks|thought|tells?|told|explain|mention|talk|argue|ask|answer)", re.I
 )
 """Words of a question that asks what somebody says: there the name of the speaker counts."""
+_GOES_ON = STOP | {"like"}
+"""Last words of a line that the next one completes."""
+_NEXT_LINE = re.compile(r"(?<![,&-])[ \t]*\n+[ \t]*(?=[^\sa-z])")
 _HEADING = re.compile(r"(?=[A-Z])(?:[^\W\d]+[\s'’-]+){0,7}[^\W\d]+")
 """A few words without a full stop or a number, begun with a capital: a heading that stands in the text as a line."""
 ASKED_WEIGHT = 0.5
@@ -152,7 +155,7 @@ def rank(
     """
     chain = chain or Chain()
     asked = asked_part(question)
-    spans = [(s, a, b) for s in strips for a, b in sentences(s["text"]) if _says(s["text"][a:b], s["title"])]
+    spans = [(s, a, b) for s in strips for a, b in parts_of(s) if _says(s["text"][a:b], s["title"])]
     if not spans:
         return []
     vectors = encoder().texts([s["text"][a:b] for s, a, b in spans])
@@ -170,6 +173,26 @@ def rank(
         value += OPEN_WEIGHT * _share(chain.open, have, idf)
         out.append(Extract(strip, a, b, value, have & set(wanted), fit))
     return sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start))
+
+
+def parts_of(strip: Strip) -> list[tuple[int, int]]:
+    """Return [start, end) of the sentences of a strip; of a recording also those of the lines of a slide.
+
+    Slides put no full stops. A line that goes on in small letters belongs to the one before it.
+    """
+    text = strip["text"]
+    if strip["locator"].get("kind") != "time":
+        return sentences(text)
+    out: list[tuple[int, int]] = []
+    for start, end in sentences(text):
+        begin = start
+        for m in _NEXT_LINE.finditer(text, start, end):
+            last = text[begin : m.start()].rsplit(None, 1)[-1:]
+            if last and last[0].lower() not in _GOES_ON:
+                out.append((begin, m.start()))
+                begin = m.end()
+        out.append((begin, end))
+    return out
 
 
 def _follows(e: Extract, ends: Set[tuple[str, int]]) -> bool:

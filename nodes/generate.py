@@ -30,7 +30,7 @@ from ragweave.nodes.pictures import Pictures, look_at, sees
 from ragweave.nodes.recency import timeless
 from ragweave.nodes.references import exact, placed, times_agree
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Evidence, State, Strip, Timeline, Update
+from ragweave.nodes.state import Evidence, State, Strip, Timeline, Update, on_timeline
 from ragweave.nodes.tell import QUOTED, tell
 from ragweave.nodes.writing import complete_sentences, marks, plain
 from ragweave.prompts import load, quote
@@ -43,6 +43,8 @@ _LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sen
 ANSWERABLE = -0.3
 """Relevance to the question itself that something found must reach before the small mind answers from it; read off the
 answerable and the absent questions of docs/evaluation.md."""
+ANSWERABLE_RECORDED = -0.9
+"""The same for recordings (docs/video.md)."""
 
 
 async def generate(state: State, runtime: Runtime[Context]) -> Update:
@@ -52,13 +54,13 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
     strips = known(state, _SHOWN)
     timeline = state.get("timeline")
-    if timeline is not None:
+    if timeline is not None and on_timeline(state):
         strips = timeline["moments"]
     draft.clips = await (await run.library()).items(placed(strips))
     model = run.chat("writer")
     if draft.choices and strips:
         await run.decide(model, lambda m: _choose(draft, strips, m), lambda: _choose(draft, strips, None))
-    elif timeline is not None:
+    elif timeline is not None and (on_timeline(state) or model is None):
         quoted = model if timeline["kind"] in QUOTED else None
         await run.decide(quoted, lambda m: _write(m, draft, strips), lambda: _tell(draft, timeline))
     elif not strips and routed is not None and routed["corpora"] == ["none"]:
@@ -158,6 +160,8 @@ async def _tell(draft: Draft, timeline: Timeline) -> bool:
     """Answer from the timeline: its sentences state what was counted or quote what was said, so they need no check."""
     draft.run.by = "timeline"
     told = tell(timeline, draft.question)
+    if not told:
+        draft.abstain = phrase("unmentioned", draft.question, thing=timeline["thing"])
     if timeline["kind"] in QUOTED:
         told = told[: draft.run.context.sentences]
     for row in told:
@@ -185,6 +189,12 @@ async def _choose(draft: Draft, strips: list[Strip], model: Chat | None) -> bool
     return True
 
 
+def _answerable(strips: list[Strip]) -> float:
+    """Return the relevance from which the small mind answers; what was said or shown is seldom put into sentences."""
+    best = max(strips, key=lambda s: (s["score"], s["id"]))
+    return ANSWERABLE_RECORDED if best["locator"].get("kind") == "time" else ANSWERABLE
+
+
 async def _extract(draft: Draft, strips: list[Strip]) -> bool:
     """Answer with the best supported sentences, or abstain where the best strip does not carry an answer."""
     if draft.sentences:
@@ -192,7 +202,7 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
         return True
     own = [s for s in strips if s["origin"] != "model"]
     asked = draft.run.context.answerable
-    if not own or draft.best < (ANSWERABLE if asked is None else asked):
+    if not own or draft.best < (_answerable(own) if asked is None else asked):
         title = max(own, key=lambda s: (s["score"], s["id"]))["title"] if own else ""
         draft.abstain = phrase("weak" if own else "nothing", draft.question, title=title)
         return True

@@ -9,7 +9,7 @@ from ragweave.nodes.context import Context
 from ragweave.nodes.evaluators import judge, thresholds
 from ragweave.nodes.recency import refaded
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Action, Evidence, Grade, State, Update
+from ragweave.nodes.state import Action, Evidence, Grade, State, Update, on_timeline
 
 
 async def grade(state: State, runtime: Runtime[Context]) -> Update:
@@ -36,7 +36,7 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     if run.by in ("llm", "checkpoint") and any("fresh" in e for e in items):
         # What `fuse` computed includes age already; another evaluator's scores do not.
         scores = refaded(scores, [e.get("fresh", 1.0) for e in items])
-    if state.get("timeline") is not None:
+    if on_timeline(state):
         # What only the order of things tells is on the timeline, however little its clips resemble the question.
         action, run.by = "correct", "timeline"
     graded = [Evidence(**{**e, "relevance": round(s, 4)}) for e, s in zip(items, scores, strict=True)]

@@ -7,7 +7,17 @@ from typing import Literal
 from ragweave.models.text import script
 
 Phrase = Literal[
-    "abstain", "greeting", "unsupported", "empty", "nothing", "weak", "uncovered", "budget", "own_side", "web_side"
+    "abstain",
+    "greeting",
+    "unsupported",
+    "empty",
+    "nothing",
+    "unmentioned",
+    "weak",
+    "uncovered",
+    "budget",
+    "own_side",
+    "web_side",
 ]
 
 _EN: dict[Phrase, str] = {
@@ -16,6 +26,7 @@ _EN: dict[Phrase, str] = {
     "unsupported": "every sentence that was written lacked support in the evidence",
     "empty": "the library holds nothing yet",
     "nothing": "no item of the library bears on the question",
+    "unmentioned": "“{thing}” is never mentioned there",
     "weak": "the closest item found, “{title}”, does not answer it",
     "uncovered": "nothing found mentions {words}",
     "budget": "{limit} was spent before an answer could be written",
@@ -28,6 +39,7 @@ _ZH: dict[Phrase, str] = {
     "unsupported": "写出的句子都没有得到证据支持",
     "empty": "资料库还是空的",
     "nothing": "资料库中没有与问题相关的内容",
+    "unmentioned": "其中没有提到“{thing}”",
     "weak": "找到的最接近的内容“{title}”并未回答这个问题",
     "uncovered": "找到的内容没有提到{words}",
     "budget": "在写出答案之前已用完限额：{limit}",

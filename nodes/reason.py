@@ -28,7 +28,7 @@ from ragweave.nodes.dialogue import (
 from ragweave.nodes.passages import as_strip
 from ragweave.nodes.recency import timeless
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Evidence, Hop, Route, State, Strip, Then, Update, merge_strips
+from ragweave.nodes.state import Evidence, Hop, Route, State, Strip, Then, Update, merge_strips, on_timeline
 
 REPROMPTS = 2
 """Times that a turn which cannot be used is asked for again."""
@@ -73,7 +73,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     can_recall = state.get("recalls", 0) < run.context.max_recalls and run.chat("writer") is not None
     decision = Decision(_learnt(strips, state["hop"]), "", "")
     spent = _spent(run)
-    if state.get("timeline") is not None:
+    if on_timeline(state):
         run.by = "timeline"
     elif (can_search or can_recall) and not spent:
         decision = await run.decide(

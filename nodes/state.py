@@ -279,5 +279,11 @@ class State(TypedDict, total=False):
     """The answer of this turn."""
 
 
+def on_timeline(state: State) -> bool:
+    """Tell whether the timeline answers the question of this turn."""
+    told = state.get("timeline")
+    return told is not None and bool(told["moments"])
+
+
 Update = dict[str, Any]
 """What a node returns: a partial state."""

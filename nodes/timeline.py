@@ -55,7 +55,10 @@ class Mention:
 
 
 async def read_timeline(library: Library, asked: Asked, task: VideoTask, context: Context) -> Timeline | None:
-    """Return what the timeline says, or None where what is asked about is never mentioned."""
+    """Return what the timeline says, or None where it says nothing.
+
+    That a thing is never mentioned says something where its mentions are asked for: then there are no moments.
+    """
     query, hop = task["query"], task.get("hop", 1)
     if asked.kind == "at":
         moments = await _window(library, asked, task, context)
@@ -64,7 +67,7 @@ async def read_timeline(library: Library, asked: Asked, task: VideoTask, context
         return _timeline(asked, [strip(m, query, hop) for m in moments], [], len(moments))
     mentions = await mentions_of(library, asked.thing, task, context)
     if not mentions:
-        return None
+        return None if asked.kind in ("after", "before") else _timeline(asked, [], [], 0)
     if asked.kind in ("after", "before"):
         # Of several mentions the first one of a recording is meant.
         begin = mentions[0]
@@ -76,7 +79,7 @@ async def read_timeline(library: Library, asked: Asked, task: VideoTask, context
     if asked.kind == "order":
         others = await mentions_of(library, asked.other, task, context)
         if not others:
-            return None
+            return _timeline(Asked(asked.kind, asked.other), [], [], 0)
     if asked.kind == "last":
         mentions = list(reversed(mentions))
     listed = [strip(m if asked.kind == "count" else whole(m), query, hop) for m in _spread(mentions, asked.kind)]

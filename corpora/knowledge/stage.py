@@ -15,10 +15,11 @@ from ragweave.corpora.knowledge.extractor import Extractor, current
 from ragweave.corpora.knowledge.facts import Entity, Facts, facts_of
 from ragweave.corpora.knowledge.links import pairs
 from ragweave.corpora.knowledge.small import extract
-from ragweave.corpora.knowledge.vectors import refresh
+from ragweave.corpora.knowledge.vectors import CORPUS, refresh
 from ragweave.corpora.recordings import items_of
 from ragweave.corpora.schema import write
 from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.spaces import entity_space
 from ragweave.corpora.stores import Stores
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.chunks import CHUNK_TOKENS, Chunk, chunks_of
@@ -80,13 +81,15 @@ def catch_up(
             read = _by_rule(held, row, todo, params, stop, tell)
         else:
             read, failed, why = asyncio.run(_by_model(held, row, todo, params, maker, stop, tell))
+    if read or changed:
+        _join(held, row, mind)
+    if finished or not held.vectors.has(row.id, CORPUS, entity_space(row.space), row.generation):
+        refresh(held, row, mind)
+    # Last: a source that a kill left without its vectors comes here again.
     if not stop.is_set() and not failed:
         with write(held.catalog.engine) as connection:
             for source, digest in finished.items():
                 store.mark(connection, row.id, source, "", store.WHOLE, "done", digest)
-    if read or changed:
-        _join(held, row, mind)
-    refresh(held, row, mind)
     return read, f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ragweave.nodes.bridges import Chain
-from ragweave.nodes.extract import answer_type, asked_part, choose, fits, rank, with_context
+from ragweave.nodes.extract import answer_type, asked_part, choose, fits, parts_of, rank, spoken, with_context
 from ragweave.nodes.state import Strip
 
 
@@ -142,3 +142,48 @@ def test_answer_stands_at_the_end_of_the_chain() -> None:
 def test_nothing_gives_nothing() -> None:
     assert rank("When?", [], one) == []
     assert choose([], "When?", one, 3) == []
+
+
+def recorded(text: str, score: float = 0.5) -> Strip:
+    return {
+        "id": f"c#0-{len(text)}", "evidence": "c", "text": text, "title": "Talk", "origin": "library", "query": "q",
+        "locator": {"kind": "time", "file": "/t.mp4", "start": 0.0, "end": 30.0}, "hop": 1, "score": score,
+    }  # fmt: skip
+
+
+def test_the_lines_of_a_slide_are_sentences_and_a_line_that_goes_on_is_not() -> None:
+    strip = recorded(
+        "Source: Common Crawl\nall samples cos similarity\nbetween image & text\nModels like\nDALL-E and CLIP"
+    )
+    shown = [strip["text"][a:b] for a, b in parts_of(strip)]
+    assert shown == [
+        "Source: Common Crawl\nall samples cos similarity\nbetween image & text",
+        "Models like\nDALL-E and CLIP",
+    ]
+
+
+def test_lines_of_other_texts_are_left_to_their_sentences() -> None:
+    page = recorded("One line\nAnother line.")
+    page["locator"] = {"kind": "page", "file": "/a.pdf", "page": 1}
+    assert len(parts_of(page)) == 1
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("Ada Ostrander: The comet came.", "The comet came."),
+        ("Ada: Yes.", "Yes."),
+        ("At 10:30: nothing", "At 10:30: nothing"),
+        ("no name here", "no name here"),
+    ],
+)
+def test_the_name_of_a_speaker_is_not_what_is_said(sentence: str, said: str) -> None:
+    assert spoken(sentence) == said
+
+
+def test_a_speakers_name_alone_answers_nothing_and_counts_where_it_is_asked_what_somebody_says() -> None:
+    strips = [recorded("Ada Ostrander: Right. Ada Ostrander: The comet shines. The comet of Pell returns.")]
+    found = [e.text for e in rank("Who is Ada Ostrander?", strips, lambda term: 1.0)]
+    assert "Ada Ostrander: Right." not in found
+    first = rank("What does Ada Ostrander say about the comet?", strips, lambda term: 1.0)[0]
+    assert first.text == "Ada Ostrander: The comet shines."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.moments import asked_of, clock, seconds, subject, wants_whole, window_of
+from ragweave.nodes.moments import asked_of, clock, named_in, seconds, subject, wants_whole, window_of
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,27 @@ def test_a_question_of_the_timeline_is_recognised_with_its_subject(question: str
 )
 def test_a_question_about_what_was_said_is_none_of_the_timeline(question: str) -> None:
     assert asked_of(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("How often is rye mentioned in lecture 3?", ["lecture 3"]),
+        ("What happens at the end of the film Sintel?", ["Sintel"]),
+        ("What is said in “lecture 3”?", ["lecture 3"]),
+        ("Who is Sintel?", []),
+        ("What is in lecture 31?", []),
+    ],
+)
+def test_a_recording_that_is_named_as_the_place_is_told_from_one_that_is_only_named(
+    question: str, named: list[str]
+) -> None:
+    assert named_in(question, ["lecture 3", "Sintel"]) == named
+
+
+def test_a_title_is_no_part_of_what_is_asked_about() -> None:
+    asked = asked_of("How often is rye mentioned in lecture 3?", ["lecture 3"])
+    assert asked is not None and (asked.kind, asked.thing) == ("count", "rye")
 
 
 def test_two_things_are_compared_by_their_order() -> None:

@@ -18,7 +18,7 @@ from ragweave.corpora.knowledge.small import extract
 from ragweave.corpora.library import delete_library, open_library
 from ragweave.corpora.schema import aliases, mentions, relations
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.spaces import entity_space
+from ragweave.corpora.spaces import entity_space, name_of
 from ragweave.corpora.stores import stores
 from ragweave.corpora.unbundle import import_library
 from ragweave.models.embed import encoder
@@ -109,10 +109,42 @@ async def test_lost_vectors_of_entities_come_back_with_the_next_run(folder: Path
     await index([folder])
     held = stores()
     row, before = held.catalog.library("default"), vectors()
-    with held.vectors.changing(row.id, row.generation):
-        held.vectors.discard(row.id, "clip", entity_space(row.space), before[:3])
+    with held.vectors.changing(row.id, row.generation) as client:
+        client.delete_collection(name_of(row.id, "clip", entity_space(row.space)))
     await index([folder])
     assert vectors() == before
+
+
+async def test_a_run_that_was_killed_before_the_vectors_is_finished_by_the_next(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ragweave.corpora.knowledge import stage
+
+    def killed(*given: Any) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stage, "refresh", killed)
+        with pytest.raises(KeyboardInterrupt):
+            stage.catch_up(*await prepared(folder))
+    assert count(mentions) and not vectors()
+    report = await index([folder])
+    assert report.extracted == 0
+    assert vectors()
+
+
+async def prepared(folder: Path) -> tuple[Any, ...]:
+    """Index without a graph, and return what the stage is given."""
+    import threading
+
+    settings = corpora_settings()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_ENTITIES", "off")
+        corpora_settings.cache_clear()
+        await index([folder])
+    corpora_settings.cache_clear()
+    held = stores()
+    return held, held.catalog.library("default"), encoder(), settings, threading.Event(), lambda n, of: None
 
 
 async def test_removing_a_source_keeps_the_vectors_of_the_others(folder: Path) -> None:
