@@ -139,6 +139,7 @@ class Watcher:
                 self._words, self._total = "", total
             case events.Staged(path=path, stage=stage):
                 self._at[path] = _VERBS[stage]
+                self._perceived(path)
             case events.Perceived(path=path, stage=stage, done=done, total=total, left=left):
                 self._sensed[path, stage] = (done, total, left)
             case events.Done(path=path) | events.Linked(path=path):
@@ -155,8 +156,11 @@ class Watcher:
 
     def _finish(self, path: str) -> None:
         self._at.pop(path, None)
-        self._sensed = {key: value for key, value in self._sensed.items() if key[0] != path}
+        self._perceived(path)
         self._finished += 1
+
+    def _perceived(self, path: str) -> None:
+        self._sensed = {key: value for key, value in self._sensed.items() if key[0] != path}
 
     def _picture(self) -> RenderableType:
         from rich.console import Group

@@ -112,6 +112,7 @@ class Listener:
                     self._gather(waiting, done)
         except Decoding as error:
             raise Undecoded(f"the sound was not heard: {error.error}") from error.error
+        self._work.tell("hear", passed / RATE, passed / RATE)
         return _listened(done, passed / RATE, hearer)
 
     def _gather(self, waiting: deque[tuple[Stretch, Future[Heard]]], done: list[_Said]) -> None:
