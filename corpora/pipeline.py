@@ -128,9 +128,9 @@ class Pipeline:
             for k in known.values()
             if k.status != "failed" and (k.kind in RECORDINGS or k.params_hash == self._params)
         }
-        # Hours of film must not keep the texts waiting: recordings have a thread of their own.
+        # Hours of film must not keep the texts waiting: recordings have threads of their own, one for each stage.
         with (
-            ThreadPoolExecutor(1, thread_name_prefix="ragweave-record") as recordings,
+            ThreadPoolExecutor(3, thread_name_prefix="ragweave-record") as recordings,
             ThreadPoolExecutor(self._readers.width, thread_name_prefix="ragweave-read") as pool,
         ):
             for path in files:

@@ -16,7 +16,7 @@ from ragweave.corpora.stages import Prepared, made_of
 from ragweave.corpora.video import captions
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.items import items_of
-from ragweave.corpora.video.job import Job, Senses, Tell, Work
+from ragweave.corpora.video.job import Job, Lanes, Senses, Tell, Work
 from ragweave.corpora.video.perceive import Perceiver
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording
@@ -63,7 +63,7 @@ def companion(path: str, language: str = "") -> Path | None:
 
 
 class Intake:
-    """Takes recordings in, one after the other.
+    """Takes recordings in, up to three at a time, each in another stage. Safe among threads.
 
     Args:
         settings: of ingestion.
@@ -86,6 +86,8 @@ class Intake:
         self._max_words = max_words
         self._caption = caption
         self._down: str | None = None
+        self._checking = threading.Lock()
+        self._lanes = Lanes()
         self._listened: Hearer | None = None
         self._stop = stop
 
@@ -166,7 +168,7 @@ class Intake:
         kept = Perceived(self._folder(file.sha256), [self._folder(before)] if before else [])
         try:
             note_size(kept, file.stat.size)
-            perceiver = Perceiver(Work(job, Senses(listens, ocr()), kept, tell, self._stop))
+            perceiver = Perceiver(Work(job, Senses(listens, ocr()), kept, tell, self._stop, self._lanes))
             recording = perceiver.run()
             recording, remarks = self._captioned(recording, kept, tell)
             warnings += remarks
@@ -189,8 +191,9 @@ class Intake:
     def _captioned(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
         if self._caption is None:
             return recording, []
-        if self._down is None:  # found out once a run, before the first frame is sent
-            self._down = captions.why_down(self._caption)
+        with self._checking:
+            if self._down is None:  # found out once a run, before the first frame is sent
+                self._down = captions.why_down(self._caption)
         recording, missing = captions.written(
             recording, kept, self._caption, self._settings.clip_seconds, tell, self._down
         )

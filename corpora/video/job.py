@@ -84,6 +84,17 @@ class Undecoded(RagweaveError):
     """One stream is lost, the other may do."""
 
 
+class Lanes:
+    """One recording is looked at while another is heard and a third one captioned: no stage waits for another's.
+
+    Each stage takes as many cores as it can use, so that two recordings in one stage would only wait for one another.
+    """
+
+    def __init__(self) -> None:
+        self.looking = threading.Lock()
+        self.listening = threading.Lock()
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """A job with everything that its stages share.
@@ -94,6 +105,7 @@ class Work:
         kept: where outcomes are kept.
         tell: told about progress, from several threads.
         stop: when set, the work ends at the next step.
+        lanes: shared by the recordings of a run.
     """
 
     job: Job
@@ -101,6 +113,7 @@ class Work:
     kept: Perceived
     tell: Tell
     stop: threading.Event = field(default_factory=threading.Event)
+    lanes: Lanes = field(default_factory=Lanes)
 
     def go_on(self) -> None:
         """Raise where the run was stopped."""

@@ -32,7 +32,7 @@ class Perceiver:
             Stopped: the run was stopped.
         """
         with ThreadPoolExecutor(2, thread_name_prefix="ragweave-perceive") as pool:
-            looking, listening = pool.submit(Looker(self._work).look), pool.submit(Listener(self._work).listen)
+            looking, listening = pool.submit(self._look), pool.submit(self._listen)
             problems = [error for error in (looking.exception(), listening.exception()) if error is not None]
         broken = [error for error in problems if not isinstance(error, Undecoded)]
         if broken:
@@ -57,6 +57,14 @@ class Perceiver:
             language=heard.language or guess_language(" ".join(told[:400])),
             about=about(self._work.job.container),
         )
+
+    def _look(self) -> Seen:
+        with self._work.lanes.looking:
+            return Looker(self._work).look()
+
+    def _listen(self) -> Listened:
+        with self._work.lanes.listening:
+            return Listener(self._work).listen()
 
     def _remarks(self) -> list[str]:
         container = self._work.job.container
