@@ -36,10 +36,11 @@ _ENDPOINTS: tuple[EndpointName, ...] = (
     "config_schema",
 )
 _PLAYGROUND_CSP = (
-    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
-"""The playground of LangServe writes its settings into a script of its page."""
+"""The playground of LangServe writes its settings into a script of its page, and compiles the schemas of its forms."""
 
 
 class _Playground(BaseModel):

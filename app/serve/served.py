@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any, Literal, Optional, cast
+from typing import Annotated, Any, Literal, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic.fields import FieldInfo
 
 from ragweave.api import run_sync
 from ragweave.models.errors import RagweaveError
@@ -49,6 +50,13 @@ def conversation(asked: Asked) -> list[AnyMessage]:
     return [*(kinds[s.role](s.content) for s in asked.history), HumanMessage(asked.question)]
 
 
+def _form(field: FieldInfo) -> tuple[Any, Any]:
+    """Return type and default of a knob as a form that knows no null can show it: what is not set is an empty text."""
+    if field.default is None:
+        return Annotated[field.annotation | str, WithJsonSchema({"type": "string"})], ""
+    return field.annotation, field.default
+
+
 class ServedGraph(Runnable[Any, dict[str, Any]]):
     """One graph of Ragweave.
 
@@ -67,14 +75,18 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """The knobs; one that is left empty keeps its default."""
+        """The knobs with their defaults; one that is left empty keeps its own."""
+        forms = {name: _form(field) for name, field in Context.model_fields.items()}
         return [
             ConfigurableFieldSpec(
-                # Optional[...] because the annotation is made at run time.
-                id=name, annotation=Optional[field.annotation], name=name, description=field.description, default=None  # noqa: UP045
+                id=name,
+                annotation=annotation,
+                name=name,
+                description=Context.model_fields[name].description,
+                default=default,
             )
-            for name, field in Context.model_fields.items()
-        ]  # fmt: skip
+            for name, (annotation, default) in forms.items()
+        ]
 
     @property
     def InputType(self) -> type[Asked]:
@@ -134,7 +146,9 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         caller = given.pop(CALLER, None)
         if not isinstance(caller, Caller):
             caller = Caller("nobody", frozenset())
-        context = {k: v for k, v in given.items() if k in Context.model_fields and v is not None}
+        # LangServe fills in every default; only what differs was set by somebody.
+        fields = Context.model_fields
+        context = {k: v for k, v in given.items() if k in fields and v not in (None, "", fields[k].default)}
         library = await library_for(caller, context.get("library"))
         messages = conversation(Asked.model_validate(input))
         run = answering(caller, self._slots, library, messages, self.graph, context, self._seconds)
