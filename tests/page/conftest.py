@@ -17,8 +17,6 @@ import pytest
 
 from ragweave.testing.server import Received, ScriptedServer
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HERE = Path(__file__).resolve().parent
 
@@ -96,6 +94,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """A headless Chromium."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     with sync_api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--mute-audio"])
         yield started
@@ -143,6 +142,8 @@ def _is_wrong(told: Any) -> bool:
 def ask() -> Callable[..., Any]:
     """Ask in a window, wait for the end of the turn, and return it."""
 
+    from playwright.sync_api import expect
+
     def asked(page: Any, question: str, wait: bool = True) -> Any:
         turns = page.locator(".turn")
         before = turns.count()
@@ -151,7 +152,7 @@ def ask() -> Callable[..., Any]:
         turn = turns.nth(before)
         turn.wait_for()
         if wait:
-            sync_api.expect(page.locator(".turn.over")).to_have_count(before + 1, timeout=30_000)
+            expect(page.locator(".turn.over")).to_have_count(before + 1, timeout=30_000)
         return turn
 
     return asked

@@ -175,6 +175,8 @@ def test_a_question_that_is_refused_says_why_and_can_be_asked_again(
     assert turn.get_by_role("button", name="Ask again").is_visible()
     assert page.locator(".thread.here").count() == 0
     assert page.input_value("#question") == QUESTION
+    page.get_by_role("link", name="New conversation").first.click()
+    expect(page.locator(".turn")).to_have_count(0)
 
 
 def test_a_server_that_is_gone_is_named_and_the_page_goes_on_when_it_is_back(

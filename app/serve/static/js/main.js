@@ -65,8 +65,19 @@ function focusIfKeys() {
   if (window.matchMedia("(pointer: fine)").matches && document.getElementById("panel").hidden) focusQuestion();
 }
 
+/** Begin a new conversation, also where the address already says so because the first question was refused. */
+function begin() {
+  if (window.location.hash.length > 2) window.location.hash = "#/";
+  else follow();
+}
+
 function watch() {
   window.addEventListener("hashchange", follow);
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest('a[href="#/"]')) return;
+    event.preventDefault();
+    begin();
+  });
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState !== "visible") return;
     refresh();
@@ -75,7 +86,7 @@ function watch() {
   });
   const keys = {
     "/": focusQuestion,
-    n: () => (window.location.hash === "#/" || !window.location.hash ? focusQuestion() : (window.location.hash = "#/")),
+    n: begin,
     l: openLibraries,
     f: openSources,
     s: openSettings,
