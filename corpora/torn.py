@@ -10,6 +10,7 @@ import os
 import shutil
 import sqlite3
 import struct
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -22,15 +23,26 @@ _HEADER = struct.Struct("<iQQQQ")
 _HEADER_BYTES = 100
 _SIZE = struct.Struct("<I")
 
+REST = 3.0
+"""Seconds without a change after which half-written files count as left by a process that was killed."""
+
 
 def torn(folder: Path) -> list[Path]:
-    """Return the index folders below Chroma's folder whose files do not belong together."""
-    return [path for path in _indexes(folder) if not _whole(path)]
+    """Return the index folders below Chroma's folder whose files do not belong together, and are written by nobody.
+
+    Chroma goes on writing after a change has returned, in this process and in others: files that changed a moment ago
+    are looked at again.
+    """
+    while broken := [path for path in _indexes(folder) if not _whole(path)]:
+        if all(_at_rest(path) for path in broken):
+            break
+        time.sleep(0.05)
+    return broken
 
 
 def places(folder: Path) -> dict[str, int]:
     """Return how many vectors, deleted ones as well, each index folder held when Chroma last wrote it."""
-    return {path.name: _HEADER.unpack_from((path / "header.bin").read_bytes())[3] for path in _indexes(folder)}
+    return {path.name: _places(path) for path in _indexes(folder)}
 
 
 def collections_of(folder: Path, indexes: Sequence[Path]) -> list[str]:
@@ -54,6 +66,23 @@ def _indexes(folder: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     return [path for path in inside if (path / "header.bin").exists()]
+
+
+def _at_rest(index: Path) -> bool:
+    """Whether no file of an index has changed for a while; one that has just gone counts as changed."""
+    try:
+        changed = max(entry.stat().st_mtime for entry in index.iterdir())
+    except (OSError, ValueError):
+        return not index.exists()
+    return not 0 <= time.time() - changed < REST
+
+
+def _places(index: Path) -> int:
+    """Return the elements of an index; 0 while its header is being written."""
+    try:
+        return int(_HEADER.unpack_from((index / "header.bin").read_bytes())[3])
+    except (OSError, struct.error):
+        return 0
 
 
 def _whole(index: Path) -> bool:

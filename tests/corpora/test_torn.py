@@ -1,16 +1,18 @@
 """Indexes of Chroma that a kill left half-written."""
 
 import shutil
+import threading
 
 import numpy as np
 import pytest
 
 from ragweave.corpora import spaces as module
+from ragweave.corpora import torn as torn_module
 from ragweave.corpora.ingest import index
 from ragweave.corpora.library import close_all, open_library
 from ragweave.corpora.repair import repair
 from ragweave.corpora.stores import stores
-from ragweave.corpora.torn import torn
+from ragweave.corpora.torn import places, torn
 from ragweave.models.errors import LibraryError
 
 SMALL = {"space": "cosine", "max_neighbors": 4, "sync_threshold": 20, "batch_size": 10}
@@ -20,6 +22,7 @@ SMALL = {"space": "cosine", "max_neighbors": 4, "sync_threshold": 20, "batch_siz
 async def synced(tmp_path, home, read_here, monkeypatch):
     """Notes whose index Chroma has written to disk, several times over."""
     monkeypatch.setattr(module, "HNSW", SMALL)
+    monkeypatch.setattr(torn_module, "REST", 0.0)
     notes = tmp_path / "notes"
     notes.mkdir()
     for n in range(60):
@@ -121,3 +124,14 @@ async def test_between_the_loss_and_the_new_vectors_no_question_is_answered_with
         await (await open_library()).search("paragraph", ["obelisk"])
     await index([synced])
     await sound()
+
+
+async def test_an_index_that_is_being_written_is_waited_for_and_not_called_torn(synced, home, monkeypatch):
+    monkeypatch.setattr(torn_module, "REST", 60.0)
+    header = indexes(home)[0] / "header.bin"
+    whole = header.read_bytes()
+    header.write_bytes(b"")
+    assert places(home / "chroma")[header.parent.name] == 0
+    threading.Timer(0.3, header.write_bytes, [whole]).start()
+    assert torn(home / "chroma") == []
+    assert min(places(home / "chroma").values()) > 0
