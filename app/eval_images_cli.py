@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -43,7 +44,7 @@ def images(
         if only in ("", "slides"):
             await lectures(data, folder, context, tell)
         if only in ("", "ocr"):
-            await reading(data, folder, tell)
+            await asyncio.to_thread(reading, data, tell)
 
     run(measured())
     report(flat, json_out, html, "Pictures")

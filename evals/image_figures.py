@@ -10,14 +10,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ragweave.corpora.images.texts import part
-from ragweave.corpora.stores import stores
 from ragweave.evals.images import (
     around,
     astronomy,
     indexed,
     measure,
-    name_of,
     names_in,
     rewritten,
     slides,
@@ -31,8 +28,6 @@ Figures = dict[str, float]
 Tell = Callable[[str, Figures], None]
 SOURCES = ("alt", "caption", "words", "around", "name", "heading")
 """Text sources that are switched off in turn; of these pictures the caption slot holds the title."""
-_TIMED = 40
-"""Slides that the cost of reading is measured with."""
 
 
 async def book(data: Path, work: Path, context: Context, tell: Tell) -> None:
@@ -65,44 +60,36 @@ async def lectures(data: Path, work: Path, context: Context, tell: Tell) -> None
     tell("slides, by OCR and what was said to them (the queries themselves)", figures)
 
 
-async def reading(data: Path, work: Path, tell: Tell) -> None:
-    """Compare the words that were read on slides with those written down by eye, and measure what reading costs."""
-    folder, _, _ = slides(data, work)
-    base = await indexed(folder, "images-slides")
+def reading(data: Path, tell: Tell) -> None:
+    """Compare the words that are read on slides with those written down by eye, and measure what reading costs.
+
+    It happens in a process of its own: seconds of one core for a picture, and the peak of its memory.
+    """
     eyes = transcribed()
-    pages = stores().catalog.pages(base.id, "image")
-    read = [(eyes[n], part(i, "words")) for page in pages for i in page if (n := name_of(i)) in eyes]
-    recall, words = word_recall(read)
-    tell("words read", {"ocr_word_recall": round(recall, 4), "ocr_words": words, "ocr_slides": len(read)})
-    tell("cost of reading", cost(folder))
-
-
-def cost(folder: Path) -> Figures:
-    """Measure reading in a process of its own: seconds of one core for a picture, and the peak of its memory."""
-    began = time.monotonic()
-    command = [sys.executable, "-m", "ragweave.evals.image_figures", str(folder), str(_TIMED)]
+    files = [data / "slide_lectures_swc" / name for name in eyes]
+    command = [sys.executable, "-m", "ragweave.evals.image_figures", *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    figures: Figures = json.loads(done.stdout)
-    return {**figures, "ocr_wall_seconds": round(time.monotonic() - began, 1)}
+    told = json.loads(done.stdout)
+    recall, words = word_recall(zip(eyes.values(), told.pop("texts"), strict=True))
+    tell("words read", {"ocr_word_recall": round(recall, 4), "ocr_words": words, "ocr_slides": len(eyes)})
+    tell("cost of reading", told)
 
 
-def main(folder: str, count: str) -> None:
-    """Read pictures of a folder and write what it took as JSON."""
+def main(files: list[str]) -> None:
+    """Read pictures, and write their words and what it took as JSON."""
     from ragweave.models.pictures import load
     from ragweave.models.read import RapidOcr
 
-    files = sorted(Path(folder).glob("*.png"))[: int(count)]
-    pictures = [load(f.read_bytes()) for f in files]
+    pictures = [load(Path(f).read_bytes()) for f in files]
     engine = RapidOcr()
     engine.lines(pictures[0])
     began, wall = time.process_time(), time.monotonic()
-    for picture in pictures:
-        engine.lines(picture)
+    texts = ["\n".join(line.text for line in engine.lines(picture)) for picture in pictures]
     spent, wall = (time.process_time() - began) / len(files), (time.monotonic() - wall) / len(files)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     figures = {"ocr_cpu_seconds": round(spent, 3), "ocr_seconds": round(wall, 3), "ocr_peak_mb": round(peak)}
-    sys.stdout.write(json.dumps(figures))
+    sys.stdout.write(json.dumps({"texts": texts, **figures}))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1:])

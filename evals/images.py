@@ -242,9 +242,9 @@ def _words(text: str) -> list[str]:
 
 
 def transcribed() -> dict[str, str]:
-    """Return the words of slides that were written down by eye, by slide."""
+    """Return the words of slides that were written down by eye, by the path of the slide in its data set."""
     text = files("ragweave.evals").joinpath("slide_words.jsonl").read_text(encoding="utf-8")
-    return {_slide(row["image"]): row["text"] for row in map(json.loads, text.splitlines())}
+    return {row["image"]: row["text"] for row in map(json.loads, text.splitlines())}
 
 
 def read_asked(path: Path) -> list[Asked]:
