@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
+from ragweave.corpora.images.texts import described
 from ragweave.corpora.library import Library
 from ragweave.corpora.types import Item
 from ragweave.models.relevance import Passage
@@ -26,8 +27,10 @@ def heading_title(item: Item) -> str:
 
 def passage_of(item: Item, query: str = "") -> Passage:
     """Return what the evaluator reads of an item: all of a short one, the best window of a long one."""
-    start, end = best_window(item.text, query)
-    return Passage(heading_title(item), item.text[start:end])
+    # The text around a picture is kept to find it by; judged by it, each picture of a page is as good as the next.
+    text = described(item) or item.text
+    start, end = best_window(text, query)
+    return Passage(heading_title(item), text[start:end])
 
 
 def best_window(text: str, query: str, limit: int = TEXT_LIMIT) -> tuple[int, int]:

@@ -50,6 +50,13 @@ def part(item: Item, name: str) -> str:
     return item.text[start:end]
 
 
+def described(item: Item) -> str:
+    """Return what is said of a picture itself, without the text around it; "" for other items."""
+    if not has_parts(item):
+        return ""
+    return "\n\n".join(filter(None, (part(item, name) for name in PARTS if name != "around")))
+
+
 def has_parts(item: Item) -> bool:
     """Say whether an item is a picture whose text is made of parts, be it none."""
     return item.corpus == "image" and isinstance(item.meta.get("parts"), dict)
