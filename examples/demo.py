@@ -1,4 +1,4 @@
-"""Index the example library into a throw-away home and ask it six questions, with the commands a person would type.
+"""Index the example library into a throw-away home and ask it seven questions, with the commands a person would type.
 
 Run `make demo`. The small mind answers, so that it needs no key; with RAGWEAVE_MIND=auto a configured chat model does.
 """
@@ -25,6 +25,12 @@ ASKED: list[tuple[str, list[str], int, list[str]]] = [
         ["1987", "shipyards.txt"],
     ),
     ("A Chinese question about a Chinese document", ["ask", "灯塔茶室几点关门?"], 0, ["六点", "灯塔茶室.md"]),
+    (
+        "A recording, cited to the second",
+        ["ask", "How often has the lifeboat been launched?"],
+        0,
+        ["sixty-four", "harbour-walk.vtt", "1:19"],
+    ),
     (
         "An overview, longer than the usual three sentences",
         ["ask", "How does Skerry Holm get its electricity?", "--sentences", "6"],
@@ -96,7 +102,7 @@ def run() -> int:
     os.environ["RAGWEAVE_LIBRARY"] = "default"
     os.environ.setdefault("RAGWEAVE_MIND", "small")
     os.chdir(ROOT)
-    fine = show("A small library: eight files", ["index", "examples/library"], 0, ["8 files"])
+    fine = show("A small library: nine files", ["index", "examples/library"], 0, ["9 files"])
     fine &= show(
         "A conversation: one fact, and a follow-up", ["chat"], 0, ["1874", "31 metres"], "\n".join(TALK) + "\n"
     )
