@@ -25,6 +25,7 @@ from ragweave.nodes.dialogue import (
     rounds,
     settled,
 )
+from ragweave.nodes.elsewhere import elsewhere
 from ragweave.nodes.passages import as_strip
 from ragweave.nodes.recency import timeless
 from ragweave.nodes.run import Run
@@ -45,12 +46,14 @@ class Decision:
         missing: what is not known yet, in words.
         query: next query, or empty.
         lead: id of the evidence that the query was made from, or empty.
+        again: the query was asked before, and goes to other corpora now.
     """
 
     learnt: str
     missing: str
     query: str
     lead: str = ""
+    again: bool = False
 
 
 async def reason(state: State, runtime: Runtime[Context]) -> Update:
@@ -84,7 +87,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         spent = _spent(run)
     else:
         run.by = "budget" if spent else "rule"
-    if spent or repeated(decision.query, asked):
+    if spent or (repeated(decision.query, asked) and not decision.again):
         decision = replace(decision, query="", lead="")
     then: Then = "generate" if not decision.query else "more" if can_search else "recall" if can_recall else "generate"
     update: Update = {
@@ -94,7 +97,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         "evidence": [Evidence(**{**e, "standing": round(standing.value[e["id"]], 4)}) for e in rows],
         "hops": [_row(state, run, decision)],
     }
-    if then == "generate" and state["hop"] > 1:
+    if then == "generate" and any(query != state["question"] for query in asked):
         update["knowledge"] = [*learnt, *_selected(standing.ordered(rows), strips)]
     if then == "more":
         update |= {"query": decision.query, "hop": state["hop"] + 1, "candidates": [], "grade": None}
@@ -224,7 +227,11 @@ async def _by_rule(run: Run, state: State, strips: list[Strip], standing: Standi
     ordered = [e for e in standing.ordered(state.get("evidence", [])) if e["origin"] != "model"]
     rows = [Evidence(**{**e, "text": " ".join(kept[e["id"]])}) for e in ordered if e["id"] in kept]
     if not rows:
-        return Decision(learnt, "nothing that bears on the question was found", "")
+        found_nothing = "nothing that bears on the question was found"
+        held = {c for c, n in (await (await run.library()).counts()).items() if n}
+        if not run.context.corpora and elsewhere(state, state["query"], held):
+            return Decision(learnt, f"{found_nothing} where it was looked for", state["query"], again=True)
+        return Decision(learnt, found_nothing, "")
     question = timeless(state["question"], datetime.now(UTC))
     idf = await (await run.library()).idf(content_terms(question))
     if enough(question, rows, standing.gap, idf, state["hop"]):

@@ -15,6 +15,7 @@ from ragweave.models.chat import Chat
 from ragweave.models.errors import RagweaveError
 from ragweave.models.settings import model_settings
 from ragweave.nodes.context import Context
+from ragweave.nodes.elsewhere import elsewhere
 from ragweave.nodes.expand import clauses
 from ragweave.nodes.moments import asked_of
 from ragweave.nodes.run import Run
@@ -38,13 +39,17 @@ ENSEMBLE_AT = 0.8
 async def route(state: State, runtime: Runtime[Context]) -> Update:
     """Return the corpora of this hop, best first, with calibrated confidence.
 
-    Corpora that the library lacks are masked; `none` is masked after hop 1, because a hop is only made to search.
+    Corpora that the library lacks are masked; `none` is masked after hop 1, because a hop is only made to search. A
+    query that is asked again goes to what was not searched for it before.
     """
     run = Run.of("route", state, runtime)
     held: set[Label] = {c for c, n in (await (await run.library()).counts()).items() if n}
     if run.context.corpora:
         run.by = "asked"
         decided = _forced(run, held)
+    elif others := elsewhere(state, state["query"], held):
+        run.by = "elsewhere"
+        decided = _labels(others), {}
     elif run.context.route_by == "unified":
         run.by = "unified"
         decided = [c for c in CORPORA if c in held], {}
