@@ -232,6 +232,35 @@ def with_context(chosen: Sequence[Extract], limit: int) -> list[Extract]:
     return out
 
 
+def with_premise(
+    chosen: Sequence[Extract], ranked: Sequence[Extract], led: Set[str], question: str, limit: int
+) -> list[Extract]:
+    """Put the sentence that led to the end of a chain in front of it, so that a reader can follow.
+
+    It is the best one of an item that led on which names what a chosen sentence or its title speaks of and the question
+    does not. Where there is no room, the weakest chosen sentence but the best goes.
+
+    Args:
+        chosen: sentences of the answer.
+        ranked: all sentences, best first.
+        led: evidence that a further query was made from.
+        question: question of the turn.
+        limit: most sentences; below two nothing is added.
+    """
+    if limit < 2 or not chosen or any(e.strip["evidence"] in led for e in chosen):
+        return list(chosen)
+    said = fold(question)
+    ends = fold(" ".join(f"{e.strip['title']} {e.text}" for e in chosen))
+    for e in ranked:
+        bridges = [n for n in names(e.text) if fold(n) in ends and fold(n) not in said]
+        if e.strip["evidence"] in led and bridges:
+            best = max(chosen, key=lambda c: c.score)
+            spare = min((c for c in chosen if c is not best), key=lambda c: c.score, default=None)
+            kept = [c for c in chosen if c is not spare] if len(chosen) >= limit else list(chosen)
+            return [e, *kept]
+    return list(chosen)
+
+
 def _share(wanted: Iterable[str], have: frozenset[str], idf: Callable[[str], float]) -> float:
     weights = {t: idf(t) for t in wanted}
     total = sum(weights.values())

@@ -21,7 +21,7 @@ from ragweave.nodes.bridges import Chain, chain
 from ragweave.nodes.check import citation_of, marked, message_id, verify
 from ragweave.nodes.context import Context
 from ragweave.nodes.events import push_text, sentence_event
-from ragweave.nodes.extract import Extract, choose, rank, with_context
+from ragweave.nodes.extract import Extract, choose, rank, with_context, with_premise
 from ragweave.nodes.options import options_of
 from ragweave.nodes.origins import by_origin, conflict, labelled
 from ragweave.nodes.passages import headed, known
@@ -208,12 +208,14 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
         return True
     question = timeless(draft.question, datetime.now(UTC))
     idf = await _idf(draft.run, question)
-    ranked = await asyncio.to_thread(rank, question, own, idf, draft.chain(question))
+    linked = draft.chain(question)
+    ranked = await asyncio.to_thread(rank, question, own, idf, linked)
     if sides := conflict(draft.question, ranked):
         _both(draft, sides)
         return True
     limit = 1 if draft.run.context.answer_form == "short" else draft.run.context.sentences
-    for e in with_context(choose(ranked, question, idf, limit), limit):
+    chosen = with_premise(choose(ranked, question, idf, limit), ranked, linked.led, question, limit)
+    for e in with_context(chosen, limit):
         verdict = await verify(e.text, [e.strip], draft.question, draft.run)
         if verdict.supported:
             strip = _narrowed(e.strip, e.start, e.end)

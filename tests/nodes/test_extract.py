@@ -3,7 +3,17 @@ from __future__ import annotations
 import pytest
 
 from ragweave.nodes.bridges import Chain
-from ragweave.nodes.extract import answer_type, asked_part, choose, fits, parts_of, rank, spoken, with_context
+from ragweave.nodes.extract import (
+    answer_type,
+    asked_part,
+    choose,
+    fits,
+    parts_of,
+    rank,
+    spoken,
+    with_context,
+    with_premise,
+)
 from ragweave.nodes.state import Strip
 
 
@@ -187,3 +197,25 @@ def test_a_speakers_name_alone_answers_nothing_and_counts_where_it_is_asked_what
     assert "Ada Ostrander: Right." not in found
     first = rank("What does Ada Ostrander say about the comet?", strips, lambda term: 1.0)[0]
     assert first.text == "Ada Ostrander: The comet shines."
+
+
+FERRY = strip("She was built in 1961 by the Ravnholt shipyard. She is red.", "The ferry Marten", "ferry")
+YARD = strip("The Ravnholt shipyard closed in 1987.", "Shipyards", "yard")
+CLOSED = "When did the shipyard that built the Marten close?"
+
+
+def test_the_sentence_that_led_to_the_end_of_a_chain_stands_before_it() -> None:
+    ranked = rank(CLOSED, [FERRY, YARD], one)
+    end = [e for e in ranked if e.strip is YARD]
+    shown = with_premise(end, ranked, {"ferry"}, CLOSED, 3)
+    assert [e.text for e in shown] == ["She was built in 1961 by the Ravnholt shipyard.", YARD["text"]]
+
+
+def test_a_premise_is_added_once_and_only_where_there_is_room_and_a_bridge() -> None:
+    ranked = rank(CLOSED, [FERRY, YARD], one)
+    end = [e for e in ranked if e.strip is YARD]
+    assert with_premise(end, ranked, {"ferry"}, CLOSED, 1) == end
+    assert with_premise(end, ranked, set(), CLOSED, 3) == end
+    assert with_premise(end, ranked, {"ferry"}, CLOSED + " Ravnholt", 3) == end
+    assert with_premise(ranked, ranked, {"ferry"}, CLOSED, 3) == ranked
+    assert with_premise([], ranked, {"ferry"}, CLOSED, 3) == []
