@@ -14,6 +14,7 @@ from ragweave.models.chat import Chat
 from ragweave.models.errors import InputError
 from ragweave.models.text import clip, content_terms, fold, names, script
 from ragweave.nodes.answer import Answer
+from ragweave.nodes.bridges import open_words
 from ragweave.nodes.context import Context
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
@@ -38,6 +39,9 @@ _ABOUT = re.compile(r"\W*(?:and )?(?:what|how) about\b", re.I)
 _POSSESSIVE = {"its", "their", "theirs", "his", "hers"}
 _PERSON = re.compile(r"\b(he|him|his|she|her|hers|they|them|their|it|its)\b", re.I)
 _CJK_PRONOUN = re.compile("它们|他们|她们|它|他|她")
+
+_CONTINUED = 2
+"""Content words up to which “and ...” may be a part of a question; one with more stands by itself."""
 
 
 async def frame(state: State, runtime: Runtime[Context]) -> Update:
@@ -129,7 +133,8 @@ async def _resolve(asked: str, history: Sequence[AnyMessage], last: Answer | Non
     previous = next((m.text for m in reversed(history) if isinstance(m, HumanMessage)), "")
     cjk = script(asked) in {"han", "kana", "hangul"}
     refers = bool((_REFERS_CJK if cjk else _REFERS).search(asked))
-    continues = bool(_CONTINUES.search(asked)) or (cjk and len(asked) <= 12)
+    whole = len(content_terms(asked)) > _CONTINUED
+    continues = (bool(_CONTINUES.search(asked)) and not whole) or (cjk and len(asked) <= 12)
     own = [n for n in names(asked) if fold(n) not in {fold(w) for w in asked.split()[:1]}]
     if own and _ABOUT.match(asked):
         return _same_question_about(previous, own[0]) or f"{asked} ({previous})"
@@ -152,7 +157,7 @@ def _topic(previous: str, last: Answer | None) -> str:
         return max(named, key=lambda n: (len(n.split()) > 1, len(n)))
     if last is not None and last.citations:
         return last.citations[0].title
-    return " ".join(content_terms(answered)[:6])
+    return " ".join(open_words(answered, [])[:6])
 
 
 def _same_question_about(previous: str, name: str) -> str:

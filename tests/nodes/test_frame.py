@@ -28,6 +28,12 @@ LAST = Answer(
         ("Who founded the Corvane Observatory?", "And when?", "And when? (Corvane Observatory)"),
         ("Who founded the Corvane Observatory?", "What is the capital of Peru?", "What is the capital of Peru?"),
         ("What is the height of Everest?", "What about K2?", "What is the height of K2?"),
+        ("does the ferry sail daily?", "And how long does it take?", "And how long does ferry sail daily take?"),
+        (
+            "Who founded the Corvane Observatory?",
+            "And which birds nest in the cliffs?",
+            "And which birds nest in the cliffs?",
+        ),
         ("谁建立了《青山站》？", "它有多高？", "青山站有多高？"),
     ],
 )
