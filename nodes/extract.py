@@ -238,26 +238,23 @@ def with_premise(
     """Put the sentence that led to the end of a chain in front of it, so that a reader can follow.
 
     It is the best one of an item that led on which names what a chosen sentence or its title speaks of and the question
-    does not. Where there is no room, the weakest chosen sentence but the best goes.
+    does not. Where there is no room, nothing is added.
 
     Args:
         chosen: sentences of the answer.
         ranked: all sentences, best first.
         led: evidence that a further query was made from.
         question: question of the turn.
-        limit: most sentences; below two nothing is added.
+        limit: most sentences.
     """
-    if limit < 2 or not chosen or any(e.strip["evidence"] in led for e in chosen):
+    if not 0 < len(chosen) < limit or any(e.strip["evidence"] in led for e in chosen):
         return list(chosen)
     said = fold(question)
     ends = fold(" ".join(f"{e.strip['title']} {e.text}" for e in chosen))
     for e in ranked:
         bridges = [n for n in names(e.text) if fold(n) in ends and fold(n) not in said]
         if e.strip["evidence"] in led and bridges:
-            best = max(chosen, key=lambda c: c.score)
-            spare = min((c for c in chosen if c is not best), key=lambda c: c.score, default=None)
-            kept = [c for c in chosen if c is not spare] if len(chosen) >= limit else list(chosen)
-            return [e, *kept]
+            return [e, *chosen]
     return list(chosen)
 
 
