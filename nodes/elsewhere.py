@@ -26,7 +26,7 @@ def elsewhere(state: State, query: str, held: Collection[str]) -> list[str]:
     """
     if not state.get("routes"):
         return []
-    searched = {t["corpus"] for t in state.get("tasks", []) if query in t["queries"][:1]}
+    searched: set[str] = {t["corpus"] for t in state.get("tasks", []) if query in t["queries"][:1]}
     searched |= {c for hop in state.get("hops", []) if hop["query"] == query for c in hop["corpora"]}
     groups = matters([c for c in CORPORA if c in held])
     return [group[0] for group in groups if not searched & {*group}] if searched else []
