@@ -528,7 +528,7 @@ async def test_hostile_files_are_read_or_refused_and_nothing_else_happens(
     good.write_text("# Good\n\nThe lighthouse stood on Pharos.\n")
     before = everything(tmp_path)
     monkeypatch.setenv("RAGWEAVE_PARSE_SECONDS", str(LIMIT))
-    monkeypatch.setenv("RAGWEAVE_PARSE_MEMORY_MB", "1024")
+    monkeypatch.setenv("RAGWEAVE_PARSE_MEMORY_MB", "2048")
     monkeypatch.setenv("RAGWEAVE_PARSE_WORKERS", "1")
     corpora_settings.cache_clear()
     took: dict[str, float] = {}
