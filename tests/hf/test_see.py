@@ -14,6 +14,7 @@ from ragweave.models.see import image_encoder
 from ragweave.testing.hub import ScriptedHub
 
 pytestmark = pytest.mark.hf
+pytest.importorskip("transformers", reason="the extra hf is not installed; `make test-hf` runs these tests")
 RNG = np.random.default_rng(3)
 PICTURES = [RNG.integers(0, 255, size, dtype=np.uint8) for size in ((40, 60, 3), (60, 40, 3), (5, 5, 3))]
 

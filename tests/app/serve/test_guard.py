@@ -136,10 +136,12 @@ def test_a_key_is_kept_as_a_hash_only(app: FastAPI, home: Path) -> None:
 
 
 async def test_a_key_stands_in_no_log_and_no_error(
-    app: FastAPI, client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
+    app: FastAPI, client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A command that ran before in this process may have set the log up as commands do.
+    monkeypatch.setattr(logging.getLogger("ragweave.serve"), "propagate", True)
     _, secret = app.state.keys.create("chat", None)
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="ragweave.serve"):
         told = [
             await client.get("/api/libraries", headers=bearer(secret)),
             await client.get(f"/api/items/{secret}?library=x", headers=bearer(secret)),
