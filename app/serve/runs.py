@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import secrets
+import sqlite3
 import time
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -152,6 +153,9 @@ class Runs:
         """Stop every run."""
         for run in list(self._runs.values()):
             await self.cancel(run)
+        tidying = [run.task for run in self._runs.values() if run.task is not None and not run.task.done()]
+        if tidying:
+            await asyncio.wait(tidying)
 
     def _go(self, run: Run, resume: bool | None = None) -> None:
         run.task = asyncio.create_task(self._drive(run, resume), name=f"run {run.id}")
@@ -179,7 +183,6 @@ class Runs:
                 run.journal.add({"type": "note", "text": note})
             event = {"type": "answer", "answer": answer, "thread": run.thread, "turn": run.turn}
             await self._end(run, "done", event, answer=answer)
-            await self._forget_steps(run.thread)
         except asyncio.CancelledError:
             await self._end(run, "cancelled")
         except TimeoutError:
@@ -194,6 +197,12 @@ class Runs:
             logger.info(
                 "run %s %s", run.id, run.status, extra={"run": run.id, "seconds": round(time.monotonic() - began, 3)}
             )
+        if run.status == "done":
+            # The answer stands whatever becomes of this.
+            try:
+                await self._forget_steps(run.thread)
+            except sqlite3.Error as error:
+                logger.warning("the steps of conversation %s stay (%s)", run.thread, error)
 
     async def _follow(self, run: Run, resume: bool | None) -> tuple[dict[str, Any] | None, dict[str, Any]]:
         """Tell what happens until the answer is there, or the question for consent."""

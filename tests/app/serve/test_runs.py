@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from ragweave import api
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
+from ragweave.serve.runs import Runs
 from ragweave.serve.settings import ServeSettings
 from ragweave.testing.serving import ask_over_http, in_process, on_loopback, parse_events
 
@@ -228,3 +229,34 @@ async def test_a_conversation_goes_on_after_a_restart_and_stays_small(notes: Pat
     with sqlite3.connect(home / "conversations.sqlite") as db:
         rows, size = db.execute("SELECT count(*), sum(length(checkpoint)) FROM checkpoints").fetchone()
     assert rows == 1 and size < 60_000
+
+
+async def test_an_answer_stands_although_its_steps_cannot_be_forgotten(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def closed(self: Runs, thread: str) -> None:
+        raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+
+    monkeypatch.setattr(Runs, "_forget_steps", closed)
+    async with in_process(app) as client:
+        thread = (await ask_over_http(client, "How often does the ferry sail?"))[0]["thread"]
+        turns = (await client.get(f"/api/threads/{thread}")).json()["turns"]
+        assert [t["status"] for t in turns] == ["done"]
+        assert "four times" in turns[0]["answer"]["text"]
+
+
+async def test_a_server_that_stops_waits_for_what_follows_an_answer(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgotten: list[str] = []
+    forget = Runs._forget_steps
+
+    async def slow(self: Runs, thread: str) -> None:
+        await asyncio.sleep(0.3)
+        await forget(self, thread)
+        forgotten.append(thread)
+
+    monkeypatch.setattr(Runs, "_forget_steps", slow)
+    async with in_process(app) as client:
+        thread = (await ask_over_http(client, "How often does the ferry sail?"))[0]["thread"]
+    assert forgotten == [thread]
