@@ -232,7 +232,7 @@ async def test_a_conversation_goes_on_after_a_restart_and_stays_small(notes: Pat
 
 
 async def test_an_answer_stands_although_its_steps_cannot_be_forgotten(
-    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+    notes: Path, app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def closed(self: Runs, thread: str) -> None:
         raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
@@ -246,7 +246,7 @@ async def test_an_answer_stands_although_its_steps_cannot_be_forgotten(
 
 
 async def test_a_server_that_stops_waits_for_what_follows_an_answer(
-    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+    notes: Path, app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forgotten: list[str] = []
     forget = Runs._forget_steps
