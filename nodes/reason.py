@@ -228,8 +228,7 @@ async def _by_rule(run: Run, state: State, strips: list[Strip], standing: Standi
     rows = [Evidence(**{**e, "text": " ".join(kept[e["id"]])}) for e in ordered if e["id"] in kept]
     if not rows:
         found_nothing = "nothing that bears on the question was found"
-        held = {c for c, n in (await (await run.library()).counts()).items() if n}
-        if not run.context.corpora and elsewhere(state, state["query"], held):
+        if not run.context.corpora and elsewhere(state, state["query"], await run.held()):
             return Decision(learnt, f"{found_nothing} where it was looked for", state["query"], again=True)
         return Decision(learnt, found_nothing, "")
     question = timeless(state["question"], datetime.now(UTC))

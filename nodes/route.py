@@ -43,7 +43,7 @@ async def route(state: State, runtime: Runtime[Context]) -> Update:
     query that is asked again goes to what was not searched for it before.
     """
     run = Run.of("route", state, runtime)
-    held: set[Label] = {c for c, n in (await (await run.library()).counts()).items() if n}
+    held: set[Label] = {*_labels([*await run.held()])}
     if run.context.corpora:
         run.by = "asked"
         decided = _forced(run, held)

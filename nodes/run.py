@@ -92,6 +92,10 @@ class Run:
         """Open the library that the context names."""
         return await open_library(self.context.library)
 
+    async def held(self) -> set[str]:
+        """Return the corpora in which the library holds something."""
+        return {corpus for corpus, n in (await (await self.library()).counts()).items() if n}
+
     def chat(self, role: Role = "judge", choice: str = "auto") -> Chat | None:
         """Return the chat model that should decide, or None where the small mind does.
 
