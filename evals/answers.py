@@ -13,10 +13,9 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.evals.ledger import Ledger
-from ragweave.evals.metrics import citation_precision, letter_score
+from ragweave.evals.metrics import citation_precision, citation_recall, letter_score, rouge_l, says, token_f1
 from ragweave.evals.question_files import rows_of
 from ragweave.models.errors import InputError
-from ragweave.models.text import fold
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
 
@@ -63,13 +62,16 @@ class Outcome:
     cited: list[str] = field(default_factory=list)
 
     @property
+    def shown(self) -> str:
+        """The sentences that were shown, without their marks."""
+        return " ".join(s.text for s in self.answer.sentences)
+
+    @property
     def correct(self) -> bool:
         """A shown sentence contains a gold answer, and none contains what must not be said."""
         if self.question.letter:
-            return letter_score(" ".join(s.text for s in self.answer.sentences), self.question.letter) == 1
-        text = fold(" ".join(s.text for s in self.answer.sentences))
-        said = any(fold(a) in text for a in self.question.answers)
-        return said and not any(fold(a) in text for a in self.question.must_not_contain)
+            return letter_score(self.shown, self.question.letter) == 1
+        return says(self.shown, self.question.answers) and not says(self.shown, self.question.must_not_contain)
 
     @property
     def verdict(self) -> str:
@@ -186,12 +188,15 @@ def conversations(questions: Sequence[Question]) -> list[list[Question]]:
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """Return the shares of all questions, the precision of the citations, and milliseconds.
 
-    `citation_precision` is the share of cited files that are gold, over answered questions that have gold files;
+    `citation_precision` is the share of cited files that are gold, over answered questions that have gold files, and
+    `citation_recall` the share of gold files that are cited; `token_f1` and `rouge_l` compare what was shown with the
+    closest gold answer, over answered questions that have one, and fall with every word that is not in it;
     `abstained_right` is the share of the unanswerable questions that were declined.
     """
     total = len(outcomes) or 1
     counts = {v: sum(o.verdict == v for o in outcomes) for v in ("correct", "wrong", "abstained")}
-    cited = [citation_precision(o.cited, o.question.gold) for o in outcomes if o.question.gold and o.cited]
+    cited = [o for o in outcomes if o.question.gold and o.cited]
+    worded = [o for o in outcomes if o.question.answers and not o.answer.abstained]
     sentences = [len(o.answer.sentences) for o in outcomes if not o.answer.abstained]
     absent = [o.answer.abstained for o in outcomes if not o.question.answerable]
     return {
@@ -199,12 +204,19 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
         "answered_correct": round(counts["correct"] / total, 4),
         "answered_wrong": round(counts["wrong"] / total, 4),
         "abstained": round(counts["abstained"] / total, 4),
-        "abstained_right": round(sum(absent) / len(absent), 4) if absent else 0.0,
-        "citation_precision": round(sum(cited) / len(cited), 4) if cited else 0.0,
-        "sentences_per_answer": round(sum(sentences) / len(sentences), 2) if sentences else 0.0,
+        "abstained_right": _mean(absent),
+        "citation_precision": _mean([citation_precision(o.cited, o.question.gold) for o in cited]),
+        "citation_recall": _mean([citation_recall(o.cited, o.question.gold) for o in cited]),
+        "token_f1": _mean([token_f1(o.shown, o.question.answers) for o in worded]),
+        "rouge_l": _mean([rouge_l(o.shown, o.question.answers) for o in worded]),
+        "sentences_per_answer": round(_mean(sentences), 2),
         "model_calls_per_question": round(sum(o.answer.model_calls for o in outcomes) / total, 3),
         "ms_per_question": round(1000 * sum(o.seconds for o in outcomes) / total, 1),
     }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 4) if values else 0.0
 
 
 def by_kind(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:

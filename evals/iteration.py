@@ -17,7 +17,7 @@ import numpy as np
 
 from ragweave.evals.corpus import Prepared, prepare, use_home
 from ragweave.evals.data import read_jsonl
-from ragweave.evals.metrics import all_gold_at, exact_match, recall_at, token_f1
+from ragweave.evals.metrics import all_gold_at, exact_match, recall_at, says, token_f1
 from ragweave.models.text import fold
 from ragweave.nodes.context import Context
 from ragweave.nodes.state import Evidence, Hop
@@ -189,7 +189,7 @@ def answered(trails: Sequence[Trail]) -> dict[str, float]:
     return {
         "exact_match": round(float(np.mean([exact_match(text, golds) for text, golds in asked])), 3),
         "token_f1": round(float(np.mean([token_f1(text, golds) for text, golds in asked])), 3),
-        "holds_answer": round(float(np.mean([any(fold(g) in fold(text) for g in golds) for text, golds in asked])), 3),
+        "holds_answer": round(float(np.mean([says(text, golds) for text, golds in asked])), 3),
         "abstained": round(float(np.mean([not text for text, _ in asked])), 3),
     }
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.models.text import UNSPACED, words
+from ragweave.models.text import UNSPACED, fold, words
 
 Floats = NDArray[np.float64]
 
@@ -161,6 +161,9 @@ def truth(answer: str) -> bool | None:
     return found == {"true"} if len(found) == 1 else None
 
 
+_TRUTHS = {"yes", "no", "true", "false"}
+
+
 def truth_score(answer: str, gold: str) -> float:
     """Score a true/false answer, whatever its case; an answer that says neither is wrong."""
     return float(truth(answer) is not None and truth(answer) == truth(gold))
@@ -236,19 +239,20 @@ def citation_recall(cited: Sequence[str], gold: Collection[str]) -> float:
     return recall_at(cited, gold, len(cited))
 
 
-def outcome(answer: str, golds: Sequence[str], answerable: bool = True, abstained: bool = False) -> str:
-    """Return "correct", "wrong" or "abstained" for one answer.
+def says(answer: str, golds: Sequence[str]) -> bool:
+    """Return whether an answer holds one of the gold answers as whole words, or draws the truth value that is gold.
 
-    An answer is correct when its normalised text holds a gold answer as whole words. Where the question cannot be
-    answered, abstaining is correct and anything else wrong.
+    Case, accents, punctuation, English articles and the commas of thousands do not count: "3000" stands in "3,000",
+    but "188" not in "1889".
     """
-    if not answerable:
-        return "correct" if abstained else "wrong"
-    if abstained or not answer.strip():
-        return "abstained"
-    text = f" {' '.join(_tokens(answer))} "
-    held = any(gold and f" {' '.join(gold)} " in text for gold in map(_tokens, golds))
-    return "correct" if held else "wrong"
+    if golds and all(normalise(g) in _TRUTHS for g in golds):
+        return any(truth_score(answer, g) for g in golds)
+    text = f" {' '.join(_plain(answer))} "
+    return any(gold and f" {' '.join(gold)} " in text for gold in map(_plain, golds))
+
+
+def _plain(text: str) -> list[str]:
+    return _tokens(re.sub(r"(?<=\d),(?=\d{3}\b)", "", fold(text)))
 
 
 def _same_length(a: Sequence[object], b: Sequence[object]) -> None:

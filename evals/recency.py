@@ -19,8 +19,8 @@ from typing import Any
 from ragweave.corpora.ingest import index
 from ragweave.evals.corpus import use_home
 from ragweave.evals.data import read_jsonl
+from ragweave.evals.metrics import says
 from ragweave.evals.report import Value, table
-from ragweave.models.text import fold
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
 from ragweave.nodes.recency import wants_recency
@@ -57,7 +57,7 @@ async def measure(rows: Sequence[Mapping[str, Any]], graph: str) -> dict[str, di
         for recency in ("off", "auto"):
             found = [await ask(r["question"], recency, graph) for r in asked]
             pairs = list(zip(asked, found, strict=True))
-            right[recency] = [any(fold(a) in fold(answer.text) for a in r["answers"]) for r, (*_, answer) in pairs]
+            right[recency] = [says(answer.text, r["answers"]) for r, (*_, answer) in pairs]
             figures[f"first {recency}"] = sum(best in r["gold"] for r, (best, *_) in pairs) / len(asked)
             figures[f"cited {recency}"] = sum(cited in r["gold"] for r, (_, cited, _) in pairs) / len(asked)
             figures[f"right {recency}"] = sum(right[recency]) / len(asked)

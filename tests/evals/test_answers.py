@@ -44,7 +44,8 @@ def test_shares_add_up_and_citations_count_where_gold_is_known() -> None:
     ]
     found = figures(rows)
     assert found["answered_correct"] + found["answered_wrong"] + found["abstained"] == pytest.approx(1, abs=1e-3)
-    assert found["citation_precision"] == 0.5
+    assert found["citation_precision"] == found["citation_recall"] == 0.5
+    assert found["token_f1"] == found["rouge_l"] == 0.5
     assert found["abstained_right"] == 1.0
     assert by_kind(rows)["absent"]["abstained"] == 1.0
 
