@@ -14,7 +14,7 @@ from ragweave.nodes.fusion import Ranking, fuse_ranks, ordered
 from ragweave.nodes.moments import asked_of
 from ragweave.nodes.retrieve_video import ChannelList, ChannelTask
 from ragweave.nodes.run import Run
-from ragweave.nodes.scope import within
+from ragweave.nodes.scope import search_within, within
 from ragweave.nodes.state import State, Update
 from ragweave.nodes.timeline import read_timeline
 
@@ -44,20 +44,20 @@ async def channel(task: ChannelTask, runtime: Runtime[Context]) -> Update:
 async def _ids(run: Run, library: Library, task: ChannelTask) -> list[str]:
     """Return the ids that one channel ranks, best first."""
     name, sources, pool = task["channel"], task.get("sources", []), run.context.pool
-    query, made = task["query"], task["recast"]
+    query, made, titles = task["query"], task["recast"], task.get("titles", [])
     if name == "video":
-        (lists,) = await library.search("video", [query], RECORDINGS, sources)
-        return [i for i, _ in fuse_ranks([(1.0, _ranking(lists.dense)), (1.0, _ranking(lists.lexical))])]
+        (lists,) = await search_within(library, "video", [query], sources, titles, run.context)
+        return [i for i, _ in fuse_ranks([(1.0, _ranking(lists.dense)), (1.0, _ranking(lists.lexical))])][:RECORDINGS]
     if name == "speech":
         asked = list(dict.fromkeys([query, " ".join(made["keywords"]) or query]))
-        found = await library.search("clip", asked, pool, sources)
+        found = await search_within(library, "clip", asked, sources, titles, run.context)
         ranking = fuse_ranks([(1.0, _ranking(lists.lexical)) for lists in found])
     elif name == "chunk":
         asked = list(dict.fromkeys([query, made["statement"]]))
-        found = await library.search("clip", asked, pool, sources)
+        found = await search_within(library, "clip", asked, sources, titles, run.context)
         ranking = fuse_ranks([(1.0, _ranking(lists.dense)) for lists in found])
     elif name == "visual":
-        (lists,) = await library.search("clip", [made["scene"]], pool, sources)
+        (lists,) = await search_within(library, "clip", [made["scene"]], sources, titles, run.context)
         ranking = _ranking(lists.visual)
     else:
         text = " . ".join([query, made["statement"], *made["keywords"]])
@@ -67,7 +67,7 @@ async def _ids(run: Run, library: Library, task: ChannelTask) -> list[str]:
     items = await library.items([i for i, _ in ranking])
     if name == "chunk":
         ranking = beside(ranking, items)
-    return [i for i, _ in ranking if i in items and within(items[i], task.get("titles", []), run.context)][:pool]
+    return [i for i, _ in ranking if i in items and within(items[i], titles, run.context)][:pool]
 
 
 async def _timeline(run: Run, library: Library, task: ChannelTask) -> Update:

@@ -46,7 +46,6 @@ async def _plan(state: State, runtime: Runtime[Context], without_router: Sequenc
             "library": run.context.library,
             "corpus": corpus,
             "queries": queries,
-            "pool": run.context.pool,
             "hop": state["hop"],
             "sources": list((told if corpus in RECORDINGS else scope).sources),
             "titles": list((told if corpus in RECORDINGS else scope).titles),

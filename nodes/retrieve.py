@@ -9,6 +9,7 @@ from ragweave.corpora.types import Corpus, Hit, Lists
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.context import Context
 from ragweave.nodes.run import Run
+from ragweave.nodes.scope import in_window, search_within
 from ragweave.nodes.state import ListKind, RankedList, RetrieveTask, State, Update
 
 
@@ -18,7 +19,11 @@ async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
     run.by = task["corpus"]
     try:
         library = await open_library(task["library"])
-        found = await library.search(task["corpus"], task["queries"], task["pool"], task["sources"])
+        found = await search_within(
+            library, task["corpus"], task["queries"], task["sources"], task["titles"], run.context
+        )
+        if task["corpus"] == "clip":
+            found = await in_window(library, task["queries"][0], found)
     except RagweaveError as error:
         run.note(f"The {task['corpus']} corpus could not be searched: {error}")
         return run.done(f"{task['corpus']}: {error}")

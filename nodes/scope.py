@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
+from ragweave.corpora.library import Library
 from ragweave.corpora.recordings import Recording
 from ragweave.corpora.rows import Source
-from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.types import Corpus, Item, Lists, Locator
 from ragweave.models.text import fold
 from ragweave.nodes.context import Context
-from ragweave.nodes.moments import named_in
+from ragweave.nodes.moments import named_in, window_of
 from ragweave.nodes.run import Run
 
 _LISTED = 5
+_WIDE = 1_000
+"""Hits of a list from which those within titles or a time range are taken: the stores select by source alone."""
 
 
 @dataclass(frozen=True)
@@ -111,3 +114,65 @@ def in_time(locator: Locator, context: Context) -> bool:
         return False
     begins = context.from_time if context.from_time is not None else 0.0
     return end > begins and (context.to_time is None or start < context.to_time)
+
+
+async def search_within(
+    library: Library,
+    corpus: Corpus,
+    queries: Sequence[str],
+    sources: Sequence[str],
+    titles: Sequence[str],
+    context: Context,
+) -> list[Lists]:
+    """Return the lists of each query within sources, recordings and the run's time range.
+
+    Args:
+        library: where to search.
+        corpus: corpus to search; titles and times narrow recordings alone.
+        queries: phrasings.
+        sources: source ids to stay within; empty means all.
+        titles: recordings to stay within; empty means all.
+        context: gives the time range and the length of a list.
+    """
+    timed = context.from_time is not None or context.to_time is not None
+    if corpus not in ("clip", "video") or not (titles or timed):
+        return await library.search(corpus, queries, context.pool, sources)
+    found = await library.search(corpus, queries, max(_WIDE, context.pool), sources)
+    items = await library.items(list(dict.fromkeys(_ids(found))))
+    kept = {i for i, item in items.items() if within(item, titles, context)}
+    return [_only(lists, kept, context.pool) for lists in found]
+
+
+async def in_window(library: Library, question: str, found: Sequence[Lists]) -> list[Lists]:
+    """Keep the clips in the stretch of time that a question names; all of them where none lies there.
+
+    “At 12:30” may be a time of day: it narrows what was found, and never leaves nothing.
+    """
+    window = window_of(question)
+    if window is None:
+        return list(found)
+    items = await library.items(list(dict.fromkeys(_ids(found))))
+    lasts = {(r.source, r.title): r.end for r in await library.recordings()}
+    kept = {i for i, item in items.items() if _overlaps(item, window, lasts.get((item.source, item.title), 0.0))}
+    return [_only(lists, kept, len(kept)) for lists in found] if kept else list(found)
+
+
+def stretch(window: tuple[float, float], last: float) -> tuple[float, float]:
+    """Return a window as seconds from the beginning; a negative one counts from the end of a recording."""
+    return (max(0.0, last + window[0]), last) if window[0] < 0 else window
+
+
+def _overlaps(item: Item, window: tuple[float, float], last: float) -> bool:
+    start, end = stretch(window, last)
+    return item.locator.get("end", 0.0) > start and item.locator.get("start", 0.0) < end
+
+
+def _ids(found: Sequence[Lists]) -> list[str]:
+    return [h.id for lists in found for hits in (lists.dense, lists.lexical, lists.visual) for h in hits]
+
+
+def _only(lists: Lists, kept: Collection[str], k: int) -> Lists:
+    dense, lexical, visual = (
+        tuple(h for h in hits if h.id in kept)[:k] for hits in (lists.dense, lists.lexical, lists.visual)
+    )
+    return replace(lists, dense=dense, lexical=lexical, visual=visual)

@@ -203,7 +203,6 @@ class RetrieveTask(TypedDict):
     library: str
     corpus: Corpus
     queries: list[str]
-    pool: int
     hop: int
     sources: list[str]
     titles: list[str]

@@ -13,7 +13,7 @@ from ragweave.models.text import UNSPACED, content_terms, fold, sentences, terms
 from ragweave.nodes.context import Context
 from ragweave.nodes.moments import Asked
 from ragweave.nodes.retrieve_video import VideoTask
-from ragweave.nodes.scope import in_time, within
+from ragweave.nodes.scope import in_time, stretch, within
 from ragweave.nodes.state import Strip, Timeline
 
 MOST = 5_000
@@ -198,8 +198,7 @@ async def _window(library: Library, asked: Asked, task: VideoTask, context: Cont
         if not line:
             continue
         last = max(float(m.item.locator.get("end", 0.0)) for m in line)
-        start = max(0.0, last + asked.start) if asked.start < 0 else asked.start
-        end = last if asked.start < 0 else asked.end
+        start, end = stretch((asked.start, asked.end), last)
         out += [m for m in line if _overlaps(m, start, end)][: WINDOW - len(out)]
     return out
 

@@ -261,3 +261,33 @@ async def test_a_model_that_fails_is_noted_and_the_small_mind_answers(recordings
     state = await written(script(generate=ModelError("the server refused", "ask again")), look="off")
     assert "Ada Ostrander" in state["answer"].text
     assert any("refused" in n for n in state["answer"].notes)
+
+
+PLAIN = ("crag", "rag_fusion", "auto_rag", "universal_rag")
+
+
+@pytest.mark.parametrize("graph", PLAIN)
+@pytest.mark.parametrize(
+    ("question", "knobs", "within"),
+    [
+        ("What is said about the moon?", {"videos": ("bread",)}, ("bread", 0, 60)),
+        ("What is said about the comet?", {"from_time": 60, "to_time": 70}, ("comet", 60, 70)),
+        ("What is said about the comet between 1:00 and 1:10?", {}, ("comet", 60, 70)),
+        ("What is said about the comet?", {"videos": ("bread",), "to_time": 5}, ("bread", 0, 5)),
+    ],
+)
+async def test_every_graph_stays_within_the_recording_and_the_time_range(
+    recordings: Path, graph: str, question: str, knobs: dict[str, Any], within: tuple[str, float, float]
+) -> None:
+    context = Context(mind="small", corpora=("clip",), max_hops=1, **knobs)
+    found = (await astate(question, context=context, graph=graph))["evidence"]
+    assert found
+    title, start, end = within
+    assert all(e["title"] == title for e in found)
+    assert all(e["locator"]["end"] > start and e["locator"]["start"] < end for e in found)
+
+
+async def test_a_time_of_day_that_no_recording_reaches_leaves_what_was_found(recordings: Path) -> None:
+    context = Context(mind="small", corpora=("clip",))
+    found = await astate("Who spoke of the comet at 14:30?", context=context, graph="crag")
+    assert found["evidence"]
