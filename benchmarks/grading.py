@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import re
 import statistics
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from printed import tell
 
 QUESTION = "When was the Corvane Observatory opened?"
 K = 10
@@ -83,10 +84,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
         figures = asyncio.run(measure(Path(folder) / "texts", given.latency, given.repeats))
-    for name, value in figures.items():
-        print(f"{name:>28}  {value}")
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    tell(figures, given.json)
 
 
 if __name__ == "__main__":

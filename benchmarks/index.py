@@ -19,6 +19,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from printed import tell
+
 DATA = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
 WORDS = 120
 PER_FILE = 25
@@ -114,10 +116,7 @@ def main() -> None:
         figures = measure(scratch / "files")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    for name, value in figures.items():
-        print(f"{name:32} {value:>12,.2f}" if isinstance(value, float) else f"{name:32} {value:>12}")
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    tell(figures, given.json)
 
 
 def measure(folder: Path) -> dict[str, float | int]:

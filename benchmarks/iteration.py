@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import re
 import statistics
@@ -17,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+from printed import tell
 
 HOPS = (1, 2, 3, 4)
 SERIAL_PER_HOP = {"agent": 3, "auto_rag": 1}
@@ -97,10 +98,7 @@ def main() -> None:
         os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
         asyncio.run(build(Path(folder) / "texts"))
         figures = asyncio.run(measure(given.latency, given.runs))
-    for name, row in figures.items():
-        print(f"{name:>9}: wall / critical path", row)
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    tell(figures, given.json)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from printed import tell
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -119,10 +121,7 @@ def main() -> None:
         figures = measure(given.items)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    for name, value in figures.items():
-        print(f"{name:32} {value:>12,.2f}" if isinstance(value, float) else f"{name:32} {value:>12}")
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    tell(figures, given.json)
 
 
 if __name__ == "__main__":

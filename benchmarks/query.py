@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import re
 import statistics
@@ -17,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+from printed import tell
 
 QUESTION = "When was the Corvane Observatory opened?"
 SERIAL = 4
@@ -145,10 +146,7 @@ def main() -> None:
         figures: dict[str, Any] = asyncio.run(without_model())
         figures |= asyncio.run(with_model(given.latency))
         figures |= fresh_process(f"{folder}/home")
-    for name, value in figures.items():
-        print(f"{name:>26}  {value}")
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    tell(figures, given.json)
 
 
 if __name__ == "__main__":

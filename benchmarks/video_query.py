@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import re
 import statistics
@@ -16,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+from printed import tell
 
 QUESTION = "What does the guide say about the red bridge?"
 CLIPS = 8
@@ -106,10 +107,7 @@ def main() -> None:
         os.environ["RAGWEAVE_CHAT_WIDTH"] = "64"
         asyncio.run(build(Path(folder) / "texts"))
         figures = asyncio.run(measure(given.latency))
-    for name, value in figures.items():
-        print(f"{name:>28}  {value}")
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    tell(figures, given.json)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from printed import tell
+
 QUESTIONS = 30
 
 
@@ -117,10 +119,7 @@ def main() -> None:
             [sys.executable, __file__, str(given.transcript), "--ask"], check=True, capture_output=True, text=True
         )
         figures |= json.loads(asked.stdout.strip().rpartition("\n")[2])
-    for name, value in figures.items():
-        print(f"{name:>26}  {value}")
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    tell(figures, given.json)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from ragweave.models.errors import LibraryError
 
@@ -50,6 +50,13 @@ def writer(home: Path, library: str, name: str, wait: float, on_wait: Callable[[
             raise LibraryError(
                 f"The library {name!r} is being written by {holder(note)}", "wait until it has finished, or stop it"
             ) from error
+    with noted(lock, note):
+        yield
+
+
+@contextmanager
+def noted(lock: BaseFileLock, note: Path) -> Iterator[None]:
+    """Say in `note` who holds a lock that was taken; release it at the end."""
     try:
         with suppress(OSError):  # the note is for the messages of others; a full disk is met where it matters
             note.write_text(json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8")

@@ -106,6 +106,16 @@ def _last_question(messages: Sequence[AnyMessage]) -> str:
     if not messages or not isinstance(messages[_index_of_last_human(messages)], HumanMessage):
         raise InputError("there is no question", "send a human message that asks something")
     text = messages[_index_of_last_human(messages)].text.strip()
+    check_question(text)
+    return text
+
+
+def check_question(text: str) -> None:
+    """Refuse what no graph could answer.
+
+    Raises:
+        InputError: it is empty, or too long.
+    """
     if not any(c.isalnum() for c in text):
         raise InputError("the question is empty", "write what you want to know")
     if len(text) > QUESTION_LIMIT:
@@ -113,7 +123,6 @@ def _last_question(messages: Sequence[AnyMessage]) -> str:
             f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed",
             "shorten it, or index the long text as a file and ask about it",
         )
-    return text
 
 
 async def _rewrite(model: Chat, run: Run, history: Sequence[AnyMessage], asked: str) -> str | None:

@@ -14,9 +14,10 @@ from starlette.requests import Request
 
 from ragweave import api
 from ragweave.models.errors import InputError, RagweaveError
+from ragweave.nodes.frame import check_question
 from ragweave.serve.access import Caller
 from ragweave.serve.opening import answer_with_openings
-from ragweave.serve.routes_ask import check_question, context_of
+from ragweave.serve.routes_ask import context_of
 from ragweave.serve.runs import told
 from ragweave.serve.slots import Slots
 

@@ -5,15 +5,12 @@ Libraries may be indexed, asked and removed by other processes meanwhile; their 
 
 from __future__ import annotations
 
-import json
-import os
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from filelock import FileLock, Timeout
 
-from ragweave.corpora.locks import holder
+from ragweave.corpora.locks import holder, noted
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.errors import LibraryError
 
@@ -40,11 +37,5 @@ def only_server() -> Iterator[None]:
             f"The library folder {folder} cannot be written ({error.strerror})",
             "check RAGWEAVE_HOME and its permissions",
         ) from error
-    try:
-        with suppress(OSError):
-            note.write_text(json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8")
+    with noted(lock, note):
         yield
-    finally:
-        with suppress(OSError):
-            note.unlink(missing_ok=True)
-        lock.release()

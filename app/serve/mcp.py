@@ -21,10 +21,11 @@ from ragweave import __version__, api
 from ragweave.corpora.stores import stores
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
+from ragweave.nodes.frame import check_question
 from ragweave.serve.access import Caller, library_for, visible
 from ragweave.serve.direct import answering
 from ragweave.serve.opening import with_openings
-from ragweave.serve.routes_ask import check_question, context_of
+from ragweave.serve.routes_ask import context_of
 from ragweave.serve.routes_library import item_of
 from ragweave.serve.slots import Slots
 from ragweave.settings import app_settings

@@ -13,9 +13,8 @@ from sse_starlette import EventSourceResponse
 
 from ragweave import api
 from ragweave.corpora.catalog import LibraryRow
-from ragweave.models.errors import InputError
 from ragweave.nodes.context import Context
-from ragweave.nodes.frame import QUESTION_LIMIT
+from ragweave.nodes.frame import check_question
 from ragweave.serve import journal
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
 from ragweave.serve.desk import Desk, DeskNow
@@ -193,21 +192,6 @@ async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
     row = await library_for(caller, body.library)
     found = await api.asearch(body.query, context=context_of(body.context, row))
     return {"library": row.name, "query": body.query, "results": await with_openings(row, found)}
-
-
-def check_question(text: str) -> None:
-    """Refuse what no graph could answer, before a run begins.
-
-    Raises:
-        InputError: it is empty, or too long.
-    """
-    if not any(c.isalnum() for c in text):
-        raise InputError("the question is empty", "write what you want to know")
-    if len(text) > QUESTION_LIMIT:
-        raise InputError(
-            f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed",
-            "shorten it, or index the long text as a file and ask about it",
-        )
 
 
 def context_of(given: dict[str, Any], library: LibraryRow) -> Context:
