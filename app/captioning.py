@@ -1,8 +1,9 @@
-"""The vision model that writes captions of clips while they are indexed, where one is set."""
+"""The vision model that writes captions of clips and pictures at indexing, where one is set."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 def captioner() -> Captioner | None:
     """Return what writes captions, or None where RAGWEAVE_VISION is not set.
 
-    A chat model that is set for answers alone is never sent the frames of a video.
+    A chat model that is set for answers alone is never sent the frames of a video, or pictures.
     """
     from ragweave.models.settings import model_settings
 
@@ -20,25 +21,28 @@ def captioner() -> Captioner | None:
         return None
     import numpy as np
 
+    from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.video.captions import Captioner
     from ragweave.models.caption import caption
     from ragweave.models.chat import chat
-    from ragweave.models.meter import Meter
+    from ragweave.models.meter import Limits, Meter
     from ragweave.models.pictures import jpeg
     from ragweave.prompts import captions
 
     model = chat("vision")
     if model is None:
         return None
-    meter = Meter()
+    meter = Meter(Limits(calls=corpora_settings().caption_calls or -1))
 
-    async def ask(images: Sequence[bytes], context: str) -> str | None:
-        return await caption(images, context, prompt=captions, language="", node="caption", meter=meter)
+    async def ask(images: Sequence[bytes], context: str, language: str) -> str | None:
+        return await caption(images, context, prompt=captions, language=language, node="caption", meter=meter)
 
     async def check() -> None:
         asked = chat("vision")
         if asked is not None:
             grey = jpeg(np.full((16, 16, 3), 128, dtype=np.uint8))
-            await asked.text([("user", "Say: ready.")], node="caption", meter=meter, images=[grey])
+            # With the time, so that no reply that was kept stands in for the server.
+            words = f"It is {datetime.now(UTC).isoformat()}. Say: ready."
+            await asked.text([("user", words)], node="caption", meter=Meter(), images=[grey])
 
     return Captioner(f"{model.name} at {model.host}", ask, check)

@@ -32,4 +32,5 @@ def show(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
     out.print(f"About {duration(found.seconds)} on two cores, and at most {size(found.bytes)} to store.")
     if found.model:
         price = "its rate is not set (RAGWEAVE_RATES)" if found.cost is None else f"{found.cost:.2f} at your rates"
-        out.print(f"Captions by {found.model}: {found.calls:,} calls, about {found.tokens:,} tokens, {price}.")
+        of = f" (at most {counted(found.pictures, 'picture')})" if found.pictures else ""
+        out.print(f"Captions by {found.model}: {found.calls:,} calls{of}, about {found.tokens:,} tokens, {price}.")

@@ -149,6 +149,8 @@ class Watcher:
                 self._finish(path)
             case events.Extracted(done=done, total=total):
                 self._words = f"Finding names and what stands with them: {done} of {total} stretches ..."
+            case events.Captioned(done=done, total=total):
+                self._words = f"Describing pictures: {done} of {total} ..."
             case events.Removed(path=path):
                 self.removed.append(path)
             case _:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from ragweave.corpora.types import Locator
+    from ragweave.corpora.types import Item, Locator
     from ragweave.models.pictures import Pixels
 
 _WIDEST = 100
@@ -38,6 +38,22 @@ def show_picture(out: Console, library: str, locator: Locator) -> None:
         out.print()
         out.print(blocks(framed(pixels, box) if box else pixels, min(out.width - 1, _WIDEST)))
     out.print(f"\npicture: {path}", style="dim", soft_wrap=True)
+
+
+def told_of(item: Item) -> list[tuple[str, str]]:
+    """Return what is written about a picture, part by part, each with a name for it."""
+    from ragweave.corpora.images.texts import PARTS, has_parts, part
+
+    if not has_parts(item):
+        return [("", item.text)]
+    names = {
+        "caption": "Caption",
+        "alt": "Stands for it",
+        "seen": f"Seen by {item.meta.get('seen_by', '')}",
+        "words": "Words in it",
+        "around": "Text around it",
+    }
+    return [(names[p], text) for p in PARTS if (text := part(item, p))] or [("", "Nothing is written about it.")]
 
 
 def boxed(locator: Locator) -> list[float] | None:

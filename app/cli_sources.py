@@ -140,7 +140,15 @@ def show(
     out.print(place(locator), style="bold", soft_wrap=True)
     out.print(clean(f"{item.title} · {item.corpus} · {item.id}"), style="dim", soft_wrap=True)
     out.print()
-    out.print(clean(item.text), soft_wrap=False, width=min(out.width, 100))
+    told = [("", item.text)]
+    if item.corpus == "image":
+        from ragweave.cli_picture import told_of
+
+        told = told_of(item)
+    for name, text in told:
+        if name:
+            out.print(clean(name), style="dim", soft_wrap=True)
+        out.print(clean(text), soft_wrap=False, width=min(out.width, 100))
     if "image" in locator:
         from ragweave.cli_picture import show_picture
 

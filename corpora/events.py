@@ -24,6 +24,7 @@ class Report:
         items: items written.
         chunks: vectors written.
         seen: pictures that the image-text encoder saw.
+        captioned: pictures that the vision model described.
         notes: what could not be done beside the files, in words.
         seconds: wall time.
         busy: seconds each stage worked, summed over its workers.
@@ -42,6 +43,7 @@ class Report:
     items: int = 0
     chunks: int = 0
     seen: int = 0
+    captioned: int = 0
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     busy: dict[Stage, float] = field(default_factory=lambda: {"read": 0.0, "embed": 0.0, "commit": 0.0})
@@ -152,8 +154,17 @@ class Extracted:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class Captioned:
+    """Pictures were described by the vision model."""
+
+    done: int
+    total: int
+
+
 Event = (
     Extracted
+    | Captioned
     | Waiting
     | Started
     | Skipped

@@ -18,7 +18,8 @@ from ragweave.corpora.catalog import check_name
 from ragweave.corpora.churn import churned
 from ragweave.corpora.commit import Committer
 from ragweave.corpora.compact import compact
-from ragweave.corpora.events import Event, Extracted, Finished, Removed, Report, Skipped, Started, Waiting
+from ragweave.corpora.events import Captioned, Event, Extracted, Finished, Removed, Report, Skipped, Started, Waiting
+from ragweave.corpora.images import captions
 from ragweave.corpora.knowledge import stage as knowledge
 from ragweave.corpora.media import Media
 from ragweave.corpora.pipeline import Pipeline
@@ -56,7 +57,7 @@ async def index(
         library: name of the library.
         on_event: told about progress, on the event loop of the caller.
         wait: seconds to wait while another process writes the library; None takes the setting.
-        captioner: writes what is seen in the clips of videos; None writes nothing.
+        captioner: writes what is seen in pictures and in the clips of videos; None writes nothing.
 
     Raises:
         InputError: a path does not exist.
@@ -123,6 +124,17 @@ def _index(
                     tell(Removed(path))
             report.seen, why = seeing.catch_up(held, held.catalog.row(library.id), media, stop)
             report.notes += [f"Pictures were not seen: {why}"] if why else []
+            if captioner is not None:
+                report.captioned, why = captions.catch_up(
+                    held,
+                    held.catalog.row(library.id),
+                    mind,
+                    media,
+                    captioner,
+                    stop,
+                    lambda n, of: tell(Captioned(n, of)),
+                )
+                report.notes += [why] if why else []
             kept = (k.sha256 for k in known_paths(held.catalog, library.id).values())
             sweep(settings.home, library.id, kept, time.time() - (time.monotonic() - began))
             report.extracted, why = knowledge.catch_up(

@@ -17,6 +17,23 @@ _FUNCTION_WORDS = {
     "pt": "o os as um uma que e em é do da não com para se por no na dos das mais como ao foi são",
     "nl": "de het een en van is dat niet op te zijn met voor die er aan ook als bij door maar naar om wordt",
 }
+NAMES = {
+    "en": "English",
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "it": "Italian",
+    "pt": "Portuguese",
+    "nl": "Dutch",
+    "ja": "Japanese",
+    "zh": "Chinese",
+    "ko": "Korean",
+    "th": "Thai",
+    "el": "Greek",
+    "he": "Hebrew",
+}
+"""Names of the languages that are told apart, as a model is given them."""
+
 _WORDS = {language: frozenset(listed.split()) for language, listed in _FUNCTION_WORDS.items()}
 _TOKEN = re.compile(r"[^\W\d_]+")
 _SAMPLE = 20_000

@@ -89,6 +89,13 @@ def delete(connection: Connection, library: str, corpus: Corpus, source: str) ->
     )
 
 
+def replace(connection: Connection, library: str, corpus: Corpus, rows: Sequence[tuple[int, str, str, str]]) -> None:
+    """Put rows (n, title, heading, text) in the place of those of the same n."""
+    name = table(library, corpus)
+    connection.exec_driver_sql(f"DELETE FROM {name} WHERE rowid = ?", [(row[0],) for row in rows])
+    insert(connection, library, corpus, rows)
+
+
 class Frequencies:
     """Document frequencies of one corpus, read from the index and kept for one generation."""
 

@@ -41,6 +41,9 @@ class CorporaSettings(BaseSettings):
     entity_corpora: tuple[Literal["clip", "paragraph"], ...] = Field(
         ("clip",), description="Corpora whose items are read for entities, as JSON."
     )
+    caption_calls: int = Field(
+        0, ge=0, description="Most calls of the vision model for captions that one `ragweave index` makes; 0: no limit."
+    )
     lock_wait: float = Field(600.0, ge=0, description="Seconds a second writer waits for the first one.")
 
     @field_validator("home")

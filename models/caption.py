@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 
 from ragweave.models.chat import chat
-from ragweave.models.errors import BudgetSpent, RagweaveError
 from ragweave.models.meter import Meter
 from ragweave.models.text import clip
-
-logger = logging.getLogger(__name__)
 
 LONGEST = 1_500
 """Characters of a caption that are kept."""
@@ -22,7 +18,7 @@ Prompt = Callable[[str, str], Sequence[tuple[str, str]]]
 async def caption(
     images: Sequence[bytes], context: str, *, prompt: Prompt, language: str, node: str, meter: Meter
 ) -> str | None:
-    """Return what a vision model says about pictures, or None where there is none, or it says nothing.
+    """Return what a vision model says about pictures, or None where there is no model, or it says nothing.
 
     Args:
         images: JPEG pictures, in order; several are frames of one clip.
@@ -33,16 +29,11 @@ async def caption(
         meter: budget of the run.
 
     Raises:
+        ModelError: the model cannot be reached, or refuses.
         BudgetSpent: a limit of the run would be passed.
     """
     model = chat("vision")
     if model is None or not images:
         return None
-    try:
-        said = await model.text(prompt(context, language), node=node, meter=meter, images=images)
-    except BudgetSpent:
-        raise
-    except RagweaveError as error:
-        logger.warning("the vision model wrote no caption: %s", error)
-        return None
+    said = await model.text(prompt(context, language), node=node, meter=meter, images=images)
     return clip(" ".join(said.split()), LONGEST) or None

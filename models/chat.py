@@ -331,7 +331,8 @@ def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]
 def chat(role: Role = "writer") -> Chat | None:
     """Return the chat model of a role, or None where none is configured.
 
-    Only RAGWEAVE_CHAT (or an injected model) counts: a key that lies in the environment never does.
+    Only RAGWEAVE_CHAT (or an injected model) counts, and RAGWEAVE_VISION for pictures: a key that lies in the
+    environment never does.
 
     Raises:
         InputError: if a setting cannot be used.
@@ -343,7 +344,7 @@ def chat(role: Role = "writer") -> Chat | None:
         if model is not None:
             return Chat(role, None, model, cached=cached)
     settings = model_settings()
-    if not settings.chat:
-        return None
     own = {"writer": "", "judge": settings.judge, "vision": settings.vision}[role]
+    if not (settings.chat or (own and role == "vision")):
+        return None
     return Chat(role, Served.of(own or settings.chat, settings), cached=settings.chat_cache)

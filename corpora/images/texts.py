@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ragweave.corpora.types import Item
 from ragweave.models.text import fold
@@ -30,18 +31,40 @@ def compose(parts: Mapping[str, str]) -> tuple[str, dict[str, list[int]]]:
     Returns:
         The text, and [start, end) of each part in it.
     """
-    text, ranges, held = "", {}, ""
+    kept, held = {}, ""
     for name in PARTS:
         part = parts.get(name, "").strip()
         plain = " ".join(fold(part).split())
         if not plain or plain in held:
             continue
-        # A blank line: a sentence must not run on from one part into the next.
-        text += ("\n\n" if text else "") + part
-        start = len(text) - len(part)
-        ranges[name] = [start, len(text)]
+        kept[name] = part
         held += f" {plain}"
+    return _joined(kept)
+
+
+def _joined(parts: Mapping[str, str]) -> tuple[str, dict[str, list[int]]]:
+    text, ranges = "", {}
+    for name in PARTS:
+        if part := parts.get(name):
+            # A blank line: a sentence must not run on from one part into the next.
+            text += ("\n\n" if text else "") + part
+            ranges[name] = [len(text) - len(part), len(text)]
     return text, ranges
+
+
+def with_caption(item: Item, said: str, by: str) -> Item:
+    """Return a picture with what a vision model says of it, in place of what one said before; boxes keep their words.
+
+    Args:
+        item: the picture.
+        said: the caption.
+        by: name of the model, kept in `meta["seen_by"]`.
+    """
+    before = _ranges(item)
+    text, ranges = _joined({**{name: part(item, name) for name in before}, "seen": said})
+    moved = ranges["words"][0] - before["words"][0] if "words" in before else 0
+    spans = tuple(replace(s, start=s.start + moved, end=s.end + moved) for s in item.spans)
+    return replace(item, text=text, spans=spans, meta={**item.meta, "parts": ranges, "seen_by": by})
 
 
 def part(item: Item, name: str) -> str:

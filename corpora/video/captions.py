@@ -19,8 +19,12 @@ from ragweave.models.text import clip
 CONTEXT = 3_000
 """Characters of transcript and screen that a vision model is shown beside the frames."""
 
-Ask = Callable[[Sequence[bytes], str], Awaitable[str | None]]
-"""Returns what is seen in pictures beside a context, or None where the model fails."""
+SILENT = "the vision model did not answer; the next run asks it again"
+
+Ask = Callable[[Sequence[bytes], str, str], Awaitable[str | None]]
+"""Returns what is seen in pictures beside a context, in the language of that name ("" for that of the context).
+
+None where the model says nothing; raises a RagweaveError where it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +67,21 @@ def written(
     spans = spans_of(recording, seconds)
     wanted = [_given(recording, span) for span in spans]
     found: list[str] = [""] * len(spans)
-    done = 0
+    done, why = 0, down
     lock = threading.Lock()
 
     async def one(n: int) -> None:
-        nonlocal done
+        nonlocal done, why
         images, context = wanted[n]
         if images:
             key = hashlib.sha256("\0".join([*images, context]).encode()).hexdigest()[:32]
             said = kept.get(f"caption {captioner.name}", key)
             if said is None and not down:
                 paths = [p for name in images if (p := kept.frame(name)) is not None]
-                said = await captioner.ask([p.read_bytes() for p in paths], context)
+                try:
+                    said = await captioner.ask([p.read_bytes() for p in paths], context, "")
+                except RagweaveError as error:
+                    why = str(error)
                 if said:
                     kept.put(f"caption {captioner.name}", key, said)
             found[n] = said or ""
@@ -87,8 +94,7 @@ def written(
 
     asyncio.run(all_())
     missing = sum(not said and bool(images) for said, (images, _) in zip(found, wanted, strict=True))
-    why = down or "the vision model did not answer; the next run asks it again"
-    remark = f"{missing} of {len(spans)} clips have no caption: {why}" if missing else ""
+    remark = f"{missing} of {len(spans)} clips have no caption: {why or SILENT}" if missing else ""
     return replace(recording, captions=tuple(found)), remark
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragweave.corpora.catalog import check_name
+from ragweave.corpora.images.captions import wanted
+from ragweave.corpora.images.count import pictures_in
 from ragweave.corpora.scan import Known, Stat, known_paths
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.stages import params_hash
@@ -58,6 +60,7 @@ class Estimate:
 
     Attributes:
         texts: other files that would be read.
+        pictures: pictures that the vision model would be asked about, at most; 0 without one.
         text_bytes: their size.
         recordings: videos and recordings that would be taken in.
         unreadable: (path, reason) of those that cannot be.
@@ -72,6 +75,7 @@ class Estimate:
 
     texts: int = 0
     text_bytes: int = 0
+    pictures: int = 0
     recordings: list[Recorded] = field(default_factory=list)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     unchanged: int = 0
@@ -104,6 +108,8 @@ def estimate(paths: Sequence[Path], library: str, captioner: Captioner | None = 
     files = [str(path) for path in walk([Path(p).expanduser().absolute() for p in paths]).files]
     beside = subtitles_of_others(files, lambda p: bool(demuxer_of(p))) if installed() else {}
     found = Estimate(model=captioner.name if captioner else "")
+    if name and captioner:
+        found.pictures = len(wanted(held, held.catalog.row(name), captioner.name))
     for path in (p for p in files if p not in beside):
         how = demuxer_of(path)
         if _is_known(path, known, intake, bool(how)):
@@ -113,6 +119,7 @@ def estimate(paths: Sequence[Path], library: str, captioner: Captioner | None = 
         else:
             found.texts += 1
             found.text_bytes += Path(path).stat().st_size
+            found.pictures += pictures_in(Path(path)) if captioner else 0
     _add_up(found, settings)
     return found
 
@@ -161,7 +168,10 @@ def _add_up(found: Estimate, settings: CorporaSettings) -> None:
         clips += math.ceil(r.seconds / settings.clip_seconds) if r.picture else 0
     if found.model:
         given = clips * (_FRAMES * IMAGE_TOKENS + _CONTEXT_TOKENS)
-        found.calls, found.tokens = clips, given + clips * _REPLY_TOKENS
+        given += found.pictures * (IMAGE_TOKENS + _CONTEXT_TOKENS)
+        found.calls = clips + found.pictures
+        said = found.calls * _REPLY_TOKENS
+        found.tokens = given + said
         rate = model_settings().rate_table().get(found.model.partition(" at ")[0])
         if rate is not None:
-            found.cost = (given * rate[0] + clips * _REPLY_TOKENS * rate[1]) / 1e6
+            found.cost = (given * rate[0] + said * rate[1]) / 1e6

@@ -1,5 +1,7 @@
 """Captions by a vision model."""
 
+import pytest
+
 from ragweave.models.caption import LONGEST, caption
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
@@ -30,8 +32,9 @@ async def test_without_a_language_it_is_that_of_the_context():
     assert "the language of the quoted context" in model.calls[0].prompt
 
 
-async def test_a_failing_model_or_an_empty_reply_is_no_caption_and_a_long_one_is_cut():
-    assert await said(ScriptedChat(replies=[ModelError("down")])) is None
+async def test_a_failing_model_says_why_an_empty_reply_is_no_caption_and_a_long_one_is_cut():
+    with pytest.raises(ModelError, match="down"):
+        await said(ScriptedChat(replies=[ModelError("down")]))
     assert await said(ScriptedChat(replies=[" "])) is None
     assert len(await said(ScriptedChat(replies=["word " * 2000])) or "") <= LONGEST
 

@@ -29,7 +29,7 @@ class Eye:
         if self.down:
             raise ModelError("the vision model is down", "start it")
 
-    async def ask(self, images: Sequence[bytes], context: str) -> str | None:
+    async def ask(self, images: Sequence[bytes], context: str, language: str) -> str | None:
         self.asked.append((len(images), context))
         self.at_once += 1
         self.most = max(self.most, self.at_once)

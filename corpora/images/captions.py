@@ -1,0 +1,187 @@
+"""Captions of pictures: asked for after the commit, side by side, and written into the items of the pictures.
+
+An item says who described it (`meta["seen_by"]`), in the transaction that gives it its caption: a run that is killed
+repeats what was in flight, and a picture that has none by the model that is set is asked for by the next run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+from sqlalchemy import select, update
+
+from ragweave.corpora import lexical
+from ragweave.corpora.catalog import LibraryRow, bump
+from ragweave.corpora.images.texts import has_parts, part, with_caption
+from ragweave.corpora.language import NAMES
+from ragweave.corpora.media import Media
+from ragweave.corpora.rebuild import chunked
+from ragweave.corpora.rows import pack
+from ragweave.corpora.schema import items, write
+from ragweave.corpora.stages import terms_of
+from ragweave.corpora.stores import Stores
+from ragweave.corpora.types import Item
+from ragweave.corpora.video.captions import CONTEXT, SILENT, Captioner, why_down
+from ragweave.models.embed import Encoder
+from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
+from ragweave.models.settings import model_settings
+from ragweave.models.text import clip
+
+GIVE_UP = 3
+"""Pictures in a row that the model cannot be reached for; the rest waits for the next run."""
+
+Tell = Callable[[int, int], None]
+"""Told how many pictures are described, of how many."""
+
+
+def wanted(held: Stores, row: LibraryRow, model: str) -> list[Item]:
+    """Return the pictures of a library that a vision model has not described."""
+    return [
+        item
+        for page in held.catalog.pages(row.id, "image")
+        for item in page
+        if has_parts(item) and "image" in item.locator and item.meta.get("seen_by") != model
+    ]
+
+
+def catch_up(
+    held: Stores,
+    row: LibraryRow,
+    mind: Encoder,
+    media: Media,
+    captioner: Captioner,
+    stop: threading.Event,
+    tell: Tell,
+) -> tuple[int, str]:
+    """Have the pictures described that are not yet; the caller holds the writer lock.
+
+    The model is asked once whether it answers before the first picture is sent.
+
+    Returns:
+        How many were described now, and why others were not, in words, or "".
+    """
+    todo = wanted(held, row, captioner.name)
+    if not todo:
+        return 0, ""
+    down = why_down(captioner)
+    if down:
+        return 0, _missing(len(todo), len(todo), down)
+    done, why = asyncio.run(_Describing(held, row, mind, media, captioner, stop, tell).all(todo))
+    if done == len(todo) or stop.is_set():
+        return done, ""
+    return done, _missing(len(todo) - done, len(todo), why or SILENT)
+
+
+class _Describing:
+    """One pass over the pictures of a library that have no caption."""
+
+    def __init__(
+        self,
+        held: Stores,
+        row: LibraryRow,
+        mind: Encoder,
+        media: Media,
+        captioner: Captioner,
+        stop: threading.Event,
+        tell: Tell,
+    ) -> None:
+        self._held = held
+        self._row = row
+        self._mind = mind
+        self._media = media
+        self._captioner = captioner
+        self._stop = stop
+        self._tell = tell
+        self._language = NAMES.get(_language(held, row), "")
+        self._in_a_row = 0
+        self._why = ""
+
+    async def all(self, todo: Sequence[Item]) -> tuple[int, str]:
+        """Ask for some pictures at a time, as many as keep the model's gate full, and make those known together."""
+        done, at_once = 0, 4 * model_settings().chat_width
+        for start in range(0, len(todo), at_once):
+            self._tell(done, len(todo))
+            some = todo[start : start + at_once]
+            said = await asyncio.gather(*(self._one(item) for item in some))
+            made = [
+                with_caption(item, text, self._captioner.name)
+                for item, text in zip(some, said, strict=True)
+                if text is not None
+            ]
+            if made:
+                await asyncio.to_thread(_put, self._held, self._row, self._mind, some, made)
+            done += len(made)
+            if self._over():
+                break
+        return done, self._why
+
+    def _over(self) -> bool:
+        return self._stop.is_set() or self._in_a_row >= GIVE_UP
+
+    async def _one(self, item: Item) -> str | None:
+        if self._over():
+            return None
+        try:
+            image = await asyncio.to_thread(lambda: self._media.path(item.locator["image"]).read_bytes())
+            said = await self._captioner.ask([image], _context(item), self._language)
+        except BudgetSpent as error:
+            self._in_a_row, self._why = GIVE_UP, str(error)
+            return None
+        except (RagweaveError, OSError) as error:
+            self._why = str(error)
+            self._in_a_row += isinstance(error, ModelTransient)
+            return None
+        self._in_a_row = 0
+        return said
+
+
+def _context(item: Item) -> str:
+    """Return what a vision model is told of a picture; the words in it, it reads itself."""
+    known = (
+        ("File", str(item.meta.get("name", ""))),
+        ("Document", " - ".join(dict.fromkeys((item.title, *item.heading)))),
+        ("Caption", part(item, "caption")),
+        ("Stands for it", part(item, "alt")),
+        ("Text around it", part(item, "around")),
+    )
+    return clip("\n".join(f"{name}: {text}" for name, text in known if text), CONTEXT)
+
+
+def _language(held: Stores, row: LibraryRow) -> str:
+    """Return the language that most sources of a library are written in, or ""."""
+    counts = Counter(s.language for s in held.catalog.sources(row.id) if s.language)
+    return min(counts, key=lambda code: (-counts[code], code), default="")
+
+
+def _put(held: Stores, row: LibraryRow, mind: Encoder, before: Sequence[Item], made: Sequence[Item]) -> None:
+    """Write items whose text has changed in place of what they were: their vectors, then the catalog."""
+    stale = chunked([item for item in before if item.id in {m.id for m in made}], mind.max_words).ids
+    new = chunked(made, mind.max_words)
+    vectors = mind.texts(new.texts) if new.texts else np.zeros((0, row.dim), dtype=np.float32)
+    row = held.catalog.row(row.id)
+    with held.vectors.changing(row.id, row.generation):
+        held.vectors.discard(row.id, "image", row.space, sorted(set(stale) - set(new.ids)))
+        held.vectors.upsert(row.id, "image", row.space, new.ids, new.sources, vectors)
+        with write(held.catalog.engine) as connection:
+            mine = select(items.c.id, items.c.n).where(
+                items.c.library == row.id, items.c.id.in_([item.id for item in made])
+            )
+            numbers = {id_: cast("int", n) for id_, n in connection.execute(mine)}
+            for item in made:
+                packed = pack(item)
+                where = (items.c.library == row.id) & (items.c.id == item.id)
+                values = {name: packed[name] for name in ("text", "spans", "meta")}
+                connection.execute(update(items).where(where).values(values))
+            terms = zip(made, terms_of(made), strict=True)
+            lexical.replace(connection, row.id, "image", [(numbers[item.id], *row_) for item, row_ in terms])
+            generation = bump(connection, row.id)
+        held.vectors.reached(row.id, generation)
+
+
+def _missing(n: int, of: int, why: str) -> str:
+    return f"{n} of {of} pictures {'has' if n == 1 else 'have'} no caption: {why}"

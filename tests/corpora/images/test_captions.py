@@ -1,0 +1,205 @@
+"""Pictures described by a vision model: in their items, side by side, kept, and asked again where it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragweave import api
+from ragweave.captioning import captioner
+from ragweave.cli_picture import told_of
+from ragweave.corpora.events import Report
+from ragweave.corpora.images.captions import GIVE_UP
+from ragweave.corpora.images.count import pictures_in
+from ragweave.corpora.images.texts import part, with_caption
+from ragweave.corpora.library import open_library
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.stores import stores
+from ragweave.corpora.types import Item, Span
+from ragweave.corpora.video.estimate import estimate
+from ragweave.models.settings import model_settings
+from ragweave.testing import Fault, ScriptedServer
+from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
+
+COLOURS = {"red": RED, "green": GREEN, "blue": BLUE}
+
+
+class Eye(ScriptedServer):
+    """Says which picture it was shown, by the name it was told; `broken` names fail."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(react=self._look, latency=0.02, **options)  # type: ignore[arg-type]
+        self.broken: dict[str, Fault] = {}
+
+    def _look(self, got: object) -> object:
+        prompt = got.prompt  # type: ignore[attr-defined]
+        for name, fault in self.broken.items():
+            if name in prompt:
+                return fault
+        told = next((n for n in COLOURS if f"{n} photo" in prompt), "")
+        return f"A zeppelin over the {told} roofs." if told else "ready"
+
+    def shown(self) -> list[str]:
+        """The prompts that held a picture of the library."""
+        return [r.prompt for r in self.requests if "Say: ready" not in r.prompt]
+
+
+@pytest.fixture
+def eye(monkeypatch: pytest.MonkeyPatch) -> Iterator[Eye]:
+    monkeypatch.setenv("RAGWEAVE_OCR", "off")
+    with Eye(key="right") as server:
+        monkeypatch.setenv("RAGWEAVE_VISION", "eye-1")
+        monkeypatch.setenv("RAGWEAVE_CHAT_URL", server.base_url)
+        monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "right")
+        again()
+        yield server
+
+
+def again() -> None:
+    model_settings.cache_clear()
+    corpora_settings.cache_clear()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "photos"
+    made.mkdir()
+    for name, colour in COLOURS.items():
+        (made / f"{name} photo.png").write_bytes(picture(colour))
+    return made
+
+
+async def run(folder: Path) -> Report:
+    return await api.aindex([folder])
+
+
+async def pictures() -> dict[str, Item]:
+    held = stores()
+    row = held.catalog.library("default")
+    return {str(i.meta["own"]).split()[0]: i for page in held.catalog.pages(row.id, "image") for i in page}
+
+
+async def test_captions_are_written_side_by_side_and_found_by_word_and_by_meaning(eye: Eye, folder: Path) -> None:
+    report = await run(folder)
+    assert (report.captioned, report.notes, len(eye.shown())) == (3, [], 3)
+    assert eye.max_in_flight > 1
+    found = await pictures()
+    assert part(found["red"], "seen") == "A zeppelin over the red roofs."
+    assert found["red"].meta["seen_by"] == captioner().name  # type: ignore[union-attr]
+    [lists] = await (await open_library()).search("image", ["zeppelin red roofs"])
+    assert lists.lexical[0].id == lists.dense[0].id == found["red"].id
+    assert lists.dense[0].score > 0.3
+
+
+async def test_a_second_run_asks_nothing_and_another_model_describes_anew(eye: Eye, folder, monkeypatch) -> None:
+    await run(folder)
+    asked = len(eye.requests)
+    assert (await run(folder)).captioned == 0 and len(eye.requests) == asked
+    monkeypatch.setenv("RAGWEAVE_VISION", "eye-2")
+    again()
+    assert (await run(folder)).captioned == 3
+    red = (await pictures())["red"]
+    assert red.text.count("zeppelin") == 1 and str(red.meta["seen_by"]).startswith("eye-2")
+
+
+async def test_a_picture_whose_caption_failed_is_asked_for_by_the_next_run_alone(eye: Eye, folder: Path) -> None:
+    eye.broken = {"green photo": Fault.status(400, "no such picture")}
+    report = await run(folder)
+    assert (report.captioned, report.failed, len(await pictures())) == (2, [], 3)
+    assert report.notes[0].startswith("1 of 3 pictures has no caption:") and "400" in report.notes[0]
+    assert (await pictures())["green"].text == ""
+    eye.broken = {}
+    before = len(eye.shown())
+    assert (await run(folder)).captioned == 1
+    assert len(eye.shown()) == before + 1 and "green photo" in eye.shown()[-1]
+
+
+async def test_a_wrong_key_is_found_out_before_a_picture_is_sent(eye: Eye, folder: Path, monkeypatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "wrong")
+    again()
+    report = await run(folder)
+    assert (report.indexed, report.captioned) == (3, 0)
+    assert "3 of 3 pictures have no caption:" in report.notes[0] and "key" in report.notes[0]
+    assert eye.shown() == []
+
+
+async def test_a_server_that_went_away_is_not_asked_for_every_picture(eye: Eye, folder: Path, monkeypatch) -> None:
+    for n in range(10):
+        (folder / f"more {n}.png").write_bytes(picture((20 * n, 255 - 20 * n, 90)))
+    monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "1")
+    monkeypatch.setattr("ragweave.models.chat.BACKOFF", 0.0)
+    again()
+    eye.broken = {"picture": Fault.status(503)}
+    report = await run(folder)
+    assert report.captioned == 0 and "13 of 13" in report.notes[0]
+    assert len(set(eye.shown())) <= GIVE_UP + 4
+
+
+async def test_the_limit_of_calls_is_kept_and_named(eye: Eye, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_CAPTION_CALLS", "2")
+    again()
+    report = await run(folder)
+    assert (report.captioned, len(eye.shown())) == (2, 2)
+    assert "2 model calls" in report.notes[0]
+    assert (await run(folder)).captioned == 1
+
+
+async def test_captions_are_in_the_language_of_most_of_the_library(eye: Eye, folder: Path) -> None:
+    for n in range(2):
+        (folder / f"{n}.txt").write_text(f"Der Hafen {n} ist alt und die Schiffe sind nicht mehr da, wie es war.")
+    await run(folder)
+    assert all("Write in German." in prompt for prompt in eye.shown())
+
+
+async def test_without_the_setting_no_picture_is_sent_to_the_writer(eye: Eye, folder: Path, monkeypatch) -> None:
+    monkeypatch.delenv("RAGWEAVE_VISION")
+    monkeypatch.setenv("RAGWEAVE_CHAT", "eye-1")
+    again()
+    assert (await run(folder)).captioned == 0 and eye.requests == []
+
+
+async def test_the_estimate_counts_pictures_new_and_known(eye: Eye, folder: Path) -> None:
+    assert estimate([folder], "default", captioner()).calls == 3
+    eye.broken = {"green photo": Fault.status(400)}
+    await run(folder)
+    (folder / "page.md").write_text("![a](red%20photo.png) and ![b](blue%20photo.png)")
+    found = estimate([folder], "default", captioner())
+    assert (found.calls, found.pictures) == (3, 3) and found.tokens > 3_000
+    assert estimate([folder], "default").calls == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "count"),
+    [
+        ("a.pdf", b"%PDF-1.4\n<</Subtype /Image>> <</Subtype/Image>> <</Subtype/ImageX>>", 2),
+        ("a.html", b"<html><body><p>x</p><IMG src=a.png><img src=b.png></body></html>", 2),
+        ("a.txt", b"![no](a.png)", 0),
+        ("a.zip", b"PK\x03\x04 broken", 0),
+        ("none.md", b"", 0),
+    ],
+)
+def test_pictures_are_counted_from_outside(put, name: str, body: bytes, count: int) -> None:
+    assert pictures_in(put(name, body)) == count
+
+
+def test_a_caption_moves_the_boxes_with_their_words() -> None:
+    text = "The mole\n\nRed harbour\nopen all night\n\nShips come in."
+    parts = {"caption": [0, 8], "words": [10, 36], "around": [38, 52]}
+    item = Item("i", "image", "s", "", text, {"kind": "image"}, spans=(Span(10, 21, bbox=(1, 2, 3, 4)),))
+    item.meta["parts"] = parts
+    for said in ("A mole.", "A red mole at low water.", ""):
+        item = with_caption(item, said, "eye")
+        span = item.spans[0]
+        assert item.text[span.start : span.end] == "Red harbour"
+        assert (part(item, "seen"), part(item, "caption"), part(item, "around")) == (said, "The mole", "Ships come in.")
+    assert item.text == text
+
+
+def test_what_is_written_about_a_picture_is_shown_part_by_part() -> None:
+    item = Item("i", "image", "s", "", "The mole", {"kind": "image"}, meta={"parts": {"caption": [0, 8]}})
+    seen = with_caption(item, "A red mole.", "eye at host")
+    assert told_of(seen) == [("Caption", "The mole"), ("Seen by eye at host", "A red mole.")]
+    bare = Item("i", "image", "s", "", "", {"kind": "image"}, meta={"parts": {}})
+    assert told_of(bare) == [("", "Nothing is written about it.")]
