@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragweave.eval_common import WORK, HtmlOut, JsonOut, Work, run, runner
+
 if TYPE_CHECKING:
     from ragweave.evals.data import Routed
     from ragweave.evals.report import Value
     from ragweave.evals.router import Decision, Measured, Point
+    from ragweave.evals.runner import Runner
 
 eval_app = typer.Typer(
     help="Measure Ragweave on labelled questions.", no_args_is_help=True, rich_markup_mode=None, add_completion=False
 )
-
-JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write the figures as one flat object.")]
 
 
 @eval_app.command()
@@ -30,20 +33,19 @@ def router(
     curve: Annotated[
         bool, typer.Option("--curve", help="Print the threshold curves and the choice they give.")
     ] = False,
+    width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions put to a model together.")] = 8,
+    work: Work = WORK,
     json_out: JsonOut = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page with plots.")] = None,
+    html: HtmlOut = None,
 ) -> None:
-    """Route every question and print accuracy_micro, accuracy_macro, ece and ms_per_question."""
-    import asyncio
+    """Route every question and print accuracy_micro, accuracy_macro, ece and ms_per_question.
 
+    A run that is stopped goes on where it was when the same command is given again.
+    """
     from ragweave.corpora.types import LABELS
     from ragweave.evals.data import read_routed
     from ragweave.evals.report import confusion_table, table, write_json
     from ragweave.evals.router import (
-        by_classifier,
-        by_head,
-        by_model,
-        chat_classifier,
         choose_threshold,
         ensemble,
         ensemble_curve,
@@ -63,21 +65,19 @@ def router(
     rows = read_routed(data, LABELS)
     path = head or HEAD
     questions = [r.query for r in rows]
-    small = _cross_validated(rows, folds, seed, path) if folds else by_head(questions, path)
-    large: list[Decision] = []
-    decided = small
-    if kind == "checkpoint":
-        from ragweave.models.checkpoint import router as load_checkpoint
-
-        decided = by_classifier(questions, load_checkpoint(checkpoint, LABELS))
-    elif kind != "small":
-        # The ensemble asks only where the head is unsure; its curve needs the model's word on every question.
-        unsure = [i for i, d in enumerate(small) if router == "llm" or curve or d.confidence < threshold]
-        said = asyncio.run(by_model([questions[i] for i in unsure], chat_classifier(LABELS), LABELS, path))
-        large = list(small)
-        for i, decision in zip(unsure, said, strict=True):
-            large[i] = decision
-        decided = large if router == "llm" else ensemble(small, large, threshold)
+    with runner(work, width) as made:
+        small = run(_cross_validated(rows, folds, seed, path, made) if folds else _by_head(questions, path, made))
+        large: list[Decision] = []
+        decided = small
+        if kind == "checkpoint":
+            decided = run(_by_checkpoint(questions, checkpoint, made))
+        elif kind != "small":
+            # The ensemble asks only where the head is unsure; its curve needs the model's word on every question.
+            unsure = [i for i, d in enumerate(small) if router == "llm" or curve or d.confidence < threshold]
+            large = list(small)
+            for i, decision in zip(unsure, run(_by_model([questions[i] for i in unsure], path, made)), strict=True):
+                large[i] = decision
+            decided = large if router == "llm" else ensemble(small, large, threshold)
     found = measure(rows, decided)
     found.flat["train_overlap"] = 0 if folds else overlap(load_head(path), questions)
     gold = [r.label for r in rows]
@@ -104,16 +104,45 @@ def router(
         typer.echo(f"\nReport: {html}")
 
 
-def _cross_validated(rows: list[Routed], folds: int, seed: int, path: Path) -> list[Decision]:
+async def _by_head(questions: list[str], path: Path, made: Runner) -> list[Decision]:
+    from ragweave.evals.router import by_head, decide
+
+    answer = by_head(path)
+    digest = await asyncio.to_thread(lambda: hashlib.sha256(path.read_bytes()).hexdigest())
+    return await decide(questions, answer, made, {"head": digest})
+
+
+async def _by_checkpoint(questions: list[str], checkpoint: str, made: Runner) -> list[Decision]:
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.router import by_classifier, decide
+    from ragweave.models.checkpoint import router as load
+
+    return await decide(questions, by_classifier(load(checkpoint, LABELS)), made, {"checkpoint": checkpoint})
+
+
+async def _by_model(questions: list[str], path: Path, made: Runner) -> list[Decision]:
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.router import by_model, chat_classifier, decide
+    from ragweave.models.settings import model_settings
+
+    answer = by_model(chat_classifier(LABELS), LABELS, path)
+    return await decide(questions, answer, made, {"model": model_settings().chat})
+
+
+async def _cross_validated(rows: list[Routed], folds: int, seed: int, path: Path, made: Runner) -> list[Decision]:
     """Return the decisions of heads that saw neither the row nor its near-duplicates."""
     from ragweave.corpora.types import LABELS
-    from ragweave.evals.router import Decision, best, by_head
+    from ragweave.evals.router import Decision, best
     from ragweave.evals.templates import template_questions
     from ragweave.evals.train_router import cross_validate
 
-    timed = by_head([r.query for r in rows[:50]], path)
+    timed = await _by_head([r.query for r in rows[:50]], path, made)
     ms = sum(d.ms for d in timed) / len(timed)
-    found = cross_validate(rows, template_questions(), LABELS, folds, seed, lambda line: typer.echo(line, err=True))
+
+    def tell(line: str) -> None:
+        typer.echo(line, err=True)
+
+    found = await cross_validate(rows, template_questions(), LABELS, folds, seed, tell, made)
     return [Decision(p, best(p), p[best(p)], ms) for p in found]
 
 

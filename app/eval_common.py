@@ -15,6 +15,7 @@ import typer
 if TYPE_CHECKING:
     from ragweave.evals.answers import Question
     from ragweave.evals.report import Value
+    from ragweave.evals.runner import Runner
     from ragweave.nodes.context import Context
 
 JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write the figures as one flat object.")]
@@ -131,18 +132,24 @@ def report(
 
 
 @contextlib.contextmanager
-def progress(total: int) -> Iterator[Callable[[str, int], None]]:
-    """Show how far a run is, on a terminal only."""
+def runner(work: Path, width: int = 1) -> Iterator[Runner]:
+    """Give the runner of one command, which shows on a terminal how far it is.
+
+    What it has finished lies under the work folder until the command comes to its end.
+    """
     from ragweave.cli_common import console
+    from ragweave.evals.runner import Runner
 
     err = console(stderr=True)
     with err.status("Starting ...") if err.is_terminal else contextlib.nullcontext() as status:
 
-        def tell(name: str, done: int) -> None:
+        def tell(name: str, done: int, total: int) -> None:
             if status is not None:
                 status.update(f"{name}: {done} of {total}")
 
-        yield tell
+        made = Runner(work.resolve() / "runs", width, tell)
+        yield made
+    made.close()
 
 
 def run(work: Any) -> Any:

@@ -21,9 +21,9 @@ from ragweave.eval_common import (
     Work,
     builder,
     context_of,
-    progress,
     report,
     run,
+    runner,
     source,
 )
 
@@ -38,6 +38,7 @@ def retrieval(
     hops: Annotated[int, typer.Option("--hops", min=1, max=10, help="Hops of the agent.")] = 3,
     k: Annotated[str, typer.Option("--k", help="Cut-offs, by commas.")] = "5,10",
     limit: Annotated[int, typer.Option("--limit", min=0, help="Queries asked; 0 means all.")] = 0,
+    width: Width = 1,
     work: Work = WORK,
     json_out: JsonOut = None,
     html: HtmlOut = None,
@@ -59,8 +60,10 @@ def retrieval(
 
     async def measured() -> dict[str, float]:
         prepared = await prepare(passages, corpus.stem, work.resolve())
-        figures = await measure(prepared, asked[: limit or None], ranker(prepared, chosen, hops), cuts)
-        return figures.mean()
+        rank = ranker(prepared, chosen, hops)
+        with runner(work, width) as made:
+            of = {"method": method, "hops": hops}
+            return (await measure(prepared, asked[: limit or None], rank, cuts, made, of)).mean()
 
     report(run(measured()), json_out, html, f"Retrieval: {queries.name}, {method}")
 
@@ -68,15 +71,19 @@ def retrieval(
 def evaluator(
     pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with qid, question, title, passage and label.")],
     evaluator: Annotated[str, typer.Option("--evaluator", help="small, llm, checkpoint or checkpoint:PATH.")] = "small",
+    width: Width = 1,
+    work: Work = WORK,
     json_out: JsonOut = None,
     html: HtmlOut = None,
 ) -> None:
     """Score labelled pairs and print auc, average_precision, ece and ms_per_pair."""
     from ragweave.evals.pairs import measure, read_pairs, scorer
     from ragweave.evals.report import reliability_plot
+    from ragweave.models.settings import model_settings
 
-    made = scorer(evaluator)
-    found = run(measure(read_pairs(pairs), made))
+    made, asked = scorer(evaluator), read_pairs(pairs)
+    with runner(work, width) as does:
+        found = run(measure(asked, made, does, {"evaluator": evaluator, "model": model_settings().chat}))
     report(found.figures(), json_out, html, f"Evaluator: {pairs.name}", [reliability_plot(found.bins())])
 
 
@@ -110,10 +117,9 @@ def answers(
     asked = source(questions, folder, library, None, work)
 
     async def measure() -> list[Any]:
-        with progress(len(asked.questions)) as tell:
+        with runner(work, width) as made:
             context = context_of(asked.library, mind, set_)
-            bench = Bench(asked.questions, context, asked.name_of, width, work / "runs", tell)
-            return await bench.ask(graph, build)
+            return await Bench(asked.questions, context, asked.name_of, made).ask(graph, build)
 
     outcomes = run(measure())
     if out:
@@ -223,7 +229,8 @@ def mixed(
 
     async def measured() -> dict[str, bench.System]:
         library = await bench.prepare(rows, work.resolve())
-        return await bench.compare(bench.Bench(library, context), asked)
+        with runner(work) as made:
+            return await bench.compare(bench.Bench(library, context), asked, made)
 
     found = run(measured())
     kinds = list(dict.fromkeys(["system", *(c for c in CORPORA if any(q.corpus == c for q in asked))]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,14 +23,11 @@ from ragweave.eval_common import (
     Work,
     builder,
     context_of,
-    progress,
     report,
     run,
+    runner,
     source,
 )
-
-if TYPE_CHECKING:
-    from ragweave.evals.ablate import Bench
 
 Limit = Annotated[int, typer.Option("--limit", min=0, help="Questions of each set; 0 means all, or 100 of --data.")]
 
@@ -63,10 +60,8 @@ def ablate(
     asked = source(questions, folder, library, data, work, limit)
 
     async def measure() -> dict[str, list[Any]]:
-        with progress(len(asked.questions)) as tell:
-            bench = runs.Bench(
-                asked.questions, context_of(asked.library, mind, set_), asked.name_of, width, work / "runs", tell
-            )
+        with runner(work, width) as made:
+            bench = runs.Bench(asked.questions, context_of(asked.library, mind, set_), asked.name_of, made)
             return await runs.ablate(bench, build, left_out)
 
     found = run(measure())
@@ -91,11 +86,12 @@ def frontier(
     work: Work = WORK,
     draw: Annotated[Path | None, typer.Option("--draw", metavar="OUT", help="Draw it, .svg or .png.")] = None,
     json_out: JsonOut = None,
+    html: HtmlOut = None,
 ) -> None:
     """Ask every graph, and set answered-correct against abstained, model calls and milliseconds."""
     from ragweave.api import GRAPHS
     from ragweave.evals import ablate as runs
-    from ragweave.evals.report import table, write_json
+    from ragweave.evals.report import curve_plot, html_table, page, table, write_json
     from ragweave.models.errors import InputError
 
     try:
@@ -107,18 +103,17 @@ def frontier(
 
     asked = source(questions, folder, library, data, work, limit)
 
-    async def measure() -> tuple[Bench, list[runs.Curve]]:
-        with progress(len(asked.questions)) as tell:
-            bench = runs.Bench(
-                asked.questions, context_of(asked.library, mind, set_), asked.name_of, width, work / "runs", tell
-            )
-            return bench, await runs.frontier(bench, {name: builder(name) for name in GRAPHS}, allowed)
+    async def measure() -> list[runs.Curve]:
+        with runner(work, width) as made:
+            bench = runs.Bench(asked.questions, context_of(asked.library, mind, set_), asked.name_of, made)
+            return await runs.frontier(bench, {name: builder(name) for name in GRAPHS}, allowed)
 
-    bench, curves = run(measure())
+    curves = run(measure())
+    title = f"{len(asked.questions)} questions, {mind} mind"
     rows = runs.frontier_rows(curves)
     typer.echo(table(runs.FRONTIER, rows))
     if draw:
-        runs.draw(curves, draw, f"{len(bench.questions)} questions, {mind} mind")
+        runs.draw(curves, draw, title)
     if json_out:
         flat = {
             f"{name}_{row[0]}_{row[1]}": float(row[at])
@@ -127,6 +122,19 @@ def frontier(
             if at > 1
         }
         write_json(json_out, flat)
+    if html:
+        held = [
+            curve_plot(
+                [(p.abstained, p.correct) for p in runs.sweep(curve.last())],
+                "abstained",
+                "answered correctly",
+                f"{curve.graph}: what is left when answers below a confidence are held back.",
+            )
+            for curve in curves
+        ]
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(page(f"Frontier: {title}", [html_table(runs.FRONTIER, rows), *held]), encoding="utf-8")
+        typer.echo(f"\nReport: {html}")
 
 
 def judge(
@@ -142,10 +150,7 @@ def judge(
     html: HtmlOut = None,
 ) -> None:
     """Let the configured chat model judge answers against a baseline: five criteria, and overall."""
-    import hashlib
-
     from ragweave.evals import judge as judges
-    from ragweave.evals.ledger import Ledger
     from ragweave.evals.report import html_table, table
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError, ModelError
@@ -159,8 +164,6 @@ def judge(
     model = chat("judge")
     if model is None:
         raise ModelError("judging needs a chat model, and none is configured", "set RAGWEAVE_CHAT (see docs/writer.md)")
-    read = {"a": a.read_bytes(), "b": b.read_bytes()}
-    digests = {name: hashlib.sha256(text).hexdigest() for name, text in read.items()}
     meter = Meter()
     columns = judges.columns(kind)
     sections: list[str] = []
@@ -168,28 +171,18 @@ def judge(
         "words_a": round(judges.mean_words([c.a for c in cases]), 1),
         "words_b": round(judges.mean_words([c.b for c in cases]), 1),
     }
-    for title, given, prefix in (
-        (f"A ({a.name}) against B ({b.name})", cases, ""),
-        ("Control: B against itself", judges.control(cases) if control else [], "control_"),
-    ):
-        if not given:
-            continue
-        run_of = {**digests, "protocol": kind, "runs": runs, "model": model.name, "prefix": prefix, "limit": limit}
-        ledger = Ledger(work / "runs", run_of)
-        with progress(len(given)) as tell:
-            found = run(
-                judges.judge(
-                    given,
-                    model,
-                    kind,
-                    runs=runs,
-                    width=width,
-                    meter=meter,
-                    ledger=ledger,
-                    on_done=lambda n, title=title, tell=tell: tell(title, n),  # type: ignore[misc]
-                )
-            )
-        ledger.close()
+    ours, habit = f"A ({a.name}) against B ({b.name})", "Control: B against itself"
+
+    async def measure() -> dict[str, list[judges.Judged]]:
+        with runner(work, width) as made:
+            out = {ours: await judges.judge(cases, model, kind, runs=runs, meter=meter, runner=made, name=ours)}
+            if control:
+                same = judges.control(cases)
+                out[habit] = await judges.judge(same, model, kind, runs=runs, meter=meter, runner=made, name=habit)
+            return out
+
+    for title, found in run(measure()).items():
+        prefix = "control_" if title == habit else ""
         for name, group in {"": found, **judges.by_kind(found)}.items():
             rows = judges.rows_of(group, kind)
             heading = f"{title}, {name}" if name else title

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ragweave.corpora.library import open_library
 from ragweave.evals.answers import Outcome, Question, ask_all, figures, question_of
 from ragweave.evals.bootstrap import paired
 from ragweave.evals.data import read_jsonl
-from ragweave.evals.ledger import Ledger
 from ragweave.evals.off import Off, without
+from ragweave.evals.runner import Runner
 from ragweave.graphs.base import through
 from ragweave.models.errors import InputError, MissingExtra
 from ragweave.nodes.context import Context
@@ -51,35 +52,28 @@ class Bench:
         questions: asked in every run.
         context: knobs of every run.
         name_of: what a cited file is called among the gold names.
-        width: conversations at the same time.
-        runs: folder for the ledgers of unfinished runs.
-        tell: told the name of a run and the number of its questions done.
+        runner: asks the conversations.
     """
 
     questions: Sequence[Question]
     context: Context
     name_of: Callable[[str], str]
-    width: int
-    runs: Path
-    tell: Callable[[str, int], None]
+    runner: Runner
 
     async def ask(self, name: str, build: Callable[[], Any], off: Sequence[Off] = (), **knobs: Any) -> list[Outcome]:
         """Ask every question of one graph, without the nodes that are off."""
         context = Context(**{**self.context.model_dump(exclude_unset=True), **knobs})
-        run = {"graph": build.__module__, "off": list(off), "context": context.model_dump(mode="json")}
-        ledger = Ledger(self.runs, {**run, "questions": [(q.id, q.text) for q in self.questions]})
+        held = await (await open_library(context.library)).about()
         with through(without(off)):
-            outcomes = await ask_all(
+            return await ask_all(
                 build,
                 self.questions,
                 context,
                 name_of=self.name_of,
-                width=self.width,
-                on_done=lambda n: self.tell(name, n),
-                ledger=ledger,
+                runner=self.runner,
+                name=name,
+                of={"library": asdict(held), "off": list(off)},
             )
-        ledger.close()
-        return outcomes
 
 
 async def ablate(bench: Bench, build: Callable[[], Any], off: Sequence[Off]) -> dict[str, list[Outcome]]:

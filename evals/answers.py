@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +11,9 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from ragweave.evals.ledger import Ledger
 from ragweave.evals.metrics import citation_precision, citation_recall, letter_score, rouge_l, says, token_f1
 from ragweave.evals.question_files import rows_of
+from ragweave.evals.runner import Row, Runner
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
@@ -127,52 +126,49 @@ async def ask_all(
     context: Context,
     *,
     name_of: Callable[[str], str] = lambda file: Path(file).name,
-    width: int = 2,
-    on_done: Callable[[int], None] = lambda n: None,
-    ledger: Ledger | None = None,
+    runner: Runner | None = None,
+    name: str = "",
+    of: Mapping[str, Any] | None = None,
 ) -> list[Outcome]:
-    """Ask every question of one graph, at most `width` conversations at the same time.
+    """Ask every question of one graph; a conversation is one unit, whose turns share a thread.
 
     Args:
-        build: the graph's `build`; turns that follow each other share a thread.
+        build: the graph's `build`.
         questions: in order; a turn stands after the one it follows.
         context: the run's knobs.
         name_of: what a cited file is called among the gold names.
-        width: conversations at the same time.
-        on_done: called with the number of questions done.
-        ledger: keeps finished conversations, so that a run that was stopped goes on where it was.
+        runner: asks the conversations; without one they are asked one after another.
+        name: of this run, for the runner.
+        of: what the answers depend on beside graph, knobs and questions.
     """
     graph = build().compile(checkpointer=InMemorySaver())
-    gate = asyncio.Semaphore(width)
-    outcomes: dict[str, Outcome] = {}
+    opened = {turns[0].id: turns for turns in conversations(questions)}
 
-    async def converse(turns: Sequence[Question]) -> None:
-        if ledger is not None and all(q.id in ledger.done for q in turns):
-            # A conversation is one unit: the memory of its first turns went with the process.
-            outcomes.update({q.id: _recalled(q, ledger.done[q.id]) for q in turns})
-            on_done(len(outcomes))
-            return
+    async def converse(turns: Sequence[Question]) -> Row:
         config: Any = {"configurable": {"thread_id": turns[0].id}, "recursion_limit": 500}
+        row: Row = {}
         for question in turns:
-            async with gate:
-                started = time.perf_counter()
-                sent: Any = {"messages": [("human", question.text)]}
-                state = await graph.ainvoke(sent, config, context=context, durability="exit")
-                seconds = time.perf_counter() - started
+            started = time.perf_counter()
+            sent: Any = {"messages": [("human", question.text)]}
+            state = await graph.ainvoke(sent, config, context=context, durability="exit")
+            seconds = time.perf_counter() - started
             answer: Answer = state["answer"]
             cited = [name_of(c.locator["file"]) for c in answer.citations if "file" in c.locator]
-            outcomes[question.id] = Outcome(question, answer, seconds, cited)
-            on_done(len(outcomes))
-        if ledger is not None:
-            for o in (outcomes[q.id] for q in turns):
-                ledger.add(o.question.id, answer=o.answer.model_dump(mode="json"), seconds=o.seconds, cited=o.cited)
+            row[question.id] = {"answer": answer.model_dump(mode="json"), "seconds": seconds, "cited": cited}
+        return row
 
-    await asyncio.gather(*(converse(turns) for turns in conversations(questions)))
-    return [outcomes[q.id] for q in questions]
-
-
-def _recalled(question: Question, row: Mapping[str, Any]) -> Outcome:
-    return Outcome(question, Answer.model_validate(row["answer"]), float(row["seconds"]), list(row["cited"]))
+    depends = {
+        **(of or {}),
+        "graph": build.__module__,
+        "context": context.model_dump(mode="json"),
+        "questions": [(q.id, q.text) for q in questions],
+    }
+    rows = await (runner or Runner()).each(name, opened, converse, depends)
+    found = {id: answered for row in rows for id, answered in row.items()}
+    return [
+        Outcome(q, Answer.model_validate(found[q.id]["answer"]), found[q.id]["seconds"], found[q.id]["cited"])
+        for q in questions
+    ]
 
 
 def conversations(questions: Sequence[Question]) -> list[list[Question]]:

@@ -8,9 +8,8 @@ read is counted and left out.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,7 +18,7 @@ from pydantic import BaseModel, Field, create_model
 
 from ragweave.evals.bootstrap import interval
 from ragweave.evals.data import read_jsonl
-from ragweave.evals.ledger import Ledger
+from ragweave.evals.runner import Row, Runner
 from ragweave.models.chat import Chat
 from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter
@@ -129,41 +128,30 @@ async def judge(
     protocol: Protocol,
     *,
     runs: int = 1,
-    width: int = 4,
     meter: Meter | None = None,
-    ledger: Ledger | None = None,
-    on_done: Callable[[int], None] = lambda n: None,
+    runner: Runner | None = None,
+    name: str = "",
 ) -> list[Judged]:
-    """Judge every case, at most `width` at the same time.
+    """Judge every case.
 
     Args:
         cases: answers to compare.
         model: the judge.
         protocol: `pairs` asks for winners with either answer first, `scores` for 1 to 5 against the baseline.
         runs: times that each verdict is asked for.
-        width: cases in flight.
         meter: counts calls, tokens and cost.
-        ledger: keeps finished cases, so that a run that was stopped goes on where it was.
-        on_done: called with the number of cases done.
+        runner: judges the cases; without one they are judged one after another.
+        name: of this run, for the runner.
     """
-    gate, spent = asyncio.Semaphore(width), meter or Meter()
-    done = 0
+    spent = meter or Meter()
 
-    async def one(case: Case) -> Judged:
-        nonlocal done
-        async with gate:
-            if ledger is not None and case.id in ledger.done:
-                row = ledger.done[case.id]
-                found = Judged(case, row["marks"], row["first"], row["unread"])
-            else:
-                found = await _judge_case(case, model, protocol, runs, spent)
-                if ledger is not None:
-                    ledger.add(case.id, marks=found.marks, first=found.first, unread=found.unread)
-        done += 1
-        on_done(done)
-        return found
+    async def one(case: Case) -> Row:
+        found = await _judge_case(case, model, protocol, runs, spent)
+        return {"marks": found.marks, "first": found.first, "unread": found.unread}
 
-    return list(await asyncio.gather(*(one(c) for c in cases)))
+    of = {"cases": [astuple(c) for c in cases], "protocol": protocol, "runs": runs, "model": model.name}
+    rows = await (runner or Runner()).each(name, {c.id: c for c in cases}, one, of)
+    return [Judged(c, r["marks"], r["first"], r["unread"]) for c, r in zip(cases, rows, strict=True)]
 
 
 async def _judge_case(case: Case, model: Chat, protocol: Protocol, runs: int, meter: Meter) -> Judged:

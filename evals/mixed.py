@@ -6,8 +6,8 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.evals.bootstrap import Interval, interval, paired
 from ragweave.evals.metrics import recall_at
 from ragweave.evals.mixed_data import Asked
+from ragweave.evals.runner import Row, Runner
 from ragweave.graphs.search import graph as search
 from ragweave.models.errors import InputError
 from ragweave.nodes.context import Context
@@ -28,11 +29,17 @@ DEPTH = 5
 ROUTED, SURE, COARSE, ORACLE = "routed", "routed, first choice only", "routed, four labels", "oracle"
 SOFT = "routed, soft"
 UNIFIED, ONE_SPACE, RANDOM = "unified", "unified, one vector space", "random corpus"
+KNOBS: dict[str, dict[str, Any]] = {
+    COARSE: {"granularity": "modality"},
+    SOFT: {"route_by": "soft"},
+    UNIFIED: {"route_by": "unified"},
+}
+"""Ways of the graph beside the default, by what they set."""
 
 
-@dataclass
-class System:
-    """What one way of choosing corpora gave, a value per question in their order.
+@dataclass(frozen=True)
+class Way:
+    """What one way of choosing corpora gave for one question.
 
     Attributes:
         recall: recall@5.
@@ -41,17 +48,27 @@ class System:
         ms: milliseconds.
     """
 
+    recall: float
+    searched: float
+    right: float
+    ms: float
+
+
+@dataclass
+class System:
+    """What one way gave, a value per question in their order."""
+
     recall: list[float] = field(default_factory=list)
     searched: list[float] = field(default_factory=list)
     right: list[float] = field(default_factory=list)
     ms: list[float] = field(default_factory=list)
 
-    def add(self, recall: float, corpora: Sequence[str], gold: str, ms: float) -> None:
+    def add(self, way: Way) -> None:
         """Add one question."""
-        self.recall.append(recall)
-        self.searched.append(len(corpora))
-        self.right.append(float(gold in corpora))
-        self.ms.append(ms)
+        self.recall.append(way.recall)
+        self.searched.append(way.searched)
+        self.right.append(way.right)
+        self.ms.append(way.ms)
 
 
 async def prepare(rows: Sequence[Mapping[str, Any]], work: Path) -> Library:
@@ -87,14 +104,14 @@ class Bench:
 
     def __init__(self, library: Library, context: Context) -> None:
         self.library = library
-        self._base = {**context.model_dump(exclude_unset=True), "library": library.name, "expand_when": "never"}
+        self.base = {**context.model_dump(exclude_unset=True), "library": library.name, "expand_when": "never"}
         self._found: dict[tuple[str, tuple[str, ...]], tuple[list[str], float]] = {}
 
     async def routed(self, question: str, **knobs: Any) -> tuple[list[str], list[str], float]:
         """Return the rows found, the corpora searched, and milliseconds, as the graph does it."""
         began = time.perf_counter()
         sent: Any = {"messages": [("human", question)]}
-        context = Context(**{**self._base, **knobs, "top_k": DEPTH})
+        context = Context(**{**self.base, **knobs, "top_k": DEPTH})
         state = await search.ainvoke(sent, context=context)
         ms = (time.perf_counter() - began) * 1000
         corpora = [c for c in state["routes"][-1]["corpora"] if c != "none"]
@@ -115,48 +132,48 @@ class Bench:
         best = sorted(hits, key=lambda h: (-h.score, h.id))[:DEPTH]
         return await self.keys([h.id for h in best]), (time.perf_counter() - began) * 1000
 
+    async def ways(self, q: Asked, held: Sequence[Corpus]) -> dict[str, Way]:
+        """Ask one question in every way, one after another."""
+
+        def way(found: Sequence[str], corpora: Sequence[str], ms: float) -> Way:
+            return Way(recall_at(found, q.gold, DEPTH), len(corpora), float(q.corpus in corpora), ms)
+
+        found, corpora, ms = await self.routed(q.text)
+        out = {ROUTED: way(found, corpora, ms)}
+        first, ms = await self.of(q.text, corpora[:1]) if corpora else ([], 0.0)
+        out[SURE] = way(first, corpora[:1], ms)
+        for name, knobs in KNOBS.items():
+            out[name] = way(*await self.routed(q.text, **knobs))
+        found, ms = await self.of(q.text, [q.corpus])
+        out[ORACLE] = way(found, [q.corpus], ms)
+        found, ms = await self.one_space(q.text, held)
+        out[ONE_SPACE] = way(found, held, ms)
+        alone: dict[str, Way] = {}
+        for c in held:
+            found, ms = await self.of(q.text, [c])
+            alone[f"{c} alone"] = way(found, [c], ms)
+        # The mean over every corpus: what drawing one would give on average, without the noise of drawing.
+        drawn = [float(np.mean(values)) for values in zip(*(astuple(w) for w in alone.values()), strict=True)]
+        return {**out, RANDOM: Way(*drawn), **alone}
+
     async def keys(self, ids: Sequence[str]) -> list[str]:
         """Return the ids that the list gives its rows."""
         items = await self.library.items(ids)
         return [str(items[i].meta.get("key", "")) for i in ids if i in items]
 
 
-async def compare(
-    bench: Bench, asked: Sequence[Asked], on_done: Callable[[int], None] = lambda n: None
-) -> dict[str, System]:
-    """Ask every question in every way, one after another."""
+async def compare(bench: Bench, asked: Sequence[Asked], runner: Runner) -> dict[str, System]:
+    """Ask every question in every way."""
     held: list[Corpus] = [c for c in CORPORA if (await bench.library.counts()).get(c)]
-    names = [ROUTED, SURE, COARSE, SOFT, ORACLE, UNIFIED, ONE_SPACE, RANDOM, *(f"{c} alone" for c in held)]
-    out = {name: System() for name in names}
-    for n, q in enumerate(asked, 1):
 
-        def score(found: Sequence[str], gold: tuple[str, ...] = q.gold) -> float:
-            return recall_at(found, gold, DEPTH)
+    async def one(q: Asked) -> Row:
+        return {name: asdict(found) for name, found in (await bench.ways(q, held)).items()}
 
-        found, corpora, ms = await bench.routed(q.text)
-        out[ROUTED].add(score(found), corpora, q.corpus, ms)
-        first, ms = await bench.of(q.text, corpora[:1]) if corpora else ([], 0.0)
-        out[SURE].add(score(first), corpora[:1], q.corpus, ms)
-        found, corpora, ms = await bench.routed(q.text, granularity="modality")
-        out[COARSE].add(score(found), corpora, q.corpus, ms)
-        found, corpora, ms = await bench.routed(q.text, route_by="soft")
-        out[SOFT].add(score(found), corpora, q.corpus, ms)
-        found, ms = await bench.of(q.text, [q.corpus])
-        out[ORACLE].add(score(found), [q.corpus], q.corpus, ms)
-        found, corpora, ms = await bench.routed(q.text, route_by="unified")
-        out[UNIFIED].add(score(found), corpora, q.corpus, ms)
-        found, ms = await bench.one_space(q.text, held)
-        out[ONE_SPACE].add(score(found), held, q.corpus, ms)
-        alone = {c: await bench.of(q.text, [c]) for c in held}
-        for c, (found, ms) in alone.items():
-            out[f"{c} alone"].add(score(found), [c], q.corpus, ms)
-        # The mean over every corpus: what drawing one would give on average, without the noise of drawing.
-        expected = float(np.mean([score(found) for found, _ in alone.values()]))
-        out[RANDOM].recall.append(expected)
-        out[RANDOM].searched.append(1)
-        out[RANDOM].right.append(1 / len(held))
-        out[RANDOM].ms.append(float(np.mean([ms for _, ms in alone.values()])))
-        on_done(n)
+    of = {"library": bench.library.name, "base": bench.base, "questions": [astuple(q) for q in asked]}
+    out: dict[str, System] = {}
+    for row in await runner.each("questions", {q.id: q for q in asked}, one, of):
+        for name, found in row.items():
+            out.setdefault(name, System()).add(Way(**found))
     return out
 
 

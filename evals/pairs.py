@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from ragweave.evals.data import read_jsonl
 from ragweave.evals.evaluator import calibration_error
 from ragweave.evals.evaluator_data import Asked, idf_of
 from ragweave.evals.metrics import Bin, auc, average_precision, reliability
+from ragweave.evals.runner import Row, Runner
 from ragweave.models import relevance
 from ragweave.models.errors import InputError
 from ragweave.models.relevance import Passage, Scores
@@ -143,17 +145,36 @@ class Scored:
         return reliability(((self.floor + 1) / 2).tolist(), [bool(n) for n in self.labels])
 
 
-async def measure(groups: Sequence[Asked], make: Callable[[Sequence[Asked]], Scorer]) -> Scored:
-    """Score every pair, the candidates of a question together."""
+async def measure(
+    groups: Sequence[Asked],
+    make: Callable[[Sequence[Asked]], Scorer],
+    runner: Runner | None = None,
+    of: Mapping[str, Any] | None = None,
+) -> Scored:
+    """Score every pair, the candidates of a question together.
+
+    Args:
+        groups: questions with their candidates.
+        make: maker of the evaluator.
+        runner: scores the questions; without one they are scored one after another.
+        of: what the scores depend on beside the pairs: the evaluator.
+    """
     score = make(groups)
     # The first call loads weights; it is made once before the clock starts.
     await score(groups[0].question, groups[0].passages)
-    started = time.perf_counter()
-    found = [await score(g.question, g.passages) for g in groups]
-    seconds = time.perf_counter() - started
+
+    async def one(group: Asked) -> Row:
+        started = time.perf_counter()
+        found = await score(group.question, group.passages)
+        seconds = time.perf_counter() - started
+        return {"order": np.asarray(found.order).tolist(), "floor": np.asarray(found.floor).tolist(), "s": seconds}
+
+    pairs = [(g.question, [astuple(p) for p in g.passages], g.labels.tolist()) for g in groups]
+    units = {str(n): g for n, g in enumerate(groups)}
+    rows = await (runner or Runner()).each("pairs", units, one, {**(of or {}), "pairs": pairs})
     return Scored(
         np.concatenate([g.labels for g in groups]),
-        np.concatenate([np.asarray(s.order, dtype=np.float64) for s in found]),
-        np.concatenate([np.asarray(s.floor, dtype=np.float64) for s in found]),
-        seconds,
+        np.concatenate([np.asarray(r["order"], dtype=np.float64) for r in rows]),
+        np.concatenate([np.asarray(r["floor"], dtype=np.float64) for r in rows]),
+        sum(r["s"] for r in rows),
     )

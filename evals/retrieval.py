@@ -15,6 +15,7 @@ from ragweave.corpora.library import Library
 from ragweave.evals.corpus import Prepared
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import all_gold_at, mrr, ndcg_at, recall_at
+from ragweave.evals.runner import Row, Runner
 from ragweave.models.errors import InputError
 from ragweave.nodes.context import Context
 from ragweave.nodes.fuse import fused, score_items
@@ -156,16 +157,33 @@ async def measure(
     queries: Sequence[Query],
     rank: Callable[[str], Awaitable[Sequence[str]]],
     ks: Sequence[int] = (1, 5, 10),
+    runner: Runner | None = None,
+    of: Mapping[str, Any] | None = None,
 ) -> Figures:
-    """Run one ranking over the queries, one after another so that times mean something."""
-    figures = Figures()
-    for query in queries:
+    """Run one ranking over the queries.
+
+    Args:
+        prepared: the library.
+        queries: what is asked, and what answers it.
+        rank: gives item ids, best first.
+        ks: cut-offs.
+        runner: asks the queries; without one they are asked one after another, so that times mean something.
+        of: what the rankings depend on beside library and queries: the method.
+    """
+
+    async def one(query: Query) -> Row:
         started = time.perf_counter()
         ids = await rank(query.text)
         seconds = time.perf_counter() - started
         items = await prepared.library.items(ids)
-        ranked = list(dict.fromkeys(prepared.id_of(items[i].locator["file"]) for i in ids if i in items))
-        figures.add(ranked, query.gold, ks, seconds)
+        names = dict.fromkeys(prepared.id_of(items[i].locator["file"]) for i in ids if i in items)
+        return {"ranked": list(names), "seconds": seconds}
+
+    units = {str(n): q for n, q in enumerate(queries)}
+    depends = {**(of or {}), "library": prepared.library.name, "queries": [q.text for q in queries]}
+    figures = Figures()
+    for query, row in zip(queries, await (runner or Runner()).each("queries", units, one, depends), strict=True):
+        figures.add(row["ranked"], query.gold, ks, row["seconds"])
     return figures
 
 

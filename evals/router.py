@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,11 @@ import numpy as np
 
 from ragweave.evals.data import Routed
 from ragweave.evals.metrics import Bin, accuracy, ece, reliability
+from ragweave.evals.runner import Row, Runner
 from ragweave.models import router
 
 Classify = Callable[[str], Awaitable[str | None]]
 """Asks a language model for the label of a question; None where its reply cannot be read."""
-
-WIDTH = 8
-"""Questions asked of a language model at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,50 +46,68 @@ def best(probabilities: dict[str, float]) -> str:
     return min(probabilities, key=lambda k: (-probabilities[k], k))
 
 
-def by_head(questions: Sequence[str], path: Path = router.HEAD) -> list[Decision]:
-    """Route with the small head, one question at a time."""
-    return by_classifier(questions, lambda question: router.predict(question, path))
+Answer = Callable[[str], Awaitable[Decision]]
+"""Routes one question."""
 
 
-def by_classifier(questions: Sequence[str], predict: Callable[[str], dict[str, float]]) -> list[Decision]:
-    """Route with any classifier that gives probabilities, one question at a time; the first call loads it, untimed."""
+def by_head(path: Path = router.HEAD) -> Answer:
+    """Return the small head as a router."""
+    return by_classifier(lambda question: router.predict(question, path))
+
+
+def by_classifier(predict: Callable[[str], dict[str, float]]) -> Answer:
+    """Return any classifier that gives probabilities as a router; the first call loads it, untimed."""
     predict("warm up")
-    out = []
-    for question in questions:
+
+    async def one(question: str) -> Decision:
         started = time.perf_counter()
         p = predict(question)
         ms = (time.perf_counter() - started) * 1000
-        label = best(p)
-        out.append(Decision(p, label, p[label], ms))
-    return out
+        return Decision(p, best(p), p[best(p)], ms)
+
+    return one
 
 
-async def by_model(
-    questions: Sequence[str], classify: Classify, labels: Sequence[str], path: Path = router.HEAD, width: int = WIDTH
-) -> list[Decision]:
-    """Route with a language model; a reply that is no label falls back to the small head, never to chance.
+def by_model(classify: Classify, labels: Sequence[str], path: Path = router.HEAD) -> Answer:
+    """Return a language model as a router; a reply that is no label falls back to the small head, never to chance.
 
     Args:
-        questions: as asked.
         classify: asks the model.
         labels: vocabulary; anything else counts as unreadable.
         path: head to fall back to.
-        width: questions in flight.
     """
-    gate = asyncio.Semaphore(width)
 
     async def one(question: str) -> Decision:
-        async with gate:
-            started = time.perf_counter()
-            label = await classify(question)
-            if label in labels:
-                ms = (time.perf_counter() - started) * 1000
-                return Decision({k: float(k == label) for k in labels}, str(label), 1.0, ms, calls=1)
-            p = await asyncio.to_thread(router.predict, question, path)
+        started = time.perf_counter()
+        label = await classify(question)
+        if label in labels:
             ms = (time.perf_counter() - started) * 1000
-            return Decision(p, best(p), p[best(p)], ms, calls=1, fell_back=True)
+            return Decision({k: float(k == label) for k in labels}, str(label), 1.0, ms, calls=1)
+        p = await asyncio.to_thread(router.predict, question, path)
+        ms = (time.perf_counter() - started) * 1000
+        return Decision(p, best(p), p[best(p)], ms, calls=1, fell_back=True)
 
-    return list(await asyncio.gather(*(one(q) for q in questions)))
+    return one
+
+
+async def decide(
+    questions: Sequence[str], answer: Answer, runner: Runner | None = None, of: Mapping[str, Any] | None = None
+) -> list[Decision]:
+    """Route every question.
+
+    Args:
+        questions: as asked.
+        answer: the router.
+        runner: asks it; without one the questions are asked one after another.
+        of: what the decisions depend on beside the questions: the router.
+    """
+
+    async def one(question: str) -> Row:
+        return asdict(await answer(question))
+
+    units = {str(n): q for n, q in enumerate(questions)}
+    rows = await (runner or Runner()).each("questions", units, one, {**(of or {}), "questions": list(questions)})
+    return [Decision(**row) for row in rows]
 
 
 def ensemble(small: Sequence[Decision], large: Sequence[Decision], threshold: float) -> list[Decision]:

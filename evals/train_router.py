@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ragweave.evals.data import Routed, groups
 from ragweave.evals.router_design import Bags, Design, Floats, Linear, Rows, blocks
+from ragweave.evals.runner import Row, Runner
 from ragweave.evals.templates import Template
 from ragweave.models.errors import InputError
 from ragweave.models.router_features import WordClasses, content_words, embed, featurise
@@ -265,13 +266,14 @@ def _hashes(texts: Sequence[str]) -> NDArray[np.uint32]:
     return np.array([int.from_bytes(d, "big") for d in digests], dtype=np.uint32)
 
 
-def cross_validate(
+async def cross_validate(
     rows: Sequence[Routed],
     templates: Sequence[Template],
     names: Sequence[str],
     number: int = 5,
     seed: int = 0,
     progress: Progress = logger.info,
+    runner: Runner | None = None,
 ) -> list[dict[str, float]]:
     """Return label probabilities for each public row by a head that saw neither it nor its near-duplicates.
 
@@ -282,17 +284,25 @@ def cross_validate(
         number: folds.
         seed: of the folds.
         progress: called with a line per fold.
+        runner: does the folds; without one they are done one after another.
     """
     group = groups([r.query for r in rows])
     labels = np.array([names.index(r.label) for r in rows], dtype=np.int64)
-    out: list[dict[str, float]] = [{} for _ in rows]
-    for i, (train, test) in enumerate(folds(labels, group, number, seed), 1):
+
+    async def one(fold: tuple[int, Rows, Rows]) -> Row:
+        i, train, test = fold
         head = fit(Corpus.of([rows[j] for j in train], templates, names), lambda _: None)
-        for j in test:
-            out[j] = dict(zip(names, head.probabilities(rows[j].query).tolist(), strict=True))
-        right = np.mean([max(out[j], key=lambda k: out[j][k]) == rows[j].label for j in test])
+        out = [dict(zip(names, head.probabilities(rows[j].query).tolist(), strict=True)) for j in test]
+        right = np.mean([max(p, key=lambda k: p[k]) == rows[j].label for p, j in zip(out, test, strict=True)])
         progress(f"fold {i} of {number}: {len(test)} held-out questions, accuracy {right:.3f}")
-    return out
+        return {"rows": test.tolist(), "probabilities": out}
+
+    parts = enumerate(folds(labels, group, number, seed), 1)
+    units = {str(i): (i, train, test) for i, (train, test) in parts}
+    of = {"rows": [(r.query, r.label) for r in rows], "templates": [str(t) for t in templates], "seed": seed}
+    done = await (runner or Runner()).each("folds", units, one, of)
+    found = {j: p for fold in done for j, p in zip(fold["rows"], fold["probabilities"], strict=True)}
+    return [found[j] for j in range(len(rows))]
 
 
 def leave_one_source_out(

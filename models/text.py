@@ -91,20 +91,27 @@ def words(text: str) -> list[str]:
     >>> words("RRF's k=60, 知识图谱")
     ['rrf', 's', 'k', '60', '知识', '识图', '图谱']
     """
-    out: list[str] = []
-    for token in _TOKEN.findall(fold(text)):
-        if _UNSPACED_RUN.match(token):
-            out.extend([token] if len(token) == 1 else [token[i : i + 2] for i in range(len(token) - 1)])
-        elif _NUMBERISH.fullmatch(token):
-            out.append(token.replace(",", ""))
-        else:
-            out.extend(p for p in _INNER.split(token) if p)
-    return out
+    return [w for token in _TOKEN.findall(fold(text)) for w in _parts(token)]
+
+
+@lru_cache(maxsize=20_000)
+def _parts(token: str) -> tuple[str, ...]:
+    """Return the words of a folded token; kept, because texts repeat their tokens."""
+    if _UNSPACED_RUN.match(token):
+        return (token,) if len(token) == 1 else tuple(token[i : i + 2] for i in range(len(token) - 1))
+    if _NUMBERISH.fullmatch(token):
+        return (token.replace(",", ""),)
+    return tuple(p for p in _INNER.split(token) if p)
+
+
+@lru_cache(maxsize=20_000)
+def _stems(token: str) -> tuple[str, ...]:
+    return tuple(stem(w) for w in _parts(token))
 
 
 def terms(text: str) -> list[str]:
     """Return index terms: stemmed words, stop words kept (BM25 weighs them down by itself)."""
-    return [stem(w) for w in words(text)]
+    return [s for token in _TOKEN.findall(fold(text)) for s in _stems(token)]
 
 
 def content_terms(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import PurePath
 
 from ragweave.corpora.images.texts import described
@@ -37,9 +38,11 @@ def best_window(text: str, query: str, limit: int = TEXT_LIMIT) -> tuple[int, in
     """Return [start, end) of the stretch of sentences that covers the query best; all of a text within the limit."""
     if len(text) <= limit:
         return 0, len(text)
-    wanted = set(content_terms(query))
-    spans = [part for a, b in sentences(text) for part in pieces(text, a, b, _WINDOW)]
-    hits = [len(wanted & set(terms(text[a:b]))) for a, b in spans]
+    spans, holding = _places_of(text)
+    hits = [0] * len(spans)
+    for term in content_terms(query):
+        for n in holding.get(term, ()):
+            hits[n] += 1
     best, window = (-1.0, 0), (0, min(len(text), limit))
     left = 0
     covered = 0
@@ -51,6 +54,20 @@ def best_window(text: str, query: str, limit: int = TEXT_LIMIT) -> tuple[int, in
         if (covered, -left) > best:
             best, window = (covered, -left), (spans[left][0], min(end, spans[left][0] + limit))
     return window
+
+
+@lru_cache(maxsize=64)
+def _places_of(text: str) -> tuple[list[tuple[int, int]], dict[str, list[int]]]:
+    """Return the stretches of a long text, and the numbers of those that hold each term.
+
+    Kept, because what a library holds of long texts (whole recordings, say) is read again for each question.
+    """
+    spans = [part for a, b in sentences(text) for part in pieces(text, a, b, _WINDOW)]
+    holding: dict[str, list[int]] = {}
+    for n, (a, b) in enumerate(spans):
+        for term in set(terms(text[a:b])):
+            holding.setdefault(term, []).append(n)
+    return spans, holding
 
 
 def pieces(text: str, start: int, end: int, limit: int = TEXT_LIMIT) -> list[tuple[int, int]]:

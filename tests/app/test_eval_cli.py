@@ -22,7 +22,8 @@ def run(app, *arguments):
 
 
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "router.jsonl"
     path.write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
     return path

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from ragweave import cli
 from ragweave.evals.ablate import FULL, Bench, ablate, difference, draw, flat, frontier, public_set, rows_of, sweep
 from ragweave.evals.answers import Outcome, Question
-from ragweave.evals.ledger import Ledger
 from ragweave.evals.off import OFF
+from ragweave.evals.runner import Runner
 from ragweave.graphs import agent, crag
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer, Sentence
@@ -40,7 +40,7 @@ def outcome(question: Question, text: str, confidence: float = 0.5) -> Outcome:
 @pytest.fixture
 async def bench(home: Path, tmp_path: Path) -> Bench:
     await build_library(tmp_path / "files", TEXTS)
-    return Bench(QUESTIONS, Context(mind="small"), lambda f: Path(f).name, 2, tmp_path / "runs", lambda name, n: None)
+    return Bench(QUESTIONS, Context(mind="small"), lambda f: Path(f).name, Runner(tmp_path / "runs", 2))
 
 
 async def test_every_node_is_left_out_in_turn_and_compared_with_the_whole(bench: Bench) -> None:
@@ -62,33 +62,25 @@ async def test_graphs_built_afterwards_are_whole_again(bench: Bench) -> None:
     assert (before[1].verdict, after[1].verdict) != ("correct", "wrong") and after[1].verdict == "correct"
 
 
-async def test_a_stopped_run_goes_on_where_it_was(bench: Bench) -> None:
+async def test_a_stopped_comparison_keeps_the_runs_that_were_finished(bench: Bench, tmp_path: Path) -> None:
     class Stop(Exception): ...
 
-    def stop(name: str, done: int) -> None:
-        if done == 2:
+    def stop(name: str, done: int, total: int) -> None:
+        if (name, done) == ("without reason", 2):
             raise Stop
 
-    stopping = Bench(bench.questions, bench.context, bench.name_of, 1, bench.runs, stop)
+    def on(runner: Runner) -> Bench:
+        return Bench(bench.questions, bench.context, bench.name_of, runner)
+
     with pytest.raises(Stop):
-        await stopping.ask("x", agent.build)
-    (file,) = bench.runs.iterdir()
-    assert len([line for line in file.read_text().splitlines() if line]) == 1
-    asked: list[int] = []
-    going_on = Bench(bench.questions, bench.context, bench.name_of, 1, bench.runs, lambda name, n: asked.append(n))
-    outcomes = await going_on.ask("x", agent.build)
-    assert [o.verdict for o in outcomes] == ["correct", "correct", "abstained"]
-    assert not list(bench.runs.iterdir()), "a run that came to its end is measured anew the next time"
-
-
-def test_a_torn_line_of_a_ledger_costs_that_question_alone(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path, {"a": 1})
-    ledger.add("1", x=1)
-    with ledger.path.open("a") as file:
-        file.write('\n{"id": "2", "x"')
-    ledger.add("3", x=3)
-    assert set(Ledger(tmp_path, {"a": 1}).done) == {"1", "3"}
-    assert Ledger(tmp_path, {"a": 2}).done == {}, "another run has another file"
+        await ablate(on(Runner(tmp_path / "runs", 1, stop)), agent.build, ["reason"])
+    held = sorted(len(path.read_text().split()) > 0 for path in (tmp_path / "runs").iterdir())
+    assert held == [True, True], "one file for the whole graph, one for the run that was stopped"
+    again = Runner(tmp_path / "runs")
+    found = await ablate(on(again), agent.build, ["reason"])
+    assert [o.verdict for o in found[FULL]] == ["correct", "correct", "abstained"]
+    again.close()
+    assert not list((tmp_path / "runs").iterdir())
 
 
 def test_the_sweep_holds_back_the_least_sure_answers_first() -> None:

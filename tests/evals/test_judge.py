@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from ragweave import cli
 from ragweave.evals.judge import ASPECTS, CRITERIA, TRIES, Case, control, flat, judge, read_cases, rows_of
-from ragweave.evals.ledger import Ledger
+from ragweave.evals.runner import Runner
 from ragweave.models.chat import chat, override
 from ragweave.models.errors import InputError, ModelError
 from ragweave.testing import ScriptedChat
@@ -80,7 +80,7 @@ async def test_a_second_try_that_can_be_read_counts() -> None:
     replies = iter(["?", "?"])
     good = {a: {"winner": "1"} for a in ASPECTS}
     model = ScriptedChat(react=lambda messages: next(replies, good))
-    found = await judged(model, cases=CASES[:1], width=1)
+    found = await judged(model, cases=CASES[:1])
     assert found[0].unread == 0 and len(found[0].marks["overall"]) == 2
 
 
@@ -98,10 +98,15 @@ async def test_what_an_answer_says_to_the_judge_stays_inside_its_quotes() -> Non
 
 
 async def test_a_stopped_judgement_goes_on_and_asks_only_what_is_left(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path, {"x": 1})
-    await judged(says(lambda first, second: "1"), cases=CASES[:1], ledger=ledger)
+    class Stop(Exception): ...
+
+    def stop(name: str, done: int, total: int) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        await judged(says(lambda first, second: "1"), runner=Runner(tmp_path, 1, stop))
     model = says(lambda first, second: "1" if "good" in first else "2")
-    found = await judged(model, ledger=Ledger(tmp_path, {"x": 1}))
+    found = await judged(model, runner=Runner(tmp_path))
     assert len(model.calls) == 2 and [j.case.id for j in found] == ["1", "2"]
 
 

@@ -12,8 +12,8 @@ def decision(label, confidence, ms=1.0, calls=0):
     return r.Decision({k: confidence if k == label else rest for k in LABELS}, label, confidence, ms, calls)
 
 
-def test_the_head_routes_with_its_calibrated_confidence():
-    found = r.by_head(QUESTIONS)
+async def test_the_head_routes_with_its_calibrated_confidence():
+    found = await r.decide(QUESTIONS, r.by_head())
     assert [d.label for d in found[:2]] == ["image", "video"]
     assert all(d.confidence == max(d.probabilities.values()) for d in found)
     assert all(d.calls == 0 and d.ms > 0 for d in found)
@@ -25,8 +25,8 @@ async def test_the_models_word_counts_and_an_unreadable_one_falls_back_to_the_he
     async def classify(question):
         return next(replies)
 
-    found = await r.by_model(QUESTIONS, classify, LABELS, width=1)
-    small = r.by_head(QUESTIONS)
+    found = await r.decide(QUESTIONS, r.by_model(classify, LABELS))
+    small = await r.decide(QUESTIONS, r.by_head())
     assert (found[0].label, found[0].confidence, found[0].fell_back) == ("clip", 1.0, False)
     assert [d.fell_back for d in found[1:]] == [True, True]
     assert [d.label for d in found[1:]] == [d.label for d in small[1:]]

@@ -78,8 +78,8 @@ def test_the_overlap_with_the_training_questions_is_counted(trained):
     assert overlap(trained, [known.upper().rstrip("?"), "When was the sun bought?"]) == 1
 
 
-def test_cross_validation_gives_every_row_a_prediction_it_was_not_trained_on():
-    found = cross_validate(rows(), [], NAMES, number=3, progress=lambda line: None)
+async def test_cross_validation_gives_every_row_a_prediction_it_was_not_trained_on():
+    found = await cross_validate(rows(), [], NAMES, number=3, progress=lambda line: None)
     assert all(sum(p.values()) == pytest.approx(1) for p in found)
     right = [max(p, key=lambda k: p[k]) == r.label for p, r in zip(found, rows(), strict=True)]
     assert np.mean(right) > 0.9

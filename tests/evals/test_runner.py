@@ -1,0 +1,183 @@
+"""A run that was stopped or killed goes on where it was, whatever is measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ragweave import cli
+from ragweave.cli_common import Stopped
+from ragweave.evals.runner import Ledger, Runner
+
+UNITS = {str(n): n for n in range(6)}
+
+
+async def double(n: int) -> dict[str, Any]:
+    return {"twice": 2 * n}
+
+
+async def test_rows_come_in_the_order_of_the_units_whatever_the_width(tmp_path: Path) -> None:
+    for width in (1, 4):
+        told: list[tuple[str, int, int]] = []
+        runner = Runner(tmp_path, width, lambda *told_now, told=told: told.append(told_now))  # type: ignore[misc]
+        rows = await runner.each("x", UNITS, double, {"width": width})
+        assert [r["twice"] for r in rows] == [0, 2, 4, 6, 8, 10]
+        assert told == [("x", n, 6) for n in range(1, 7)]
+
+
+async def test_a_unit_that_fails_stops_the_rest_and_what_was_done_is_kept(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    async def fails(n: int) -> dict[str, Any]:
+        seen.append(n)
+        if n == 3:
+            raise ValueError(n)
+        return await double(n)
+
+    with pytest.raises(ValueError, match="3"):
+        await Runner(tmp_path).each("x", UNITS, fails, {})
+    assert seen == [0, 1, 2, 3]
+    again = Runner(tmp_path)
+    seen.clear()
+
+    async def counted(n: int) -> dict[str, Any]:
+        seen.append(n)
+        return await double(n)
+
+    rows = await again.each("x", UNITS, counted, {})
+    assert seen == [3, 4, 5] and rows[0] == {"twice": 0}
+    again.close()
+    assert not os.listdir(tmp_path), "a command that came to its end is measured anew the next time"
+
+
+async def test_what_the_rows_depend_on_tells_runs_apart(tmp_path: Path) -> None:
+    await Runner(tmp_path).each("x", UNITS, double, {"model": "a"})
+    for of, units in (({"model": "b"}, UNITS), ({"model": "a"}, {**UNITS, "6": 6})):
+        seen: list[int] = []
+
+        async def counted(n: int, seen: list[int] = seen) -> dict[str, Any]:
+            seen.append(n)
+            return {}
+
+        await Runner(tmp_path).each("x", units, counted, of)
+        assert len(seen) == len(units)
+
+
+async def test_without_a_folder_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runner = Runner()
+    assert len(await runner.each("x", UNITS, double, {})) == 6
+    runner.close()
+    assert not os.listdir(tmp_path)
+
+
+def test_a_torn_line_of_a_ledger_costs_that_unit_alone(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path, {"a": 1})
+    ledger.add("1", {"x": 1})
+    assert ledger.path is not None
+    with ledger.path.open("a") as file:
+        file.write('\n{"id": "2", "row"')
+    ledger.add("3", {"x": 3})
+    assert Ledger(tmp_path, {"a": 1}).done == {"1": {"x": 1}, "3": {"x": 3}}
+    assert Ledger(tmp_path, {"a": 2}).done == {}, "another run has another file"
+
+
+KILLED = """
+import asyncio, os, sys
+from pathlib import Path
+from ragweave.evals.runner import Runner
+
+async def do(n):
+    if n == int(sys.argv[2]):
+        os.kill(os.getpid(), 9)
+    print(n, flush=True)
+    return {"n": n}
+
+asyncio.run(Runner(Path(sys.argv[1])).each("x", {str(n): n for n in range(6)}, do, {}))
+"""
+
+
+def test_a_killed_process_costs_the_unit_in_flight(tmp_path: Path) -> None:
+    def started(dies_at: int) -> str:
+        words = [sys.executable, "-c", KILLED, str(tmp_path), str(dies_at)]
+        return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False).stdout
+
+    assert started(3).split() == ["0", "1", "2"]
+    assert started(9).split() == ["3", "4", "5"]
+
+
+def written(path: Path, rows: list[dict[str, Any]]) -> str:
+    path.write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
+    return str(path)
+
+
+PASSAGES = [{"id": "a", "title": "Pump", "text": "The pump stands in the cellar."}]
+PASSAGES += [{"id": "b", "title": "Rye", "text": "Rye is milled in autumn."}]
+
+
+def router(folder: Path) -> list[str]:
+    rows = [{"query": q, "label": "image"} for q in ("What colour is the car in the photo?", "And the bus?", "A map?")]
+    return ["router", "--data", written(folder / "d.jsonl", rows)]
+
+
+def retrieval(folder: Path) -> list[str]:
+    asked = [
+        {"id": str(n), "question": q, "gold": ["a"]} for n, q in enumerate(("Where is the pump?", "Pump?", "Rye?"))
+    ]
+    corpus = written(folder / "c.jsonl", PASSAGES)
+    return ["retrieval", "--corpus", corpus, "--queries", written(folder / "q.jsonl", asked), "--method", "hybrid"]
+
+
+def evaluator(folder: Path) -> list[str]:
+    rows = [
+        {"qid": str(n), "question": q, "passage": p["text"], "label": int(p["id"] == "a")}
+        for n, q in enumerate(("Where is the pump?", "Where does it stand?", "What is in the cellar?"))
+        for p in PASSAGES
+    ]
+    return ["evaluator", "--pairs", written(folder / "p.jsonl", rows)]
+
+
+def mixed(folder: Path) -> list[str]:
+    items = [{"kind": "paragraph", **p} for p in PASSAGES]
+    asked = [
+        {"id": str(n), "question": q, "gold": ["a"]} for n, q in enumerate(("Where is the pump?", "Pump?", "Rye?"))
+    ]
+    return ["mixed", "--items", written(folder / "i.jsonl", items), "--questions", written(folder / "q.jsonl", asked)]
+
+
+def answers(folder: Path) -> list[str]:
+    (folder / "files").mkdir()
+    for p in PASSAGES:
+        (folder / "files" / f"{p['id']}.md").write_text(p["text"], encoding="utf-8")
+    asked = [{"id": str(n), "question": q, "answers": ["cellar"]} for n, q in enumerate(("Where?", "Pump?", "Rye?"))]
+    return ["answers", "--folder", str(folder / "files"), "--questions", written(folder / "q.jsonl", asked)]
+
+
+@pytest.mark.parametrize("command", [router, retrieval, evaluator, mixed, answers])
+def test_every_command_goes_on_after_an_interrupt(
+    command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add, done, stop_at = Ledger.add, [0], [2]
+
+    def counted(self: Ledger, id: str, row: dict[str, Any]) -> None:
+        if done[0] == stop_at[0]:
+            raise KeyboardInterrupt
+        done[0] += 1
+        add(self, id, row)
+
+    monkeypatch.setattr(Ledger, "add", counted)
+    words = ["eval", *command(tmp_path), "--work", str(tmp_path / "w"), "--json", str(tmp_path / "r.json")]
+    stopped = CliRunner().invoke(cli.app, words)
+    assert isinstance(stopped.exception, Stopped) and "goes on" in str(stopped.exception)
+    done[0], stop_at[0] = 0, 99
+    finished = CliRunner().invoke(cli.app, words)
+    assert finished.exit_code == 0, finished.output
+    assert done[0] == 1, "two of three units were done already"
+    assert json.loads((tmp_path / "r.json").read_text()) and not list((tmp_path / "w/runs").iterdir())
