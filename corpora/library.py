@@ -42,6 +42,9 @@ _TRIES = 3
 PRIOR = 50
 """Items that a small library is taken to stand beside when the rarity of a word is judged."""
 
+_COUNTED: tuple[Corpus, ...] = ("paragraph", "clip")
+"""Corpora over which the rarity of a word is told: every text stands in one of them once."""
+
 
 class Library:
     """One library, open for questions; safe to share between tasks and threads.
@@ -164,7 +167,7 @@ class Library:
         return await asyncio.to_thread(known)
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
-        """Return the inverse document frequency of stemmed terms over the paragraph items.
+        """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.
 
         It is log((N + PRIOR + 1) / (df + 1.5)), never below 0: as if PRIOR further items, one of them with the term,
         stood in the library. Without them a word that a library of three items lacks would outweigh all others.
@@ -209,8 +212,9 @@ class Library:
     def _idf(self, terms: list[str]) -> dict[str, float]:
         with self._held.catalog.engine.begin() as connection:
             at = generation_of(connection, self.id)
-            total, frequency = self._frequencies["paragraph"].of(connection, at, terms)
-        return {t: max(0.0, math.log((total + PRIOR + 1) / (df + 1.5))) for t, df in frequency.items()}
+            counted = [self._frequencies[corpus].of(connection, at, terms) for corpus in _COUNTED]
+        total = sum(items for items, _ in counted) + PRIOR + 1
+        return {t: max(0.0, math.log(total / (sum(df[t] for _, df in counted) + 1.5))) for t in dict.fromkeys(terms)}
 
     def _remove(self, source_id: str) -> None:
         settings = corpora_settings()

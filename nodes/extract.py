@@ -7,24 +7,20 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ragweave.models.embed import encoder
-from ragweave.models.text import STOP, content_terms, fold, names, numbers, sentences, terms, words
+from ragweave.models.text import content_terms, fold, names, numbers, sentences, terms, words
 from ragweave.nodes.bridges import Chain
 from ragweave.nodes.state import Strip
+from ragweave.nodes.utterances import parts_of, spoken
 
 _LEANS = re.compile(
     r"^(?:it|they|he|she|this|these|those|such|his|her|their|its)\b|\b(?:these|those|such) \w+"
     r"|^(?:这|那|它|他|她|其|该|此)",
     re.I,
 )
-_SPEAKER = re.compile(r"^\s*[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){0,3}:\s+")
-"""The name of a speaker before what is said."""
 _ATTRIBUTED = re.compile(
     r"\b(?:sa(?:y|ys|id)|think|thinks|thought|tells?|told|explain|mention|talk|argue|ask|answer)", re.I
 )
 """Words of a question that asks what somebody says: there the name of the speaker counts."""
-_GOES_ON = STOP | {"like"}
-"""Last words of a line that the next one completes."""
-_NEXT_LINE = re.compile(r"(?<![,&-])[ \t]*\n+[ \t]*(?=[^\sa-z])")
 _HEADING = re.compile(r"(?=[A-Z])(?:[^\W\d]+[\s'’-]+){0,7}[^\W\d]+")
 """A few words without a full stop or a number, begun with a capital: a heading that stands in the text as a line."""
 ASKED_WEIGHT = 0.5
@@ -155,7 +151,7 @@ def rank(
     """
     chain = chain or Chain()
     asked = asked_part(question)
-    spans = [(s, a, b) for s in strips for a, b in parts_of(s) if _says(s["text"][a:b], s["title"])]
+    spans = [(s, a, b) for s in strips for a, b in parts_of(s) if _says(s["text"][a:b], s["title"], question)]
     if not spans:
         return []
     vectors = encoder().texts([s["text"][a:b] for s, a, b in spans])
@@ -164,7 +160,7 @@ def rank(
     out: list[Extract] = []
     for i, (strip, a, b) in enumerate(spans):
         sentence = strip["text"][a:b]
-        said = sentence if _ATTRIBUTED.search(question) else spoken(sentence)
+        said = sentence if _ATTRIBUTED.search(question) else spoken(sentence, question)
         have = frozenset(terms(f"{strip['title']} {said}"))
         fit = fits(kind, question, sentence)
         value = (1 - ASKED_WEIGHT) * _share(wanted, have, idf) + ASKED_WEIGHT * _share(content_terms(asked), have, idf)
@@ -175,43 +171,18 @@ def rank(
     return sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start))
 
 
-def parts_of(strip: Strip) -> list[tuple[int, int]]:
-    """Return [start, end) of the sentences of a strip; of a recording also those of the lines of a slide.
-
-    Slides put no full stops. A line that goes on in small letters belongs to the one before it.
-    """
-    text = strip["text"]
-    if strip["locator"].get("kind") != "time":
-        return sentences(text)
-    out: list[tuple[int, int]] = []
-    for start, end in sentences(text):
-        begin = start
-        for m in _NEXT_LINE.finditer(text, start, end):
-            last = text[begin : m.start()].rsplit(None, 1)[-1:]
-            if last and last[0].lower() not in _GOES_ON:
-                out.append((begin, m.start()))
-                begin = m.end()
-        out.append((begin, end))
-    return out
-
-
 def _follows(e: Extract, ends: Set[tuple[str, int]]) -> bool:
     gap = e.strip["text"][: e.start].rstrip()
     return (e.strip["id"], len(gap)) in ends
 
 
-def _says(sentence: str, title: str) -> bool:
+def _says(sentence: str, title: str, question: str) -> bool:
     """Tell whether a sentence says more than its title does: headings and page titles stand in texts as sentences."""
-    plain = spoken(sentence)
+    plain = spoken(sentence, question)
     said = words(plain)
     if plain != sentence and len(content_terms(plain)) < 2:
         return False
     return len(said) >= 3 and not set(said) <= set(words(title)) and not _HEADING.fullmatch(sentence.strip())
-
-
-def spoken(sentence: str) -> str:
-    """Return what a speaker says, without the name that a transcript puts before it; a name alone answers nothing."""
-    return _SPEAKER.sub("", sentence, count=1)
 
 
 def with_context(chosen: Sequence[Extract], limit: int) -> list[Extract]:

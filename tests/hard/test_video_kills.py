@@ -1,7 +1,7 @@
 """Kill a run over videos again and again: what it holds in the end is what an undisturbed run holds.
 
-The short form makes four small films and kills three times. RAGWEAVE_KILLS and RAGWEAVE_KILL_FILMS (a folder) choose
-the long one, which listens and reads with the real senses.
+The short form makes four small films and kills a third as often as the other tests. TEST_FILMS names a folder of real
+ones, which the real senses hear and read, and every kill that TEST_KILLS allows is made.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import json
 import os
 import random
 import subprocess
-import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -20,8 +21,7 @@ from ragweave.corpora.video.ffmpeg import binary
 
 pytestmark = pytest.mark.hard
 
-KILLS = int(os.environ.get("RAGWEAVE_KILLS", "3"))
-FILMS = os.environ.get("RAGWEAVE_KILL_FILMS", "")
+FILMS = os.environ.get("TEST_FILMS", "")
 
 RUN = """
 import asyncio, sys, time
@@ -54,7 +54,7 @@ sys.exit(3 if report.failed else 0)
 """
 
 DUMP = """
-import asyncio, json, sys
+import asyncio, json
 from dataclasses import asdict
 from ragweave.corpora.library import open_library
 from ragweave.corpora.media import Media
@@ -76,39 +76,55 @@ asyncio.run(main())
 """
 
 
-def environment(home: Path) -> dict[str, str]:
-    senses = {} if FILMS else {"RAGWEAVE_OCR": "off"}
-    path = os.pathsep.join(p for p in sys.path if p)
-    return {**os.environ, **senses, "RAGWEAVE_HOME": str(home), "RAGWEAVE_LOCK_WAIT": "60", "PYTHONPATH": path}
+def run(kit: SimpleNamespace, home: Path, films: Path) -> Any:
+    return kit.spawn(RUN, home, films, "real" if FILMS else "scripted")
 
 
-def started(home: Path, films: Path) -> subprocess.Popen[bytes]:
-    how = "real" if FILMS else "scripted"
-    return subprocess.Popen([sys.executable, "-c", RUN, str(films), how], env=environment(home), cwd="/")
+def finished(kit: SimpleNamespace, home: Path, films: Path) -> float:
+    """Index to the end, and return how long it took."""
+    began = time.monotonic()
+    child = run(kit, home, films)
+    child.rest()
+    assert child.end() == 0, child.errors()
+    return time.monotonic() - began
 
 
-def content(home: Path) -> dict[str, object]:
-    done = subprocess.run([sys.executable, "-c", DUMP], env=environment(home), cwd="/", capture_output=True, check=True)
-    found: dict[str, object] = json.loads(done.stdout)
+def content(kit: SimpleNamespace, home: Path) -> dict[str, object]:
+    child = kit.spawn(DUMP, home)
+    lines = child.rest()
+    assert child.end() == 0, child.errors()
+    found: dict[str, object] = json.loads(lines[-1])
     return found
 
 
-def test_killed_runs_end_with_the_content_of_an_undisturbed_one(tmp_path: Path) -> None:
+def test_killed_runs_end_with_the_content_of_an_undisturbed_one(
+    tmp_path: Path, kit: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_LOCK_WAIT", "60")
+    if not FILMS:
+        monkeypatch.setenv("RAGWEAVE_OCR", "off")
     films = Path(FILMS) if FILMS else _made(tmp_path / "films")
-    began = time.monotonic()
-    assert started(tmp_path / "calm", films).wait(3600) == 0
-    lasted = time.monotonic() - began
-    rng = random.Random(int(os.environ.get("RAGWEAVE_KILL_SEED", "7")))
-    for _ in range(KILLS):
-        run = started(tmp_path / "killed", films)
-        try:
-            # Later kills find less and less to do: the whole run is hit, its end as well.
-            run.wait(rng.uniform(0.1, 1.0) * max(4.0, lasted / 2))
-        except subprocess.TimeoutExpired:
-            run.kill()
-            run.wait()
-    assert started(tmp_path / "killed", films).wait(3600) == 0
-    calm, killed = content(tmp_path / "calm"), content(tmp_path / "killed")
+    kills = kit.kills if FILMS else max(2, kit.kills // 3)
+    lasted = finished(kit, tmp_path / "calm", films)
+    rng = random.Random(7)
+    landed, runs, window = 0, 0, max(4.0, lasted / 2)
+    while landed < kills:
+        runs += 1
+        child = run(kit, tmp_path / "killed", films)
+        # Later kills find less and less to do: the window follows, so that the end of a run is hit as well.
+        if child.ended_within(rng.uniform(0.1, 1.0) * window):
+            window *= 0.8
+        else:
+            child.kill()
+            landed += 1
+        child.end()
+    finished(kit, tmp_path / "killed", films)
+    calm, killed = content(kit, tmp_path / "calm"), content(kit, tmp_path / "killed")
+    kit.show(
+        f"{landed} kills in {runs} runs over {len(list(films.iterdir()))} files",
+        [[name, len(calm[name]), killed[name] == calm[name]] for name in calm],  # type: ignore[arg-type]
+        ["what", "held", "the same"],
+    )
     assert killed == calm
     assert calm["rows"]
 

@@ -8,9 +8,7 @@ from ragweave.nodes.extract import (
     asked_part,
     choose,
     fits,
-    parts_of,
     rank,
-    spoken,
     with_context,
     with_premise,
 )
@@ -161,42 +159,12 @@ def recorded(text: str, score: float = 0.5) -> Strip:
     }  # fmt: skip
 
 
-def test_the_lines_of_a_slide_are_sentences_and_a_line_that_goes_on_is_not() -> None:
-    strip = recorded(
-        "Source: Common Crawl\nall samples cos similarity\nbetween image & text\nModels like\nDALL-E and CLIP"
-    )
-    shown = [strip["text"][a:b] for a, b in parts_of(strip)]
-    assert shown == [
-        "Source: Common Crawl\nall samples cos similarity\nbetween image & text",
-        "Models like\nDALL-E and CLIP",
-    ]
-
-
-def test_lines_of_other_texts_are_left_to_their_sentences() -> None:
-    page = recorded("One line\nAnother line.")
-    page["locator"] = {"kind": "page", "file": "/a.pdf", "page": 1}
-    assert len(parts_of(page)) == 1
-
-
-@pytest.mark.parametrize(
-    ("sentence", "said"),
-    [
-        ("Ada Ostrander: The comet came.", "The comet came."),
-        ("Ada: Yes.", "Yes."),
-        ("At 10:30: nothing", "At 10:30: nothing"),
-        ("no name here", "no name here"),
-    ],
-)
-def test_the_name_of_a_speaker_is_not_what_is_said(sentence: str, said: str) -> None:
-    assert spoken(sentence) == said
-
-
 def test_a_speakers_name_alone_answers_nothing_and_counts_where_it_is_asked_what_somebody_says() -> None:
     strips = [recorded("Ada Ostrander: Right. Ada Ostrander: The comet shines. The comet of Pell returns.")]
     found = [e.text for e in rank("Who is Ada Ostrander?", strips, lambda term: 1.0)]
     assert "Ada Ostrander: Right." not in found
     first = rank("What does Ada Ostrander say about the comet?", strips, lambda term: 1.0)[0]
-    assert first.text == "Ada Ostrander: The comet shines."
+    assert first.text == "Ada Ostrander: The comet shines. The comet of Pell returns."
 
 
 FERRY = strip("She was built in 1961 by the Ravnholt shipyard. She is red.", "The ferry Marten", "ferry")
