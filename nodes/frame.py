@@ -14,6 +14,7 @@ from ragweave.models.chat import Chat
 from ragweave.models.errors import InputError
 from ragweave.models.text import clip, content_terms, fold, names, script
 from ragweave.nodes.answer import Answer
+from ragweave.nodes.attached import attached, said, seen
 from ragweave.nodes.bridges import open_words
 from ragweave.nodes.context import Context
 from ragweave.nodes.run import Run
@@ -62,6 +63,8 @@ async def frame(state: State, runtime: Runtime[Context]) -> Update:
             lambda model: _rewrite(model, run, history, asked),
             lambda: _resolve(asked, history, _answered(state)),
         )
+    if pictures := attached(messages[len(history)]):
+        question = await seen(run, question, pictures)
     update = run.done(question if question == asked else f"“{asked}” read as “{question}”", data={"question": question})
     return {
         "turn": turn,
@@ -126,7 +129,7 @@ def check_question(text: str) -> None:
 
 
 async def _rewrite(model: Chat, run: Run, history: Sequence[AnyMessage], asked: str) -> str | None:
-    shown = "\n".join(f"{m.type}: {clip(m.text, 500)}" for m in history[-_TURNS_SHOWN:])
+    shown = "\n".join(f"{m.type}: {clip(said(m), 500)}" for m in history[-_TURNS_SHOWN:])
     reply = (await model.text(load("frame", history=shown, question=asked), node=run.node, meter=run.meter)).strip()
     # A reply far longer than the turn is an answer or a refusal, not a question.
     return reply if 0 < len(reply) <= max(400, 4 * len(asked)) and "\n" not in reply else None
@@ -139,7 +142,7 @@ async def _resolve(asked: str, history: Sequence[AnyMessage], last: Answer | Non
     naming anything itself. The topic is what the previous question named, else the title the previous answer cited
     first. A personal pronoun is replaced by the topic; otherwise the topic is added in brackets.
     """
-    previous = next((m.text for m in reversed(history) if isinstance(m, HumanMessage)), "")
+    previous = next((said(m) for m in reversed(history) if isinstance(m, HumanMessage)), "")
     cjk = script(asked) in {"han", "kana", "hangul"}
     refers = bool((_REFERS_CJK if cjk else _REFERS).search(asked))
     whole = len(content_terms(asked)) > _CONTINUED

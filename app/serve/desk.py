@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave import threads
 from ragweave.corpora.settings import corpora_settings
+from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.runs import Runs
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.slots import Slots
@@ -31,6 +31,7 @@ class Desk:
         runs: answers under way.
         jobs: uploads being indexed.
         saver: keeps the state of conversations.
+        pictures: reads the pictures of questions.
     """
 
     settings: ServeSettings
@@ -39,21 +40,24 @@ class Desk:
     runs: Runs
     jobs: Jobs
     saver: AsyncSqliteSaver
+    pictures: PictureDesk
 
 
 @asynccontextmanager
 async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIterator[Desk]:
     """Open the parts; at the end stop what is under way."""
-    await asyncio.to_thread(store.end_orphans)
     async with threads.saver(corpora_settings().home / "conversations.sqlite") as saver:
         # What a power cut may take is the last turn; the answer itself stands in the store.
         await saver.conn.execute("PRAGMA synchronous = NORMAL")
-        desk = Desk(settings, slots, store, Runs(store, saver, slots, settings.run_seconds), Jobs(), saver)
+        runs = Runs(store, saver, slots, settings.run_seconds)
+        await runs.take_over()
+        desk = Desk(settings, slots, store, runs, Jobs(), saver, PictureDesk())
         try:
             yield desk
         finally:
             await desk.runs.close()
             await desk.jobs.close()
+            await desk.pictures.close()
 
 
 def current_desk(request: Request) -> Desk:

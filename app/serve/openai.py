@@ -17,7 +17,7 @@ from ragweave import api
 from ragweave.corpora.catalog import LibraryRow
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
-from ragweave.serve.desk import Desk, DeskNow
+from ragweave.serve.desk import DeskNow
 from ragweave.serve.direct import Left, answering, unless_left
 from ragweave.serve.openai_types import SOURCES, ChatRequest, check, conversation
 from ragweave.serve.problems import NotFound, openai_error
@@ -49,7 +49,8 @@ async def complete(caller: CallerNow, desk: DeskNow, request: Request, body: Cha
     """Answer the last message."""
     check(body)
     graph, library = await _resolve(caller, body.model, body.ragweave.library)
-    events = _events(caller, desk, library, graph, body)
+    messages = await conversation(body.messages, desk.pictures)
+    events = answering(caller, desk.slots, library, messages, graph, body.ragweave.context, desk.settings.run_seconds)
     writer = Writer(body, desk.settings.url or str(request.base_url).rstrip("/"))
     if body.stream:
         first = await _first(events)
@@ -58,12 +59,6 @@ async def complete(caller: CallerNow, desk: DeskNow, request: Request, body: Cha
         return JSONResponse(await unless_left(request, writer.whole(events)))
     except Left:
         return Response(status_code=499)
-
-
-def _events(caller: Caller, desk: Desk, library: LibraryRow, graph: str, body: ChatRequest) -> Events:
-    messages = conversation(body.messages)
-    seconds = desk.settings.run_seconds
-    return answering(caller, desk.slots, library, messages, graph, body.ragweave.context, seconds)
 
 
 async def _first(events: Events) -> dict[str, Any]:

@@ -6,23 +6,34 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragweave.models.errors import InputError
+from ragweave.nodes.attached import asked_with, held
+from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 
 _OWN_LINK = re.compile(r" ?\[\[(\d+)\]\]\([^)\s]*\)")
 SOURCES = "\n\n---\n"
 """Stands between an answer and its sources."""
 
 
+class Address(BaseModel):
+    """Where a picture is."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    url: str
+
+
 class Part(BaseModel):
     """One part of a message."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="ignore")
 
     type: str
     text: str = ""
+    image_url: Address | None = None
 
 
 class Message(BaseModel):
@@ -89,18 +100,27 @@ def check(request: ChatRequest) -> None:
             raise InputError(f"{name} cannot be other than its default here", f"leave out {name}")
 
 
-def conversation(messages: Sequence[Message]) -> list[AnyMessage]:
+async def conversation(messages: Sequence[Message], desk: PictureDesk) -> list[AnyMessage]:
     """Return the turns of user and assistant; what a system message asks for is no part of a question.
+
+    The pictures of the question are read. Those of earlier turns, which clients send again, count for the words that
+    were read then.
 
     Raises:
         InputError: a message cannot be used.
+        SourceError: a picture of the question cannot be opened.
     """
     found: list[AnyMessage] = []
-    for message in messages:
+    for n, message in enumerate(messages):
         if message.role in ("tool", "function") or message.tool_calls or message.function_call:
             raise InputError("a message calls or answers a tool, and none was offered", "send text alone")
         if message.role == "user":
-            found.append(HumanMessage(_text(message)))
+            urls = _pictures(message)
+            if n + 1 == len(messages):
+                pictures = await desk.read(urls)
+            else:
+                pictures = [p for p in (held(id_of(bytes_of(url))) for url in urls) if p is not None]
+            found.append(asked_with(_text(message), pictures))
         elif message.role == "assistant":
             found.append(AIMessage(without_links(_text(message))))
     if messages[-1].role != "user":
@@ -117,11 +137,16 @@ def _text(message: Message) -> str:
     if not isinstance(message.content, list):
         return message.content or ""
     for part in message.content:
-        if part.type in ("image_url", "input_audio", "file"):
-            kind = {"image_url": "a picture", "input_audio": "a recording", "file": "a file"}[part.type]
+        if part.type in ("input_audio", "file"):
+            kind = {"input_audio": "a recording", "file": "a file"}[part.type]
             raise InputError(
                 f"{kind} in a question cannot be looked at", "index it into the library (drop it on the page) and ask"
             )
-        if part.type != "text":
-            raise InputError(f"a message has a part of the type {part.type[:50]!r}", "send text alone")
-    return "\n".join(part.text for part in message.content)
+        if part.type not in ("text", "image_url"):
+            raise InputError(f"a message has a part of the type {part.type[:50]!r}", "send text and pictures alone")
+    return "\n".join(part.text for part in message.content if part.type == "text")
+
+
+def _pictures(message: Message) -> list[str]:
+    parts = message.content if isinstance(message.content, list) else []
+    return [part.image_url.url if part.image_url else "" for part in parts if part.type == "image_url"]

@@ -13,6 +13,7 @@ from sse_starlette import EventSourceResponse
 
 from ragweave import api
 from ragweave.corpora.catalog import LibraryRow
+from ragweave.nodes.attached import MOST
 from ragweave.nodes.context import Context
 from ragweave.nodes.frame import check_question
 from ragweave.serve import journal
@@ -39,6 +40,7 @@ class Question(BaseModel):
     thread: str | None = Field(None, max_length=200)
     graph: str | None = Field(None, max_length=100)
     context: dict[str, Any] = Field(default_factory=dict)
+    pictures: list[str] = Field(default_factory=list, max_length=MOST)
 
 
 class Query(BaseModel):
@@ -121,6 +123,16 @@ async def read_thread(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, An
     return {**_thread(thread, row), "turns": [asdict(turn) for turn in turns]}
 
 
+@router.get("/threads/{id}/turns/{turn}/pictures/{n}")
+async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: int) -> Response:
+    """Send the copy of a picture that came with a question."""
+    thread, _ = await _find(caller, desk, id)
+    jpeg = await asyncio.to_thread(desk.store.picture, thread.id, turn, n)
+    if jpeg is None:
+        raise NotFound("There is no such picture", "the turns of the conversation say how many each has")
+    return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=86400"})
+
+
 @router.patch("/threads/{id}")
 async def rename_thread(caller: CallerNow, desk: DeskNow, id: str, body: Title) -> dict[str, Any]:
     """Give a conversation another title."""
@@ -149,10 +161,11 @@ async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any
         row = await library_for(caller, body.library)
         thread = new_thread(caller, row)
     context = context_of(body.context, row)
+    pictures = await desk.pictures.read(body.pictures)
     if body.thread is None:
         await asyncio.to_thread(desk.store.add_thread, thread)
     graph = body.graph or app_settings().graph
-    run = await desk.runs.start(caller, body.question, thread, row, graph, context)
+    run = await desk.runs.start(caller, body.question, thread, row, graph, context, pictures)
     return {"run": run.id, "thread": thread.id, "turn": run.turn}
 
 

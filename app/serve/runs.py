@@ -8,7 +8,7 @@ import logging
 import secrets
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,11 +17,12 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave import api
 from ragweave.corpora.catalog import LibraryRow
-from ragweave.models.errors import RagweaveError
+from ragweave.models.errors import InputError, RagweaveError
 from ragweave.models.text import clip
+from ragweave.nodes.attached import Attached, asked_with
 from ragweave.nodes.context import Context
 from ragweave.render import STEPS
-from ragweave.serve.access import Caller
+from ragweave.serve.access import Caller, visible
 from ragweave.serve.journal import Journal
 from ragweave.serve.opening import answer_with_openings, with_openings
 from ragweave.serve.problems import Conflict, NotFound, problem
@@ -32,6 +33,8 @@ logger = logging.getLogger(__name__)
 
 Status = Literal["running", "waiting", "done", "failed", "cancelled"]
 
+_UNFINISHED = ("step", "sentence", "note")
+"""Events that are kept of a turn without an answer."""
 _KEPT = 500
 """Ended runs whose journal can still be read."""
 _KEPT_SECONDS = 900.0
@@ -49,6 +52,7 @@ class Run:
         graph: graph that answers.
         question: what was asked.
         context: the run's knobs.
+        pictures: what was sent with the question.
         turn: number of the turn in its conversation.
         journal: what it has told.
         status: where it stands.
@@ -63,6 +67,7 @@ class Run:
     graph: str
     question: str
     context: Context
+    pictures: Sequence[Attached] = ()
     turn: int = 0
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
@@ -79,7 +84,14 @@ class Runs:
         self._graphs: dict[str, Any] = {}
 
     async def start(
-        self, caller: Caller, question: str, thread: Thread, library: LibraryRow, graph: str, context: Context
+        self,
+        caller: Caller,
+        question: str,
+        thread: Thread,
+        library: LibraryRow,
+        graph: str,
+        context: Context,
+        pictures: Sequence[Attached] = (),
     ) -> Run:
         """Begin to answer.
 
@@ -96,11 +108,12 @@ class Runs:
             # A question that waits for consent is dropped when the next one is asked.
             await self.cancel(other)
         self._slots.take(caller.id)
-        run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context)
+        run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures)
         self._runs[run.id] = run  # before anything is awaited, so that a second question finds it
         title = clip(" ".join(question.split()), 80)
         try:
-            run.turn = await asyncio.to_thread(self._store.add_turn, thread.id, run.id, graph, question, title)
+            images = [p.image for p in pictures]
+            run.turn = await asyncio.to_thread(self._store.add_turn, thread.id, run.id, graph, question, title, images)
         except BaseException:
             del self._runs[run.id]
             self._slots.give(caller.id)
@@ -149,9 +162,26 @@ class Runs:
         for run in [r for r in self._runs.values() if r.thread == thread]:
             await self.cancel(run)
 
+    async def take_over(self) -> None:
+        """Take over the runs that waited for consent when the last server ended: they may still be answered."""
+        kept = await asyncio.to_thread(self._store.take_over)
+        rows = {row.id: row for row in await visible(Caller())} if kept else {}
+        for thread, turn, state in ((w.thread, w.turn, w.kept) for w in kept):
+            try:
+                context, library = Context.model_validate(state["context"]), rows[thread.library]
+                run = Run(turn.run, thread.owner, thread.id, library, turn.graph, turn.question, context, turn=turn.n)
+                self._graph(turn.graph)
+            except (KeyError, ValueError, InputError):  # the library is gone, or a knob of an older Ragweave is
+                await asyncio.to_thread(self._store.set_turn, thread.id, turn.n, "cancelled", trail=turn.trail)
+                continue
+            for event in state["events"]:
+                run.journal.add(event)
+            run.status = "waiting"
+            self._runs[run.id] = run
+
     async def close(self) -> None:
-        """Stop every run."""
-        for run in list(self._runs.values()):
+        """Stop every run; one that waits for consent goes on waiting for the next server."""
+        for run in [r for r in self._runs.values() if r.status != "waiting"]:
             await self.cancel(run)
         tidying = [run.task for run in self._runs.values() if run.task is not None and not run.task.done()]
         if tidying:
@@ -174,7 +204,7 @@ class Runs:
             async with asyncio.timeout(self._seconds):
                 answer, consent = await self._follow(run, resume)
             if answer is None:
-                await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "waiting")
+                await self._keep_waiting(run, consent)
                 run.status = "waiting"
                 # Told only now: whoever answers at once finds a run that waits.
                 run.journal.add(consent)
@@ -204,12 +234,18 @@ class Runs:
             except sqlite3.Error as error:
                 logger.warning("the steps of conversation %s stay (%s)", run.thread, error)
 
+    async def _keep_waiting(self, run: Run, consent: dict[str, Any]) -> None:
+        events = [json.loads(e.data) for e in run.journal.entries]
+        kept = {"context": run.context.model_dump(mode="json"), "events": [*events, consent]}
+        trail = [e for e in events if e["type"] in _UNFINISHED]
+        await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "waiting", trail=trail, waiting=kept)
+
     async def _follow(self, run: Run, resume: bool | None) -> tuple[dict[str, Any] | None, dict[str, Any]]:
         """Tell what happens until the answer is there, or the question for consent."""
         consent: dict[str, Any] = {}
         answer = None
         stream = api.astream(
-            run.question,
+            [asked_with(run.question, run.pictures)] if run.pictures else run.question,
             context=run.context,
             thread=run.thread,
             graph=self._graph(run.graph),
@@ -247,7 +283,7 @@ class Runs:
         """Record how a run ended, and only then tell it: whoever asks for the conversation at once finds it there."""
         run.status, run.ended = status, time.monotonic()
         # The answer holds its own sentences; without one, what was shown is kept as it was told.
-        told = ("step",) if "answer" in kept else ("step", "sentence", "note")
+        told = ("step",) if "answer" in kept else _UNFINISHED
         trail = [json.loads(e.data) for e in run.journal.entries if e.type in told]
         await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, status, **kept, trail=trail)
         if event is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +13,8 @@ from typing import Any
 
 from ragweave.models.errors import LibraryError
 
-_SCHEMA = """
+_SCHEMAS = (
+    """
 CREATE TABLE IF NOT EXISTS keys (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, libraries TEXT,
     created TEXT NOT NULL, revoked TEXT, used TEXT
@@ -29,7 +30,17 @@ CREATE TABLE IF NOT EXISTS turns (
     trail TEXT,
     PRIMARY KEY (thread, n)
 );
-"""
+""",
+    """
+ALTER TABLE turns ADD COLUMN waiting TEXT;
+CREATE TABLE pictures (
+    thread TEXT NOT NULL, turn INTEGER NOT NULL, n INTEGER NOT NULL, jpeg BLOB NOT NULL,
+    PRIMARY KEY (thread, turn, n),
+    FOREIGN KEY (thread, turn) REFERENCES turns (thread, n) ON DELETE CASCADE
+);
+""",
+)
+"""What turns each version of the file into the next; `PRAGMA user_version` says which one a file is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,7 @@ class Turn:
         problem: why it failed, or None.
         created: ISO time.
         trail: the steps that led there, and the sentences of a turn that did not come to its end.
+        pictures: how many pictures came with the question.
     """
 
     n: int
@@ -78,6 +90,22 @@ class Turn:
     problem: dict[str, Any] | None
     created: str
     trail: list[dict[str, Any]]
+    pictures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A turn that waits for consent.
+
+    Attributes:
+        thread: its conversation.
+        turn: the turn.
+        kept: what its run needs to go on, as `set_turn` was given it.
+    """
+
+    thread: Thread
+    turn: Turn
+    kept: dict[str, Any]
 
 
 def now() -> str:
@@ -95,7 +123,7 @@ class Store:
             path.touch(mode=0o600)
             with self.open() as db:
                 db.execute("PRAGMA journal_mode = WAL")
-                db.executescript(_SCHEMA)
+                _bring_up_to_date(db, path)
         except (OSError, sqlite3.Error) as error:
             raise LibraryError(f"{path} cannot be used ({error})", "check RAGWEAVE_HOME and its permissions") from error
 
@@ -152,17 +180,24 @@ class Store:
     def turns(self, thread: str) -> list[Turn]:
         """Return the turns of a conversation, in order."""
         with self.open() as db:
-            rows = db.execute("SELECT * FROM turns WHERE thread = ? ORDER BY n", (thread,)).fetchall()
+            rows = db.execute(f"{_TURNS} WHERE thread = ? ORDER BY n", (thread,)).fetchall()
         return [_turn(row) for row in rows]
 
-    def add_turn(self, thread: str, run: str, graph: str, question: str, title: str) -> int:
+    def add_turn(
+        self, thread: str, run: str, graph: str, question: str, title: str, pictures: Sequence[bytes] = ()
+    ) -> int:
         """Begin a turn and return its number; the first one names an untitled conversation."""
         with self.open() as db:
             db.execute("BEGIN IMMEDIATE")
             n = int(db.execute("SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = ?", (thread,)).fetchone()[0])
             db.execute(
-                "INSERT INTO turns VALUES (?, ?, ?, ?, ?, 'running', NULL, NULL, ?, NULL)",
+                "INSERT INTO turns (thread, n, run, graph, question, status, created) "
+                "VALUES (?, ?, ?, ?, ?, 'running', ?)",
                 (thread, n, run, graph, question, now()),
+            )
+            db.executemany(
+                "INSERT INTO pictures VALUES (?, ?, ?, ?)",
+                [(thread, n, at, jpeg) for at, jpeg in enumerate(pictures, 1)],
             )
             db.execute(
                 "UPDATE threads SET updated = ?, title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
@@ -178,18 +213,57 @@ class Store:
         answer: dict[str, Any] | None = None,
         problem: dict[str, Any] | None = None,
         trail: list[dict[str, Any]] | None = None,
+        waiting: dict[str, Any] | None = None,
     ) -> None:
-        """Record what became of a turn."""
+        """Record what became of a turn; `waiting` is what a run that waits for consent needs to go on."""
         with self.open() as db:
             db.execute(
-                "UPDATE turns SET status = ?, answer = ?, problem = ?, trail = ? WHERE thread = ? AND n = ?",
-                (status, _json(answer), _json(problem), _json(trail), thread, n),
+                "UPDATE turns SET status = ?, answer = ?, problem = ?, trail = ?, waiting = ? "
+                "WHERE thread = ? AND n = ?",
+                (status, _json(answer), _json(problem), _json(trail), _json(waiting), thread, n),
             )
 
-    def end_orphans(self) -> None:
-        """Close the turns that a server which is gone left open."""
+    def picture(self, thread: str, turn: int, n: int) -> bytes | None:
+        """Return a picture that came with a question, a JPEG file."""
         with self.open() as db:
-            db.execute("UPDATE turns SET status = 'cancelled' WHERE status IN ('running', 'waiting')")
+            row = db.execute(
+                "SELECT jpeg FROM pictures WHERE thread = ? AND turn = ? AND n = ?", (thread, turn, n)
+            ).fetchone()
+        return bytes(row["jpeg"]) if row else None
+
+    def take_over(self) -> list[Waiting]:
+        """Close the turns that a server which is gone left in mid-run, and return those that wait for consent."""
+        with self.open() as db:
+            db.execute(
+                "UPDATE turns SET status = 'cancelled' "
+                "WHERE status = 'running' OR (status = 'waiting' AND waiting IS NULL)"
+            )
+            rows = db.execute(f"{_TURNS} WHERE status = 'waiting'").fetchall()
+            owners = {
+                row["thread"]: db.execute("SELECT * FROM threads WHERE id = ?", (row["thread"],)).fetchone()
+                for row in rows
+            }
+        return [Waiting(Thread(**owners[r["thread"]]), _turn(r), json.loads(r["waiting"])) for r in rows]
+
+
+_TURNS = """SELECT *, (SELECT count(*) FROM pictures p WHERE p.thread = turns.thread AND p.turn = turns.n) AS pictures
+FROM turns"""
+
+
+def _bring_up_to_date(db: sqlite3.Connection, path: Path) -> None:
+    """Give a file the tables of this version, all in one transaction; two processes may begin at once.
+
+    Raises:
+        LibraryError: a newer Ragweave wrote it.
+    """
+    db.execute("BEGIN IMMEDIATE")
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if version > len(_SCHEMAS):
+        raise LibraryError(f"{path} was written by a newer Ragweave", "upgrade this one, or use another RAGWEAVE_HOME")
+    for schema in _SCHEMAS[version:]:
+        for statement in filter(str.strip, schema.split(";")):
+            db.execute(statement)
+    db.execute(f"PRAGMA user_version = {len(_SCHEMAS)}")
 
 
 def _json(value: dict[str, Any] | list[dict[str, Any]] | None) -> str | None:
@@ -198,5 +272,5 @@ def _json(value: dict[str, Any] | list[dict[str, Any]] | None) -> str | None:
 
 def _turn(row: sqlite3.Row) -> Turn:
     answer, failed, trail = (json.loads(row[k]) if row[k] else None for k in ("answer", "problem", "trail"))
-    plain = {k: row[k] for k in ("n", "run", "graph", "question", "status", "created")}
+    plain = {k: row[k] for k in ("n", "run", "graph", "question", "status", "created", "pictures")}
     return Turn(**plain, answer=answer, problem=failed, trail=trail or [])

@@ -74,6 +74,8 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[Case]:
         found = (await their.post("/search", json={"query": "code word", "library": "vault"})).json()["results"][0]
         events = await ask_over_http(their, "What is the code word of vault 1?", library="vault")
         assert f"{CANARY}1" in str(events)  # the owner gets it, so that its absence elsewhere means something
+        with app.state.desk.store.open() as db:
+            db.execute("INSERT INTO pictures VALUES (?, 1, 1, ?)", (events[0]["thread"], b"picture"))
         uploaded = await their.post(
             "/api/upload", data={"library": "vault"}, files={"files": ("x.md", b"# X\n\nA note.\n")}
         )
@@ -117,6 +119,7 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", "/api/threads", {"params": {"library": f.name}}),
         ("POST", "/api/threads", {"json": {"library": f.name}}),
         ("GET", f"/api/threads/{f.thread}", {}),
+        ("GET", f"/api/threads/{f.thread}/turns/1/pictures/1", {}),
         ("PATCH", f"/api/threads/{f.thread}", {"json": {"title": "x"}}),
         ("DELETE", f"/api/threads/{f.thread}", {}),
         ("POST", "/api/ask", {"json": {**ask, "library": f.name}}),
@@ -165,6 +168,8 @@ async def test_every_endpoint_refuses_every_foreign_id(case: Case) -> None:
     assert len((await case.theirs.get("/api/sources", params={"library": "vault"})).json()["sources"]) >= 4
     (turn,) = (await case.theirs.get(f"/api/threads/{case.foreign.thread}")).json()["turns"]
     assert turn["status"] == "done"
+    picture = await case.theirs.get(f"/api/threads/{case.foreign.thread}/turns/1/pictures/1")
+    assert picture.status_code == 200  # for its owner
 
 
 async def test_a_foreign_library_reads_like_one_that_is_not_there(case: Case) -> None:
@@ -194,7 +199,8 @@ def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
     names = ("library", "name", "source", "item", "thread", "run", "job")
     f = Foreign(*(f"{{{name}}}" for name in names), media="{source}/{file}")
     asked = {
-        (method, re.sub(r"\{[^}]*\}", "{}", path.replace("/page/1", "/page/{}"))) for method, path, _ in requests(f)
+        (method, re.sub(r"\{[^}]*\}", "{}", re.sub(r"/(page|turns|pictures)/1", r"/\1/{}", path)))
+        for method, path, _ in requests(f)
     }
     public = {"/", "/open/{library}/{id}", "/favicon.ico", "/healthz", "/readyz", "/api/login", "/api/logout"}
     harmless = {"/api/me", "/api/graphs", "/api/context", "/api/libraries", "/v1/models"}
