@@ -132,6 +132,14 @@ class Library:
         """Return every recording, in the order of the titles."""
         return await asyncio.to_thread(recordings, self._held.catalog.engine, self.id)
 
+    async def stand_out(self, query: str, pictures: Sequence[str]) -> dict[str, float]:
+        """Return how far pictures answer to a query rather than to others, in standard deviations, by item id.
+
+        Without an image encoder, or one that has seen them, there are none.
+        """
+        row = await asyncio.to_thread(self._held.catalog.row, self.id)
+        return await asyncio.to_thread(seeing.stand_out, self._held, row, query, pictures)
+
     async def ask_graph(
         self, text: str, statement: str, k: int = 50, sources: Sequence[str] = ()
     ) -> list[tuple[str, float]]:

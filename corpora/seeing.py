@@ -29,6 +29,39 @@ Ranked = list[tuple[str, float]]
 
 SEEN: tuple[Corpus, ...] = ("image", "clip", "video")
 """Corpora whose items have pictures."""
+_NORMAL = 1.4826
+"""Standard deviations to one median deviation of a normal distribution."""
+_ALIKE = 1e-6
+UNRELATED = tuple(
+    f"Which picture shows {thing}?"
+    for thing in (
+        "a cat on a sofa",
+        "a bowl of soup",
+        "two people shaking hands",
+        "a map of the underground",
+        "a bar chart of sales",
+        "a football match",
+        "a page of handwriting",
+        "a bridge over a river",
+        "the inside of a church",
+        "a bunch of tulips",
+        "a motorcycle in the rain",
+        "a diagram of a machine",
+        "a snowy mountain",
+        "a child with a kite",
+        "a screenshot of a settings window",
+        "a pair of shoes",
+        "an X-ray of a hand",
+        "a row of shops at night",
+        "a horse in a meadow",
+        "a galaxy in the sky",
+        "a wooden table with tools",
+        "a beach with umbrellas",
+        "an airplane on a runway",
+        "a portrait of an old man",
+    )
+)
+"""Questions about many things, beside which a question is seen to fit a picture or not."""
 _AT_ONCE = 64
 """Pictures that are encoded and made known together."""
 
@@ -166,6 +199,32 @@ def look(
     best = held.vectors.query(row.id, corpus, space, row.generation, vectors, k, sources)
     lacking = [list(dict.fromkeys(i for ranking in lists for i, _ in ranking)) for lists in zip(*found, strict=True)]
     return _completed(held, row, corpus, space, vectors, best, lacking), ""
+
+
+def stand_out(held: Stores, row: LibraryRow, query: str, pictures: Sequence[str]) -> dict[str, float]:
+    """Return by how many standard deviations pictures are nearer to a query than to UNRELATED questions, by item id.
+
+    Middle and spread are the median and the median deviation, so that an unrelated question that a picture happens to
+    answer counts for little.
+    """
+    try:
+        encoder = image_encoder()
+        if encoder is None:
+            return {}
+        asked = encoder.texts([query, *UNRELATED])
+    except RagweaveError as error:
+        logger.info("what pictures show was not graded: %s", error)
+        return {}
+    space = visual_space(encoder.name, row.space)
+    got = held.vectors.of_items(row.id, "image", space, row.generation, pictures)
+    return {item: deviations(*np.split((own @ asked.T).max(axis=0), [1])) for item, own in got.items()}
+
+
+def deviations(cosine: Matrix, others: Matrix) -> float:
+    """Return how far a cosine lies above others, in their standard deviations; 0 where these do not differ."""
+    middle = float(np.median(others))
+    spread = _NORMAL * float(np.median(np.abs(others - middle)))
+    return float(cosine[0] - middle) / spread if spread > _ALIKE else 0.0
 
 
 def _why_none(held: Stores, row: LibraryRow, encoder: str) -> str:

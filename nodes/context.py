@@ -53,7 +53,8 @@ class Context(BaseModel):
     )
     clips: int = Field(12, ge=1, le=50, description="Clips that the channels' lists are pooled to.")
     look: Literal["auto", "off"] = Field(
-        "auto", description="Look at the frames of the clips that were kept, where a vision model is configured."
+        "auto",
+        description="Look at the pictures that were found, and at frames of clips, where a vision model is configured.",
     )
     look_frames: int = Field(15, ge=1, le=32, description="Frames of a clip that a vision model is shown.")
     references: bool = Field(True, description="Show the numbers of the sources in the answer's text.")
@@ -85,6 +86,13 @@ class Context(BaseModel):
     dense_weight: float = Field(0.45, ge=0, le=100, description="Weight of a dense list beside a lexical one.")
     alpha: float = Field(
         0.8, ge=0, le=1, description="Weight of what a picture shows beside what is written about it (UniversalRAG)."
+    )
+    stands_out: float = Field(
+        4.0,
+        ge=0,
+        le=100,
+        description="Standard deviations by which a picture must be nearer to the question than to questions about "
+        "other things, to count as neither relevant nor not.",
     )
     original_weight: float = Field(2.0, ge=0, le=100, description="Weight of the question beside each rewrite.")
     rerank: bool = Field(True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names.")

@@ -21,6 +21,7 @@ from ragweave.models.rerank import Reranker, reranker
 from ragweave.models.text import fold
 from ragweave.nodes.context import Context
 from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, mix, standardise
+from ragweave.nodes.looks import lifted, told
 from ragweave.nodes.merge import merged
 from ragweave.nodes.passages import evidence_of, idf_of, passage_of
 from ragweave.nodes.recency import HALF_LIFE, faded, wants_recency, weights
@@ -63,16 +64,16 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     for note in notes:
         run.note(note)
     now = datetime.now(UTC)
-    told = ""
+    aged = ""
     own = await library.about()
     if asks_recency(run.context.recency if run.context.recency != "auto" else own.recency, state["question"], now):
         half_life = run.context.half_life or own.half_life or HALF_LIFE
         rows = await asyncio.to_thread(by_age, rows, half_life, run.context.recency_floor, now)
-        told = f", newer first (half-life {half_life:g} days)"
+        aged = f", newer first (half-life {half_life:g} days)"
     rows = with_looks(rows[: run.context.top_k], state.get("looked", {}))
-    summary = f"{len(rows)} of {len(pool)} items kept{told}" + (f", best: {rows[0]['title']}" if rows else "")
+    summary = f"{len(rows)} of {len(pool)} items kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
-    best = {"best": max((r["relevance"] for r in rows), default=-1.0)} if query == state["question"] else {}
+    best = {"best": max(map(told, rows), default=-1.0)} if query == state["question"] else {}
     return run.done(summary, data={"items": ids}, evidence=rows, candidates=ids, found=Overwrite([]), **best)
 
 
@@ -194,8 +195,11 @@ async def score_items(
             order = with_pictures(order, before, [item.id in seen for item, _ in kept], context.alpha)
     rows: list[Evidence] = []
     ranked = zip(kept, order, scores.floor, strict=True)
+    compared = [item.id for item, _ in kept if item.corpus == "image" and item.id in seen]
+    deviations = await library.stand_out(query, compared) if compared else {}
     for (item, also), rank, floor in sorted(ranked, key=lambda r: (-r[1], r[0][0].id)):
         row = evidence_of(item, query, hop, rank, floor)
+        row = lifted(row, item, deviations, context.alpha, context.stands_out)
         rows.append({**row, "also": also} if also else row)
     return rows
 

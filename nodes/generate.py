@@ -14,7 +14,7 @@ from ragweave.corpora.web.plain import one_line
 from ragweave.models.arithmetic import compute
 from ragweave.models.chat import Chat
 from ragweave.models.errors import RagweaveError
-from ragweave.models.text import content_terms, sentences, terms
+from ragweave.models.text import content_terms
 from ragweave.nodes import choice
 from ragweave.nodes.answer import Citation, Sentence, Support
 from ragweave.nodes.bridges import Chain, chain
@@ -22,9 +22,10 @@ from ragweave.nodes.check import citation_of, marked, message_id, verify
 from ragweave.nodes.context import Context
 from ragweave.nodes.events import push_text, sentence_event
 from ragweave.nodes.extract import Extract, choose, rank, with_context, with_premise
+from ragweave.nodes.looks import shown_by_look
 from ragweave.nodes.options import options_of
 from ragweave.nodes.origins import by_origin, conflict, labelled
-from ragweave.nodes.passages import headed, known
+from ragweave.nodes.passages import as_strip, best_sentence, headed, known
 from ragweave.nodes.phrases import phrase
 from ragweave.nodes.pictures import Pictures, look_at, sees
 from ragweave.nodes.recency import timeless
@@ -69,6 +70,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         draft.abstain = await _nothing(run, state)
     else:
         await run.decide(model, lambda m: _write(m, draft, strips), lambda: _extract(draft, strips))
+    if not draft.sentences and not run.meter.refused:
+        _show(draft)
     if run.meter.refused and not draft.sentences:
         draft.abstain = phrase("budget", state["question"], limit=run.meter.refused)
     summary = f"{len(draft.sentences)} sentences" if draft.sentences else f"nothing: {draft.abstain}"
@@ -225,6 +228,16 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
     return True
 
 
+def _show(draft: Draft) -> None:
+    """Show the pictures that match by their look, where no text carries an answer; nothing is claimed of them."""
+    found = shown_by_look(list(draft.rows.values()))
+    if found:
+        titles = ", ".join(f"“{title}”" for title in dict.fromkeys(e["title"] for e in found))
+        rests = [(Strip(**{**as_strip(e), "text": ""}), "") for e in found]
+        confidence = (1 + found[0].get("looks", 0.0)) / 2
+        draft.emit(phrase("by_look", draft.question, titles=titles), "supported", rests, confidence)
+
+
 def _both(draft: Draft, sides: tuple[Extract, Extract]) -> None:
     """Show what the library says and what the web says where they disagree, each under its name, and nothing else.
 
@@ -255,7 +268,7 @@ async def _idf(run: Run, question: str) -> Callable[[str], float]:
 async def _write(model: Chat, draft: Draft, strips: list[Strip]) -> bool | None:
     """Stream prose; a sentence is emitted once it is complete and what it cites supports it."""
     rows = by_origin(grouped(strips, _standing(draft))[:_SHOWN])
-    rows, pictures = await look_at(draft.run, draft.question, rows)
+    rows, pictures = await look_at(draft.run, draft.question, rows, draft.rows)
     if not sees(model, draft.run):
         pictures = Pictures()
     shown = labelled(rows, lambda n, row: f"[{n}]\n{quote(_joined(row, draft.rows.get(row[0]['evidence'])))}")
@@ -334,11 +347,3 @@ async def _tell_conflict(draft: Draft, strips: list[Strip]) -> None:
     if sides := conflict(draft.question, ranked):
         own, web = (e.text for e in sides)
         draft.run.note(f"Your library and the web answer this differently. The library: “{own}” The web: “{web}”")
-
-
-def best_sentence(text: str, passage: str) -> str:
-    """Return the sentence of a passage that shares most words with a text: the quote of a citation."""
-    wanted = set(terms(text))
-    spans = sentences(passage)
-    a, b = max(spans, key=lambda s: len(wanted & set(terms(passage[s[0] : s[1]]))), default=(0, len(passage)))
-    return passage[a:b]

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+
 from langgraph.runtime import Runtime
 
+from ragweave.models import relevance
 from ragweave.models.relevance import Passage
 from ragweave.nodes.context import Context
 from ragweave.nodes.evaluators import judge, thresholds
+from ragweave.nodes.looks import joined
+from ragweave.nodes.passages import idf_of
+from ragweave.nodes.pictures import look_first
 from ragweave.nodes.recency import refaded
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Action, Evidence, Grade, State, Update, on_timeline
@@ -15,7 +22,8 @@ from ragweave.nodes.state import Action, Evidence, Grade, State, Update, on_time
 async def grade(state: State, runtime: Runtime[Context]) -> Update:
     """Return the verdict over the hop's items, and the items with their relevance.
 
-    Each item is scored against the query of the hop that fetched it, pictures and video by their text. The small
+    Each item is scored against the query of the hop that fetched it: pictures and video by their text, pictures also
+    by what an image encoder makes of them, or by what a vision model, asked first, sees in them. The small
     evaluator's scores were computed by `fuse`; the other evaluators read all items at once. A model's verdict that
     cannot be read is `ambiguous`. Where newer items are preferred, age changes their order and never the verdict.
     """
@@ -23,13 +31,25 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     rows = {e["id"]: e for e in state.get("evidence", [])}
     items = [rows[i] for i in state.get("candidates", []) if i in rows]
 
+    looked = await look_first(run, state["query"], items, relevance.UPPER)
+    items = [Evidence(**{**e, "seen": looked[e["id"]]}) if e["id"] in looked else e for e in items]
+    passages = [Passage(e["title"], " ".join(filter(None, (e["text"], e.get("seen"))))) for e in items]
+
     async def as_fused() -> list[float]:
-        return [e["relevance"] for e in items]
+        again = [n for n, e in enumerate(items) if e["id"] in looked]
+        read = await _scored(run, state["query"], [passages[n] for n in again]) if again else []
+        found = dict(zip(again, read, strict=True))
+        return [found.get(n, e["relevance"]) for n, e in enumerate(items)]
 
     scores: list[float] = []
     if items:
-        passages = [Passage(e["title"], " ".join(filter(None, (e["text"], e.get("seen"))))) for e in items]
         scores = await judge(run, run.context.grade_by, state["query"], passages, as_fused)
+    if run.by != "small":
+        # The evaluators read texts; what an encoder saw counts beside them as it does in `fuse`.
+        scores = [
+            joined(s, e["looks"], run.context.alpha, bool(p.text)) if "looks" in e and e["id"] not in looked else s
+            for s, e, p in zip(scores, items, passages, strict=True)
+        ]
     upper, lower = thresholds(run.context, run.by)
     best = max(scores, default=-1.0)
     action = "ambiguous" if run.by == "small, llm unreadable" else verdict(best, upper, lower)
@@ -41,7 +61,15 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
         action, run.by = "correct", "timeline"
     graded = [Evidence(**{**e, "relevance": round(s, 4)}) for e, s in zip(items, scores, strict=True)]
     row: Grade = {"hop": run.hop, "action": action, "best": best, "upper": upper, "lower": lower, "by": run.by}
-    return run.done(f"{action}, best {best:+.2f} of {len(graded)}", data={"grade": row}, grade=row, evidence=graded)
+    update: Update = {"grade": row, "evidence": graded}
+    if looked and state["query"] == state["question"]:
+        update["best"] = max(s for s, e in zip(scores, items, strict=True) if e["id"] in looked)
+    return run.done(f"{action}, best {best:+.2f} of {len(graded)}", data={"grade": row}, **update)
+
+
+async def _scored(run: Run, query: str, passages: Sequence[Passage]) -> list[float]:
+    idf = await idf_of(await run.library(), query, passages)
+    return [float(v) for v in (await asyncio.to_thread(relevance.score, query, passages, idf)).floor]
 
 
 def verdict(best: float, upper: float, lower: float) -> Action:

@@ -111,6 +111,14 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
     }
 
 
+def best_sentence(text: str, passage: str) -> str:
+    """Return the sentence of a passage that shares most words with a text: the quote of a citation."""
+    wanted = set(terms(text))
+    spans = sentences(passage)
+    a, b = max(spans, key=lambda s: len(wanted & set(terms(passage[s[0] : s[1]]))), default=(0, len(passage)))
+    return passage[a:b]
+
+
 def headed(title: str, row: Evidence | None) -> str:
     """Return a title as a model reads it: with the seconds of a clip, its date, and who else says the same."""
     facts = [row["date"]] if row and row["date"] else []

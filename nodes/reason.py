@@ -26,6 +26,7 @@ from ragweave.nodes.dialogue import (
     settled,
 )
 from ragweave.nodes.elsewhere import elsewhere
+from ragweave.nodes.looks import shown_by_look
 from ragweave.nodes.passages import as_strip
 from ragweave.nodes.recency import timeless
 from ragweave.nodes.run import Run
@@ -226,6 +227,8 @@ async def _by_rule(run: Run, state: State, strips: list[Strip], standing: Standi
         kept.setdefault(s["evidence"], []).append(s["text"])
     ordered = [e for e in standing.ordered(state.get("evidence", [])) if e["origin"] != "model"]
     rows = [Evidence(**{**e, "text": " ".join(kept[e["id"]])}) for e in ordered if e["id"] in kept]
+    if not rows and shown_by_look(ordered):
+        return Decision(learnt, "", "")
     if not rows:
         found_nothing = "nothing that bears on the question was found"
         if not run.context.corpora and elsewhere(state, state["query"], await run.held()):

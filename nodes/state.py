@@ -50,7 +50,11 @@ class Evidence(TypedDict):
     """Standing with the question of the turn over all hops, set by `reason`: 1 is the best item by itself, and an item
     of a later hop earns a share of what led to it."""
     seen: NotRequired[str]
-    """What a vision model saw in the frames of a clip, asked with the question."""
+    """What a vision model saw in the frames of a clip, or in a picture, asked with the question; empty: nothing."""
+    looks: NotRequired[float]
+    """Relevance of what a picture shows, by an image encoder, in [-1, 1]; `relevance` includes it."""
+    told: NotRequired[float]
+    """Relevance of what is written about that picture."""
     fresh: NotRequired[float]
     """Weight by age, where newer documents are preferred; `relevance` includes it."""
 

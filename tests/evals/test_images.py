@@ -5,10 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from ragweave.corpora import seeing
+from ragweave.corpora.ingest import index
 from ragweave.corpora.types import Item
-from ragweave.evals.images import Asked, around, astronomy, read_asked, slides, transcribed, without, word_recall
+from ragweave.evals.images import (
+    Asked,
+    around,
+    astronomy,
+    calibrate,
+    read_asked,
+    slides,
+    threshold,
+    transcribed,
+    without,
+    word_recall,
+)
 from ragweave.models.errors import InputError
+from ragweave.nodes.context import Context
+from tests.nodes.test_looks import Random
 
 
 def test_word_recall_counts_each_word_as_often_as_it_stands() -> None:
@@ -49,3 +65,24 @@ def test_captions_are_withheld_and_every_slide_is_told_apart(data_dir: Path, tmp
     assert text.count("](.images/") == 116
     _, questions, said = slides(data_dir, tmp_path)
     assert len(said) == 327 and {q.gold for q in questions} <= set(said) and len(transcribed()) == 24
+
+
+def test_the_threshold_parts_what_was_asked_for_from_the_rest() -> None:
+    assert threshold([5.0, 6.0, 7.0], [1.0, 2.0, 3.0]) == 4.0
+    assert threshold([5.0, 6.0, 2.5], [1.0, 2.0, 9.0]) == 2.25
+    assert threshold([], []) == 0.0
+
+
+async def test_alpha_and_where_pictures_stand_out_are_found_by_labelled_queries(home, tmp_path, monkeypatch) -> None:
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for shade in (30, 60, 150, 190, 240):
+        Image.new("RGB", (120, 90), (shade, shade, shade)).save(folder / f"shade{shade}.png")
+    encoder = Random()
+    monkeypatch.setenv("RAGWEAVE_OCR", "off")
+    monkeypatch.setattr(seeing, "image_encoder", lambda: encoder)
+    await index([folder], "shades")
+    asked = [Asked("a gloomy street", "shade30"), Asked("a gloomy square", "shade60")]
+    found = await calibrate(asked, "shades", Context())
+    assert found["alpha_1_r5"] == 1.0 and 0 <= found["alpha"] <= 1
+    assert found["stands_out_gold"] > 0 and found["stands_out"] > 0

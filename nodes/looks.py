@@ -1,0 +1,57 @@
+"""What pictures show, as relevance: how far a picture stands out for a question, beside what is written about it.
+
+A cosine of one image encoder means nothing to another, so none is compared with a fixed number: what counts is by how
+many standard deviations a picture is nearer to the question than to questions about other things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragweave.corpora.types import Item
+from ragweave.nodes.state import Evidence
+
+SPREAD = 2.0
+"""Standard deviations from relevance 0 to either end of the scale."""
+_SHOWN = 3
+"""Pictures that an answer shows for their look alone."""
+
+
+def by_look(deviations: float, stands_out: float) -> float:
+    """Return the relevance of what a picture shows, in [-1, 1]; 0 where it stands out by `stands_out` deviations."""
+    return max(-1.0, min(1.0, (deviations - stands_out) / SPREAD))
+
+
+def joined(told: float, looks: float, alpha: float, text: bool) -> float:
+    """Return the relevance of a picture from both its sides.
+
+    It is `alpha` of its look and the rest of its text, or its look where it has no text. What is written about a
+    picture counts for itself as well: a look that says nothing takes nothing away from it.
+
+    Args:
+        told: relevance of the text.
+        looks: relevance of the look.
+        alpha: weight of the look, in [0, 1].
+        text: whether anything is written about it.
+    """
+    return max(told, alpha * looks + (1 - alpha) * told if text else looks)
+
+
+def lifted(row: Evidence, item: Item, deviations: Mapping[str, float], alpha: float, stands_out: float) -> Evidence:
+    """Return a row of a picture that an image encoder compared with the query, its relevance from both sides."""
+    if item.corpus != "image" or item.id not in deviations:
+        return row
+    looks, told = by_look(deviations[item.id], stands_out), row["relevance"]
+    relevance = joined(told, looks, alpha, bool(item.text.strip()))
+    return {**row, "told": told, "looks": round(looks, 4), "relevance": round(relevance, 4)}
+
+
+def told(row: Evidence) -> float:
+    """Return the relevance of what is written in an item, which sentences can be taken from."""
+    return row.get("told", row["relevance"])
+
+
+def shown_by_look(rows: Sequence[Evidence]) -> list[Evidence]:
+    """Return the pictures that stand out for the question by their look, best first; those looked at since are not."""
+    found = [e for e in rows if e.get("looks", -1.0) >= 0 and "seen" not in e]
+    return sorted(found, key=lambda e: (-e.get("looks", -1.0), e["id"]))[:_SHOWN]
