@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragweave.models.text import UNSPACED, clip
-from ragweave.nodes.moments import clock
+from ragweave.nodes.windows import clock
 
 if TYPE_CHECKING:
     from ragweave.corpora.types import Locator

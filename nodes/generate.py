@@ -23,6 +23,7 @@ from ragweave.nodes.context import Context
 from ragweave.nodes.events import push_text, sentence_event
 from ragweave.nodes.extract import Extract, choose, rank, with_context, with_premise
 from ragweave.nodes.looks import shown_by_look
+from ragweave.nodes.moments import placeless
 from ragweave.nodes.options import options_of
 from ragweave.nodes.origins import by_origin, conflict, labelled
 from ragweave.nodes.passages import as_strip, best_sentence, headed, known
@@ -162,11 +163,9 @@ async def _converse(model: Chat, draft: Draft) -> bool | None:
 async def _tell(draft: Draft, timeline: Timeline) -> bool:
     """Answer from the timeline: its sentences state what was counted or quote what was said, so they need no check."""
     draft.run.by = "timeline"
-    told = tell(timeline, draft.question)
+    told = tell(timeline, draft.question, draft.run.context.sentences)
     if not told:
         draft.abstain = phrase("unmentioned", draft.question, thing=timeline["thing"])
-    if timeline["kind"] in QUOTED:
-        told = told[: draft.run.context.sentences]
     for row in told:
         draft.emit(row.text, "supported", [(m, m["text"]) for m in row.rests], 1.0)
     return True
@@ -210,6 +209,8 @@ async def _extract(draft: Draft, strips: list[Strip]) -> bool:
         draft.abstain = phrase("weak" if own else "nothing", draft.question, title=title)
         return True
     question = timeless(draft.question, datetime.now(UTC))
+    if all(s["locator"].get("kind") == "time" for s in own):
+        question = placeless(question)
     idf = await _idf(draft.run, question)
     linked = draft.chain(question)
     ranked = await asyncio.to_thread(rank, question, own, idf, linked)

@@ -14,10 +14,10 @@ from ragweave.models.chat import Chat
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
 from ragweave.models.text import clip
 from ragweave.nodes.context import Context
-from ragweave.nodes.moments import clock
 from ragweave.nodes.retrieve_video import VideoState
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
+from ragweave.nodes.windows import clock
 from ragweave.prompts import load, quote
 
 MOST = 8

@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ragweave.models.text import fold
+from ragweave.models.text import content_terms, words
+from ragweave.nodes.places import IN_TITLE
+from ragweave.nodes.windows import KINDS, window_of, without_window
 
 Kind = Literal["first", "last", "count", "after", "before", "order", "at"]
 
@@ -78,50 +80,36 @@ _FORMS: tuple[tuple[Kind | None, re.Pattern[str]], ...] = (
     _form("before", r"(?:在)?(?P<thing>.+?)(?:之前|以前|前面)(?:说|讲|发生|出现)了?什么"),
 )
 
-_KINDS = (
-    r"(?:videos?|films?|movies?|talks?|lectures?|recordings?|clips?|episodes?|podcasts?|transcripts?|shows?|trailers?"
-    r"|conversations?|interviews?|sessions?|meetings?|audio|files?)"
+_WHICH: tuple[re.Pattern[str], ...] = (
+    re.compile(
+        rf"\b(?:which|what)(?: of (?:the|these|my|all))?(?: \w+)? {KINDS} (?:{_BE} )?"
+        rf"(?:mention|nam|talk|speak|discuss|refer|bring)(?:s|es|ed|ing)?(?: up)?(?: about| of| to)? {_WORD}{_THING}$",
+        re.I,
+    ),
+    re.compile(
+        rf"\bin (?:which|what)(?: of (?:the|these|my|all))? {KINDS} {_BE} {_THING} (?:be(?:en)? )?{_SAID}$", re.I
+    ),
 )
-_CLOCK = r"(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?:\.\d+)?"
-_BETWEEN = re.compile(rf"\b(?:between|from) {_CLOCK} (?:and|to|until|till) {_CLOCK}", re.I)
-_AT = re.compile(rf"\b(?:at|around|about) (?:minute |time )?{_CLOCK}", re.I)
-_AT_UNIT = re.compile(
-    r"\b(?:at|around|in|after) (?:the )?(minute|second) (\d{1,4})\b"
-    r"|\b(?:at|in) the (\d{1,3})(?:st|nd|rd|th) (minute|second)\b",
-    re.I,
-)
-_EDGE = re.compile(
-    r"\b(?:in|during|within) the (first|last|opening|final|closing) (?:(\d{1,4}|one|two|three|five|ten) )?"
-    r"(seconds?|minutes?)\b",
-    re.I,
-)
-_END = re.compile(
-    r"\bwhat (?:happens|happened|comes|is|was|(?:do|does|did) .+?)(?: (?:said|shown|discussed|say|talk about|show))? "
-    rf"at the (?:very )?(beginning|start|end|close) of (?:the|this|that)? ?{_KINDS}\s*[?.!]*$",
-    re.I,
-)
-_NUMBERS = {"one": 1, "two": 2, "three": 3, "five": 5, "ten": 10}
-AROUND = 15.0
-"""Seconds before and after a moment that a question names."""
-EDGE = 60.0
-"""Seconds that the beginning or the end of a recording lasts, where a question does not say."""
-
+"""Forms that ask which recordings something is mentioned in: its mentions are counted in each."""
 _PLACE = re.compile(
     r"\s*[,]?\s*\b(?:in|of|during|throughout|across|within) (?:the|this|that|these|those|all|any)(?: of the)?"
-    rf"(?: [\w'’-]+){{0,3}}? {_KINDS}\b(?:\s+(?:about|on|called|named|with|by|titled)\b.*$)?",
+    rf"(?: [\w'’-]+){{0,3}}? {KINDS}\b(?:\s+(?:about|on|called|named|with|by|titled)\b.*$)?",
     re.I,
 )
-_IN_TITLE = (
-    r"\s*\b(?:in|of|from|during|throughout)\s+(?:the\s+)?"
-    rf"(?:{_KINDS}\s+)?(?:called\s+|titled\s+)?[\"“«]?{{}}[\"”»]?(?!\w)"
-)
 _WHOLE = re.compile(
-    rf"\b(?:which|what)(?: of (?:the|these|my|all)(?: \w+)?)? {_KINDS}\b|\b{_KINDS} (?:is |are )?about\b"
+    rf"\b(?:which|what)(?: of (?:the|these|my|all)(?: \w+)?)? {KINDS}\b|\b{KINDS} (?:is |are )?about\b"
     r"|\bsummar|\boverview\b|\bin general\b|\bas a whole\b|\b(?:main|key) (?:points?|topics?|themes?|ideas?)\b"
     r"|\bwhat (?:is|are) .{1,80} about\b"
     r"|总结|概述|概括|主要内容|哪些视频|哪个视频",
     re.I,
 )
+_ASKING = re.compile(
+    rf"{_SAID}|{KINDS}|happen(?:s|ed)?|explain(?:s|ed)?|describe[sd]?|given?|gives|tells?|told|see|read|written|begins?"
+    r"|starts?|ends?|slides?|screen|pictures?|speakers?|presenters?|narrators?|lecturers?|hosts?|people|thing|things",
+    re.I,
+)
+"""Words that ask what is there, and say nothing of what it is about."""
+_MENTIONED = re.compile(rf"\s+{_BE}\s+(?:(?:first|last)\s+)?{_SAID}$", re.I)
 _QUOTES = "\"'“”‘’«»「」『』` "
 _LEADING = re.compile(r"^(?:the (?:word|words|term|name|phrase|topic|subject)|a|an|the)\s+", re.I)
 _TOPIC = re.compile(r"^(?:he|she|they|it|someone|somebody|anyone|the \w+)\s+(?=" + _SAID + r")", re.I)
@@ -133,7 +121,7 @@ class Asked:
 
     Attributes:
         kind: what is asked.
-        thing: what it is asked about; empty for `at`.
+        thing: what it is asked about; for `at` its words, empty where all that is there is asked for.
         other: the other thing, for `order`.
         start: seconds, for `at`; a negative value counts from the end.
         end: seconds, for `at`; 0 is the end where `start` is negative.
@@ -148,12 +136,6 @@ class Asked:
     late: bool = False
 
 
-def named_in(question: str, titles: Iterable[str]) -> list[str]:
-    """Return the titles of recordings that a question says it is about: “in lecture 3”, “of the film Sintel”."""
-    folded = fold(question)
-    return [t for t in dict.fromkeys(titles) if len(t) > 2 and re.search(_IN_TITLE.format(re.escape(fold(t))), folded)]
-
-
 def asked_of(question: str, titles: Iterable[str] = ()) -> Asked | None:
     """Return what a question asks of the timeline, or None where it asks nothing of the kind.
 
@@ -161,10 +143,13 @@ def asked_of(question: str, titles: Iterable[str] = ()) -> Asked | None:
         question: the question.
         titles: titles of recordings that it may name as the place to look.
     """
-    plain = " ".join(question.split())
+    whole = plain = " ".join(question.split())
     for title in titles:
-        plain = re.sub(_IN_TITLE.format(re.escape(title)), "", plain, flags=re.I)
-    said = _PLACE.sub("", plain.rstrip(" ?？.。!！"))
+        plain = re.sub(IN_TITLE.format(re.escape(title)), "", plain, flags=re.I)
+    plain = plain.rstrip(" ?？.。!！")
+    if found := next(filter(None, (form.search(plain) for form in _WHICH)), None):
+        return Asked("count", subject(found["thing"]))
+    said = _PLACE.sub("", plain)
     for kind, form in _FORMS:
         found = form.search(said)
         if found is None:
@@ -178,8 +163,14 @@ def asked_of(question: str, titles: Iterable[str] = ()) -> Asked | None:
             late = (parts["which"] or "").lower() in ("last", "later")
             return Asked("order", thing, subject(parts["other"]), late=late)
         return Asked(which, thing)
-    window = window_of(plain)
-    return Asked("at", start=window[0], end=window[1]) if window else None
+    window = window_of(whole)
+    return Asked("at", _about(whole), start=window[0], end=window[1]) if window else None
+
+
+def _about(question: str) -> str:
+    """Return the words of what is asked about within a stretch of time."""
+    said = words(_PLACE.sub("", without_window(question)))
+    return " ".join(w for w in said if content_terms(w) and not _ASKING.fullmatch(w))
 
 
 def _which(parts: dict[str, str | None]) -> Kind:
@@ -187,6 +178,11 @@ def _which(parts: dict[str, str | None]) -> Kind:
         return "after" if side in ("after", "following") else "before"
     word = (parts.get("which") or parts.get("time") or "").lower()
     return "last" if word in ("last", "finally", "latest", "final") else "first"
+
+
+def placeless(question: str) -> str:
+    """Return a question without the words for where to look: “in the lecture about the shell”."""
+    return _PLACE.sub("", question)
 
 
 def wants_whole(question: str) -> bool:
@@ -202,37 +198,4 @@ def subject(text: str) -> str:
         return quoted.group(1).strip()
     text = _TOPIC.sub("", text.strip(_QUOTES))
     text = re.sub(rf"^{_SAID}\s+(?:about |of )?", "", text, flags=re.I) if _TOPIC.match(text) else text
-    return _LEADING.sub("", text).strip(_QUOTES)
-
-
-def window_of(question: str) -> tuple[float, float] | None:
-    """Return the [start, end] in seconds that a question names, or None; a negative start counts from the end."""
-    if m := _BETWEEN.search(question):
-        start, end = seconds(*m.groups()[:3]), seconds(*m.groups()[3:])
-        return (min(start, end), max(start, end))
-    if m := _AT.search(question):
-        at = seconds(*m.groups())
-        return (max(0.0, at - AROUND), at + AROUND)
-    if m := _AT_UNIT.search(question):
-        unit, number = (m.group(1), m.group(2)) if m.group(1) else (m.group(4), m.group(3))
-        at = float(number) * (60 if unit.lower() == "minute" else 1)
-        return (max(0.0, at - AROUND), at + max(AROUND, 60.0 if unit.lower() == "minute" else 0.0))
-    if m := _EDGE.search(question):
-        number = _NUMBERS.get((m.group(2) or "one").lower()) or int(m.group(2))
-        length = number * (60.0 if m.group(3).lower().startswith("minute") else 1.0)
-        return (0.0, length) if m.group(1).lower() in ("first", "opening") else (-length, 0.0)
-    if m := _END.search(question):
-        return (0.0, EDGE) if m.group(1).lower() in ("beginning", "start") else (-EDGE, 0.0)
-    return None
-
-
-def seconds(hours: str | None, minutes: str, rest: str) -> float:
-    """Return a clock time in seconds."""
-    return 3600.0 * int(hours or 0) + 60.0 * int(minutes) + int(rest)
-
-
-def clock(at: float) -> str:
-    """Write seconds as a player shows them: 0:07, 12:31, 1:02:03."""
-    whole = int(at)
-    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return _LEADING.sub("", _MENTIONED.sub("", text)).strip(_QUOTES)

@@ -11,8 +11,8 @@ from ragweave.corpora.library import Library
 from ragweave.corpora.types import Item
 from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, sentences, terms
-from ragweave.nodes.moments import clock
 from ragweave.nodes.state import TEXT_LIMIT, Evidence, State, Strip
+from ragweave.nodes.windows import clock
 
 _WINDOW = 1_200
 """Characters of a long item that one window shows."""

@@ -13,8 +13,9 @@ from ragweave.corpora.rows import Source
 from ragweave.corpora.types import Corpus, Item, Lists, Locator
 from ragweave.models.text import fold
 from ragweave.nodes.context import Context
-from ragweave.nodes.moments import named_in, window_of
+from ragweave.nodes.places import named_in
 from ragweave.nodes.run import Run
+from ragweave.nodes.windows import stretch, window_of
 
 _LISTED = 5
 _WIDE = 1_000
@@ -155,11 +156,6 @@ async def in_window(library: Library, question: str, found: Sequence[Lists]) -> 
     lasts = {(r.source, r.title): r.end for r in await library.recordings()}
     kept = {i for i, item in items.items() if _overlaps(item, window, lasts.get((item.source, item.title), 0.0))}
     return [_only(lists, kept, len(kept)) for lists in found] if kept else list(found)
-
-
-def stretch(window: tuple[float, float], last: float) -> tuple[float, float]:
-    """Return a window as seconds from the beginning; a negative one counts from the end of a recording."""
-    return (max(0.0, last + window[0]), last) if window[0] < 0 else window
 
 
 def _overlaps(item: Item, window: tuple[float, float], last: float) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ragweave.models.text import clip, script
-from ragweave.nodes.moments import clock
+from ragweave.corpora.video.summary import most_telling
+from ragweave.models.text import clip, content_terms, script, terms
 from ragweave.nodes.state import Strip, Timeline
+from ragweave.nodes.windows import clock
 
 QUOTED = ("after", "before", "at")
 """Kinds whose answer is what was said there: a language model may put it into words of its own."""
@@ -26,16 +27,31 @@ class Told:
     rests: tuple[Strip, ...]
 
 
-def tell(timeline: Timeline, question: str) -> list[Told]:
-    """Return the sentences that answer from the timeline; for `after`, `before` and `at` they are quotations."""
+def tell(timeline: Timeline, question: str, most: int) -> list[Told]:
+    """Return the sentences that answer from the timeline, `most` of those that are quoted (`after`, `before`, `at`)."""
     chinese = script(question) == "han"
+    if timeline["kind"] == "at":
+        return [Told(" ".join(m["text"].split()), (m,)) for m in _chosen(timeline, most)]
     if timeline["kind"] in QUOTED:
-        return [Told(" ".join(m["text"].split()), (m,)) for m in timeline["moments"]]
+        return [Told(" ".join(m["text"].split()), (m,)) for m in timeline["moments"][:most]]
     if timeline["kind"] == "count":
         return _count(timeline, chinese)
     if timeline["kind"] == "order":
         return _order(timeline, chinese)
     return [_edge(m, timeline, chinese) for m in timeline["moments"][:3]]
+
+
+def _chosen(timeline: Timeline, most: int) -> list[Strip]:
+    """Choose from a stretch of time what has most of what is asked about, else what says most of each part of it."""
+    moments = timeline["moments"]
+    if len(moments) <= most:
+        return moments
+    wanted = set(content_terms(timeline["thing"]))
+    if wanted:
+        covers = [len(wanted & set(terms(m["text"]))) for m in moments]
+        return [m for m, n in zip(moments, covers, strict=True) if n == max(covers)][:most]
+    said = [m["text"] for m in moments]
+    return [moments[n] for n in most_telling(said, [len(said) * k // most for k in range(most)])]
 
 
 def start_of(strip: Strip) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ragweave.corpora.library import Library
@@ -13,8 +13,10 @@ from ragweave.models.text import UNSPACED, content_terms, fold, sentences, terms
 from ragweave.nodes.context import Context
 from ragweave.nodes.moments import Asked
 from ragweave.nodes.retrieve_video import VideoTask
-from ragweave.nodes.scope import in_time, stretch, within
+from ragweave.nodes.scope import in_time, within
 from ragweave.nodes.state import Strip, Timeline
+from ragweave.nodes.utterances import pieces
+from ragweave.nodes.windows import stretch
 
 MOST = 5_000
 """Clips in which one thing is looked for."""
@@ -188,19 +190,30 @@ async def _around(library: Library, begin: Mention, *, after: bool, context: Con
 
 
 async def _window(library: Library, asked: Asked, task: VideoTask, context: Context) -> list[Mention]:
-    """Return the sentences of a stretch of time in each recording."""
+    """Return what was said and shown in a stretch of time of each recording, all of it or what it was asked about.
+
+    What has less than half of the words that it was asked about leaves nothing, but where it is hardly more than an
+    answer.
+    """
     sources, titles = task.get("sources", []), task.get("titles", [])
+    wanted = set(content_terms(asked.thing))
     out: list[Mention] = []
     for r in await library.recordings():
-        if (sources and r.source not in sources) or (titles and r.title not in titles) or len(out) >= WINDOW:
+        if (sources and r.source not in sources) or (titles and r.title not in titles):
             continue
-        line = await asyncio.to_thread(_line, await _clips(library, r.source, r.title), context)
+        if len(out) >= WINDOW and not wanted:
+            break
+        line = await asyncio.to_thread(_line, await _clips(library, r.source, r.title), context, pieces)
         if not line:
             continue
         last = max(float(m.item.locator.get("end", 0.0)) for m in line)
         start, end = stretch((asked.start, asked.end), last)
-        out += [m for m in line if _overlaps(m, start, end)][: WINDOW - len(out)]
-    return out
+        out += [m for m in line if _overlaps(m, start, end)]
+    covers = [len(wanted & set(terms(m.item.text[m.start : m.end]))) for m in out]
+    if max(covers, default=0) * 2 >= len(wanted) > 0:
+        best = set(sorted(range(len(out)), key=lambda n: -covers[n])[:WINDOW])
+        return [m for n, m in enumerate(out) if n in best and covers[n]]
+    return out[:WINDOW] if not wanted or len(out) <= AFTER else []
 
 
 def _overlaps(mention: Mention, start: float, end: float) -> bool:
@@ -212,13 +225,15 @@ async def _clips(library: Library, source: str, title: str) -> list[Item]:
     return [i for i in await library.items_of(source, "clip") if i.title == title]
 
 
-def _line(items: Iterable[Item], context: Context) -> list[Mention]:
+def _line(
+    items: Iterable[Item], context: Context, cut: Callable[[str], list[tuple[int, int]]] = sentences
+) -> list[Mention]:
     """Return every sentence of clips in the order of time."""
     return [
         Mention(i, a, b)
         for i in sorted(items, key=lambda i: i.ordinal)
         if in_time(i.locator, context)
-        for a, b in sentences(i.text[: heard(i)])
+        for a, b in cut(i.text[: heard(i)])
     ]
 
 

@@ -26,7 +26,12 @@ _SPEAKER = re.compile(r"^\s*[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){0,3}:\s+")
 def parts_of(strip: Strip) -> list[Span]:
     """Return [start, end) of the sentences of a strip; in a recording, of what stands for a sentence there."""
     text = strip["text"]
-    return joined(text, _lines(text)) if strip["locator"].get("kind") == "time" else sentences(text)
+    return pieces(text) if strip["locator"].get("kind") == "time" else sentences(text)
+
+
+def pieces(text: str) -> list[Span]:
+    """Return [start, end) of what stands for a sentence in what was said and shown."""
+    return joined(text, _lines(text))
 
 
 def _lines(text: str) -> list[Span]:

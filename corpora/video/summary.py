@@ -156,17 +156,28 @@ def telling(recording: Recording) -> list[tuple[float, float, str]]:
     candidates = sorted(c for c in candidates if 5 <= len(c[2].split()) <= 60 or (len(c[2]) >= 12 and " " not in c[2]))
     if not candidates:
         return []
-    frequency = Counter(t for _, _, s in candidates for t in content_terms(s))
     wanted = int(min(max(recording.duration / _SECONDS_PER_SENTENCE, _SENTENCES[0]), _SENTENCES[1]))
-    out = []
+    lows = [recording.duration * n / wanted for n in range(wanted)]
+    opens = [sum(c[0] < low for c in candidates) for low in lows]
+    ends = sum(c[0] < recording.duration for c in candidates)
+    return [candidates[n] for n in most_telling([c[2] for c in candidates[:ends]], opens)]
+
+
+def most_telling(sentences: Sequence[str], opens: Sequence[int]) -> list[int]:
+    """Return the number of the sentence that says most of each stretch, none of a stretch where nothing does.
+
+    Args:
+        sentences: in the order of time.
+        opens: number of the first sentence of each stretch.
+    """
+    frequency = Counter(t for s in sentences for t in content_terms(s))
+    out: list[int] = []
     used: set[str] = set()
-    for n in range(wanted):
-        low, high = recording.duration * n / wanted, recording.duration * (n + 1) / wanted
-        mine = [c for c in candidates if low <= c[0] < high]
-        best = max(mine, key=lambda c: _weight(c[2], frequency, used), default=None)
-        if best is not None and _weight(best[2], frequency, used) > 0:
+    for low, high in zip(opens, [*opens[1:], len(sentences)], strict=True):
+        best = max(range(low, high), key=lambda n: _weight(sentences[n], frequency, used), default=None)
+        if best is not None and _weight(sentences[best], frequency, used) > 0:
             out.append(best)
-            used.update(content_terms(best[2]))
+            used.update(content_terms(sentences[best]))
     return out
 
 

@@ -291,3 +291,20 @@ async def test_a_time_of_day_that_no_recording_reaches_leaves_what_was_found(rec
     context = Context(mind="small", corpora=("clip",))
     found = await astate("Who spoke of the comet at 14:30?", context=context, graph="crag")
     assert found["evidence"]
+
+
+async def test_a_stretch_of_time_is_asked_about_something(recordings: Path) -> None:
+    answer = await ask("What does she say about the moon between 1:00 and 1:45?")
+    assert "moon" in answer.text and "ninety" not in answer.text
+
+
+async def test_the_end_of_a_recording_is_its_last_words(recordings: Path) -> None:
+    answer = await ask("What is said at the end of the comet talk?")
+    assert "good night" in answer.text
+    assert all(c.locator["file"].endswith("comet.vtt") for c in answer.citations)
+
+
+async def test_the_recordings_that_mention_a_thing_are_told_with_their_times(recordings: Path) -> None:
+    answer = await ask("Which recordings mention the comet?")
+    assert "comet" in answer.text and "0:06" in answer.text
+    assert "bread" not in answer.text

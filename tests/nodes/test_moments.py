@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.moments import asked_of, clock, named_in, seconds, subject, wants_whole, window_of
+from ragweave.nodes.moments import asked_of, subject, wants_whole
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,14 @@ from ragweave.nodes.moments import asked_of, clock, named_in, seconds, subject, 
         ("What comes after the haircut?", "after", "haircut"),
         ("What does she say right after the first demo?", "after", "first demo"),
         ("What is said before “Boris”?", "before", "Boris"),
+        ("What comes right after the nosetests command is mentioned?", "after", "nosetests command"),
+        ("Which videos mention the moon?", "count", "moon"),
+        ("Which of the episodes talk about rye bread?", "count", "rye bread"),
+        ("In which recordings is Pinecone mentioned?", "count", "Pinecone"),
+        ("What is the title shown at the end of the fantasy trailer?", "at", "title"),
+        ("What does she say about rye between 10:00 and 20:00?", "at", "rye"),
+        ("What is said at 12:30?", "at", ""),
+        ("What is explained at the beginning of the lecture on Make?", "at", ""),
         ("“注意力”被提到了几次?", "count", "注意力"),
         ("什么时候第一次提到机器学习?", "first", "机器学习"),
     ],
@@ -42,7 +50,6 @@ def test_a_question_of_the_timeline_is_recognised_with_its_subject(question: str
         "What did he do after graduating?",
         "Who founded the firm?",
         "What excuse does Agent 327 give when he is caught looking around?",
-        "What is the title shown at the end of the fantasy trailer?",
         "How many image-text pairs does the dataset in the talk contain?",
         "What is the name the barber calls out before the attack?",
         "",
@@ -50,22 +57,6 @@ def test_a_question_of_the_timeline_is_recognised_with_its_subject(question: str
 )
 def test_a_question_about_what_was_said_is_none_of_the_timeline(question: str) -> None:
     assert asked_of(question) is None
-
-
-@pytest.mark.parametrize(
-    ("question", "named"),
-    [
-        ("How often is rye mentioned in lecture 3?", ["lecture 3"]),
-        ("What happens at the end of the film Sintel?", ["Sintel"]),
-        ("What is said in “lecture 3”?", ["lecture 3"]),
-        ("Who is Sintel?", []),
-        ("What is in lecture 31?", []),
-    ],
-)
-def test_a_recording_that_is_named_as_the_place_is_told_from_one_that_is_only_named(
-    question: str, named: list[str]
-) -> None:
-    assert named_in(question, ["lecture 3", "Sintel"]) == named
 
 
 def test_a_title_is_no_part_of_what_is_asked_about() -> None:
@@ -79,24 +70,6 @@ def test_two_things_are_compared_by_their_order() -> None:
     assert (asked.kind, asked.thing, asked.other, asked.late) == ("order", "CLIP", "DALL-E", False)
     later = asked_of("Which comes last, the demo or the questions?")
     assert later is not None and later.late
-
-
-@pytest.mark.parametrize(
-    ("question", "window"),
-    [
-        ("What is shown at 1:30?", (75.0, 105.0)),
-        ("What happens at 1:02:03?", (3708.0, 3738.0)),
-        ("What is discussed between 1:00 and 2:30?", (60.0, 150.0)),
-        ("What is discussed between 2:30 and 1:00?", (60.0, 150.0)),
-        ("What happens in the first two minutes of the talk?", (0.0, 120.0)),
-        ("What is said in the last 30 seconds?", (-30.0, 0.0)),
-        ("What is said at the end of the video?", (-60.0, 0.0)),
-        ("What is said in minute 5?", (285.0, 360.0)),
-        ("Who spoke?", None),
-    ],
-)
-def test_a_time_in_a_question_becomes_a_window(question: str, window: tuple[float, float] | None) -> None:
-    assert window_of(question) == window
 
 
 def test_a_subject_loses_its_article_its_quotation_marks_and_where_it_is_looked_for() -> None:
@@ -115,13 +88,6 @@ def test_a_subject_loses_its_article_its_quotation_marks_and_where_it_is_looked_
 )
 def test_a_question_about_recordings_as_wholes_is_told_from_one_about_a_moment(question: str, whole: bool) -> None:
     assert wants_whole(question) is whole
-
-
-@given(st.integers(0, 359_999))
-def test_a_clock_time_reads_back_as_the_same_second(at: int) -> None:
-    parts = [int(p) for p in clock(at).split(":")]
-    hours = str(parts[0]) if len(parts) == 3 else None
-    assert seconds(hours, str(parts[-2]), str(parts[-1])) == at
 
 
 @given(st.text(max_size=200))

@@ -76,35 +76,35 @@ def timeline(kind: str, moments: list[Strip], **more: Any) -> Timeline:
 
 
 def test_a_first_mention_is_told_with_its_time_and_its_words() -> None:
-    (told,) = tell(timeline("first", [moment(751, "The moon rises.")]), "When is the moon first mentioned?")
+    (told,) = tell(timeline("first", [moment(751, "The moon rises.")]), "When is the moon first mentioned?", 3)
     assert told.text == "“moon” is first mentioned at 12:31 in Talk: “The moon rises.”"
     assert told.rests == (moment(751, "The moon rises."),)
 
 
 def test_mentions_are_counted_per_recording_and_several_in_one_second_are_marked() -> None:
     rows = [moment(5), moment(5), moment(65), moment(3, title="Film")]
-    told = tell(timeline("count", rows), "How many times is the moon mentioned?")
+    told = tell(timeline("count", rows), "How many times is the moon mentioned?", 3)
     assert told[0].text == "“moon” is mentioned 4 times in all."
     assert told[1].text == "“moon” is mentioned 3 times in Talk: at 0:05 (2×), 1:05."
     assert told[2].text == "“moon” is mentioned once in Film: at 0:03."
 
 
 def test_more_mentions_than_are_listed_are_still_counted() -> None:
-    told = tell(timeline("count", [moment(n) for n in range(20)], total=93), "How often?")
+    told = tell(timeline("count", [moment(n) for n in range(20)], total=93), "How often?", 3)
     assert told[0].text == "“moon” is mentioned 93 times in all; the first 20 are listed."
 
 
 def test_an_order_is_told_in_the_recordings_that_have_both() -> None:
     rows = timeline("order", [moment(9), moment(4, title="Film")], others=[moment(3)])
-    (told,) = tell(rows, "Which comes first, the moon or the sun?")
+    (told,) = tell(rows, "Which comes first, the moon or the sun?", 3)
     assert told.text == "“sun” comes first in Talk, at 0:03; “moon” is mentioned at 0:09."
 
 
 def test_a_chinese_question_is_answered_in_chinese() -> None:
-    (told,) = tell(timeline("first", [moment(61)]), "什么时候第一次提到月亮?")
+    (told,) = tell(timeline("first", [moment(61)]), "什么时候第一次提到月亮?", 3)
     assert "1:01" in told.text and "第一次" in told.text
 
 
 def test_what_comes_after_is_quoted() -> None:
-    told = tell(timeline("after", [moment(1, "One  two."), moment(2, "Three.")]), "What comes after?")
+    told = tell(timeline("after", [moment(1, "One  two."), moment(2, "Three.")]), "What comes after?", 3)
     assert [t.text for t in told] == ["One two.", "Three."]
