@@ -94,8 +94,10 @@ class Committer:
                 self._media.publish(file.source)
             with write(self._catalog.engine) as connection:
                 moved: list[str | None] = []
+                again = [file.source for file, _, _ in good if self._has(connection, file.source)]
                 for file, prepared, _ in good:
                     self._put_source(connection, file, prepared)
+                    ledger.put_pictures(connection, self._library, file.source, prepared.reached, prepared.links)
                     moved.append(self._put_path(connection, file))
                 for outcome in outcomes:
                     if outcome.prepared is None and not (outcome.passing and self._source_at(connection, outcome)):
@@ -115,6 +117,9 @@ class Committer:
                 generation = bump(connection, self._library)
             self._generation = generation
             self._drop(orphans)
+            # A source that was read again may have lost items.
+            kept = {item.id for file, p, _ in good if file.source in again for item in p.items}
+            self._vectors.delete(self._library, self._space, again, kept)
         # What could not be read has no media, and what it had before belongs to items that are gone.
         self._media.drop(o.file.source for o in outcomes if o.prepared is None and not o.passing)
         return missing, unread

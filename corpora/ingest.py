@@ -24,7 +24,7 @@ from ragweave.corpora.knowledge import stage as knowledge
 from ragweave.corpora.media import Media
 from ragweave.corpora.pipeline import Pipeline
 from ragweave.corpora.rebuild import recover
-from ragweave.corpora.scan import known_paths, vanished
+from ragweave.corpora.scan import incomplete, known_paths, vanished
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.stages import params_hash
 from ragweave.corpora.stores import Stores, check_encoder, stores
@@ -110,7 +110,8 @@ def _index(
         todo = files
         try:
             while todo:
-                todo = pipeline.run(todo, known_paths(held.catalog, library.id))
+                again = incomplete(held.catalog, library.id, settings.ocr_seconds)
+                todo = pipeline.run(todo, known_paths(held.catalog, library.id), again)
         finally:
             intake.close()
         if not stop.is_set():

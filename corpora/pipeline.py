@@ -8,7 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -85,8 +85,13 @@ class Pipeline:
         self._busy = threading.Lock()
         self._failure: BaseException | None = None
 
-    def run(self, files: Sequence[str], known: Mapping[str, Known]) -> list[str]:
+    def run(self, files: Sequence[str], known: Mapping[str, Known], again: Container[str] = ()) -> list[str]:
         """Bring the library up to date with these files.
+
+        Args:
+            files: paths.
+            known: what the catalog has of them.
+            again: sources that are to be read although their bytes are as they were.
 
         Returns:
             Files whose bytes the library was about to hold, but does not: they need another pass.
@@ -97,7 +102,7 @@ class Pipeline:
         self._to_embed: queue.Queue[Outcome | None] = queue.Queue()
         self._to_commit: queue.Queue[Outcome | File | None] = queue.Queue()
         threads = [
-            threading.Thread(target=self._guarded, args=(self._scan, files, known), name="ragweave-scan"),
+            threading.Thread(target=self._guarded, args=(self._scan, files, known, again), name="ragweave-scan"),
             threading.Thread(target=self._guarded, args=(self._embed,), name="ragweave-embed"),
         ]
         for thread in threads:
@@ -122,11 +127,13 @@ class Pipeline:
             self._failure = error
             self._stop.set()
 
-    def _scan(self, files: Sequence[str], known: Mapping[str, Known]) -> None:
+    def _scan(self, files: Sequence[str], known: Mapping[str, Known], again: Container[str]) -> None:
         held = {
             k.source
             for k in known.values()
-            if k.status != "failed" and (k.kind in RECORDINGS or k.params_hash == self._params)
+            if k.status != "failed"
+            and k.source not in again
+            and (k.kind in RECORDINGS or k.params_hash == self._params)
         }
         # Hours of film must not keep the texts waiting: recordings have threads of their own, one for each stage.
         with (
@@ -137,7 +144,7 @@ class Pipeline:
                 if self._stop.is_set():
                     break
                 before = known.get(path)
-                file = self._identify(path, before)
+                file = self._identify(path, before, before is not None and before.source in again)
                 if file is None:
                     continue
                 if file.source in held and not (file.params and self._intake.incomplete(file.sha256)):
@@ -155,7 +162,7 @@ class Pipeline:
                 pool.submit(self._guarded, self._read, file)
         self._to_embed.put(None)
 
-    def _identify(self, path: str, before: Known | None) -> File | None:
+    def _identify(self, path: str, before: Known | None, again: bool) -> File | None:
         """Return a file that must be looked into; None where the look from outside, or its failure, is enough."""
         try:
             path.encode()
@@ -164,7 +171,7 @@ class Pipeline:
             self._failed(printable, "Its name is no valid text. Rename it.")
             return None
         try:
-            if before is not None and before.unchanged(Stat.of(path), self._params):
+            if before is not None and not again and before.unchanged(Stat.of(path), self._params):
                 self._unchanged(path)
                 return None
         except OSError:

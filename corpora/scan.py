@@ -11,7 +11,10 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from ragweave.corpora import ledger
 from ragweave.corpora.catalog import Catalog
+from ragweave.corpora.images.links import state_of
+from ragweave.corpora.images.reader import further
 from ragweave.corpora.schema import paths, sources
 from ragweave.corpora.stages import source_id
 from ragweave.models.errors import SourceError
@@ -106,6 +109,26 @@ def known_paths(catalog: Catalog, library: str) -> dict[str, Known]:
             )
             for row in connection.execute(query)
         }
+
+
+def incomplete(catalog: Catalog, library: str, ocr_seconds: float) -> set[str]:
+    """Return the sources whose pictures would be read further now, or that link to pictures that have changed.
+
+    Args:
+        catalog: the catalog.
+        library: id of the library.
+        ocr_seconds: time that reading the words in one file may take.
+    """
+    with catalog.engine.begin() as connection:
+        rows = ledger.pictures(connection, library)
+    now: dict[tuple[str, str], str] = {}
+    found = set()
+    for source, link, before in rows:
+        if link and (link, before) not in now:
+            now[link, before] = state_of(link, before)
+        if now[link, before] != before if link else further(before, ocr_seconds):
+            found.add(source)
+    return found
 
 
 def identify(path: str, params: str, max_mb: int, *, grows: bool = False) -> File:

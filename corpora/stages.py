@@ -51,6 +51,8 @@ class Prepared:
         items: items of every corpus.
         chunks: for each item, the [start, end) ranges of its text that are embedded.
         terms: for each item, title, heading and text as the lexical index stores them.
+        reached: how far its pictures were read (`ragweave.corpora.images.reader`), or "".
+        links: files of the pictures that it links to, and how they looked.
     """
 
     kind: str
@@ -62,6 +64,8 @@ class Prepared:
     items: tuple[Item, ...]
     chunks: tuple[tuple[tuple[int, int], ...], ...]
     terms: tuple[tuple[str, str, str], ...]
+    reached: str = ""
+    links: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> bytes:
         """Return the form that crosses from the reading process."""
@@ -75,6 +79,8 @@ class Prepared:
             "items": [pack(item) for item in self.items],
             "chunks": self.chunks,
             "terms": self.terms,
+            "reached": self.reached,
+            "links": self.links,
         }
         return json.dumps(row, separators=(",", ":")).encode()
 
@@ -91,6 +97,8 @@ class Prepared:
             items=tuple(unpack(item) for item in row["items"]),
             chunks=tuple(tuple((c[0], c[1]) for c in chunks) for chunks in row["chunks"]),
             terms=tuple((t[0], t[1], t[2]) for t in row["terms"]),
+            reached=row["reached"],
+            links=tuple((link[0], link[1]) for link in row["links"]),
         )
 
 
@@ -135,16 +143,17 @@ def prepare(
     if kind == PICTURE:
         seen = look.file()
         date = seen.date.isoformat() if seen.date else None
-        return made_of(
+        made = made_of(
             kind, path.stem, seen.items, max_words, language=seen.language, date=date, warnings=seen.warnings
         )
+        return replace(made, reached=look.reached)
     parsed = parse(path, kind, look.pages if kind == "pdf" else None)
     small = paragraphs(source, str(path), parsed)
     inside, missed = look.inside(kind, parsed)
     items = [*small, *documents(source, str(path), parsed, small), *stated(source, parsed), *inside]
     if not items:
         raise SourceError("There is no text in it", "leave it out, or give it text")
-    return made_of(
+    made = made_of(
         kind,
         parsed.title,
         items,
@@ -154,6 +163,7 @@ def prepare(
         date=parsed.date.isoformat() if parsed.date else None,
         warnings=(*parsed.warnings, *missed),
     )
+    return replace(made, reached=look.reached, links=tuple(look.links.items()))
 
 
 def _transcript(path: Path, source: str, max_words: int) -> Prepared:

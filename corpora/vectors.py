@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.corpora import locks
-from ragweave.corpora.chroma import as_library_error, forget_system
+from ragweave.corpora.chroma import BATCH, as_library_error, forget_system, remove, remove_sources
 from ragweave.corpora.memory import cleared
 from ragweave.corpora.spaces import beside, collection_of, image_encoders_of, item_of, name_of, names_of, visual_space
 from ragweave.corpora.torn import MEND, TORN, clear, collections_of, torn
@@ -29,9 +29,6 @@ from ragweave.models.errors import LibraryError
 __all__ = ["Matrix", "Vectors", "item_of", "name_of", "visual_space"]
 
 logger = logging.getLogger(__name__)
-
-BATCH = 5_000
-"""Rows of one upsert; Chroma refuses more than 5,461."""
 
 PER_ITEM = 32
 """Chunks, or frames, of an item that are compared where it was found by another list."""
@@ -136,14 +133,14 @@ class Vectors:
                 )
         return [ids[int(i)] for i in kept]
 
-    def delete(self, library: str, space: str, sources: Sequence[str]) -> None:
-        """Remove every vector of these sources, known to the catalog or not. Call inside `changing`."""
+    def delete(self, library: str, space: str, sources: Sequence[str], kept: Collection[str] = ()) -> None:
+        """Remove the vectors of these sources, but of the items `kept`. Call inside `changing`."""
         with self._use() as client, as_library_error("written"):
             for each in beside(client, library, space):
                 for corpus in CORPORA:
                     collection = collection_of(client, library, corpus, each)
                     if collection is not None and sources:
-                        collection.delete(where={"source": {"$in": list(sources)}})
+                        remove_sources(collection, sources, lambda id_: item_of(id_) in kept)
 
     def has(self, library: str, corpus: Corpus, space: str, generation: int) -> bool:
         """Say whether there are vectors of a corpus in a space."""
@@ -203,8 +200,8 @@ class Vectors:
         """Remove chunks by id. Call inside `changing`."""
         with self._use() as client, as_library_error("written"):
             collection = collection_of(client, library, corpus, space)
-            for start in range(0, len(ids) if collection is not None else 0, BATCH):
-                collection.delete(ids=list(ids[start : start + BATCH]))
+            if collection is not None:
+                remove(collection, ids)
 
     def drop(self, library: str) -> None:
         """Remove every collection of a library."""

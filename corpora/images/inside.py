@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 
@@ -30,6 +30,7 @@ def pictures_inside(
     reader: PictureReader,
     roots: Sequence[str],
     shots: Mapping[str, Shot],
+    links: MutableMapping[str, str],
 ) -> tuple[list[Item], list[str]]:
     """Return an item for each picture of a file, and what could not be looked at.
 
@@ -41,6 +42,7 @@ def pictures_inside(
         reader: looks at pictures.
         roots: folders being indexed.
         shots: what was seen of figures already, by `ref`.
+        links: takes the linked files of pictures, and how they looked.
     """
     if not parsed.figures:
         return [], []
@@ -51,7 +53,7 @@ def pictures_inside(
             archive = stack.enter_context(Archive(path))
             open_ = lambda ref: (archive.read(ref), PurePosixPath(ref).name)  # noqa: E731
         else:
-            open_ = lambda ref: linked(path, ref, roots)  # noqa: E731
+            open_ = lambda ref: linked(path, ref, roots, links)  # noqa: E731
         for figure in parsed.figures:
             shot, name = None, ""
             if figure.ref in shots:

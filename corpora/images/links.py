@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import os
 import re
-from collections.abc import Sequence
+import stat
+from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -19,13 +21,14 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _REMEDY = "save the picture beside the text and link to it there"
 
 
-def linked(file: Path, ref: str, roots: Sequence[str]) -> tuple[bytes, str]:
+def linked(file: Path, ref: str, roots: Sequence[str], found: MutableMapping[str, str]) -> tuple[bytes, str]:
     """Return the bytes of a linked picture and the name of its file.
 
     Args:
         file: the text that links.
         ref: the link as it is written.
         roots: folders being indexed.
+        found: takes the path of each picture inside them, and how its file looked (`state_of`).
 
     Raises:
         SourceError: it leads elsewhere, to nothing, or to what is not a file.
@@ -45,8 +48,30 @@ def linked(file: Path, ref: str, roots: Sequence[str]) -> tuple[bytes, str]:
     real = Path(os.path.realpath(path))
     if not any(real.is_relative_to(os.path.realpath(root)) for root in roots):
         raise SourceError("A linked picture lies outside the indexed folders", "index its folder as well")
+    found[str(real)] = state_of(str(real))
     if not real.is_file():
         raise SourceError("A linked picture does not exist", "check the link")
     if real.stat().st_size > MOST_BYTES:
         raise SourceError(f"A linked picture has more than {MOST_BYTES // 2**20} MB", "save it smaller")
     return real.read_bytes(), path.name
+
+
+def state_of(path: str, before: str = "") -> str:
+    """Return how the file of a linked picture looks: its size, its time and the digest of its bytes; "" without a file.
+
+    Args:
+        path: the file.
+        before: how it looked; its bytes are not read again while size and time are as they were.
+    """
+    try:
+        seen = os.stat(path)
+        if not stat.S_ISREG(seen.st_mode) or seen.st_size > MOST_BYTES:
+            return f"{seen.st_size} {seen.st_mtime_ns}"
+        outside = f"{seen.st_size} {seen.st_mtime_ns}"
+        if before.startswith(f"{outside} "):
+            return before
+        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return ""
+    # A file that was only touched is as it was.
+    return before if before.endswith(f" {digest}") else f"{outside} {digest}"

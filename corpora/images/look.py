@@ -41,12 +41,19 @@ class Look:
         self._source = source
         self._roots = roots
         self._given = (media, seconds, begins)
+        self.links: dict[str, str] = {}
+        """Files of the pictures that were linked to, and how they looked; "" where one was not there."""
 
     @cached_property
     def _reader(self) -> PictureReader:
         from ragweave.corpora.images.reader import PictureReader
 
         return PictureReader(*self._given)
+
+    @property
+    def reached(self) -> str:
+        """How far reading its pictures came (`PictureReader.reached`), or "" where it has none."""
+        return self._reader.reached if "_reader" in self.__dict__ else ""
 
     @cached_property
     def pages(self) -> PdfPictures:
@@ -68,5 +75,7 @@ class Look:
         from ragweave.corpora.images.inside import pictures_inside
 
         shots = self.pages.shots if kind == "pdf" else {}
-        items, missed = pictures_inside(self._path, self._source, kind, parsed, self._reader, self._roots, shots)
+        items, missed = pictures_inside(
+            self._path, self._source, kind, parsed, self._reader, self._roots, shots, self.links
+        )
         return items, [*missed, *self._reader.warnings()]

@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 from ragweave.models.errors import MissingExtra, RagweaveError
 from ragweave.models.pictures import THUMBNAIL, Picture, Pixels, jpeg, open_picture
-from ragweave.models.read import Line, Ocr, ocr
+from ragweave.models.read import Line, Ocr, installed, ocr
 from ragweave.models.settings import model_settings
 
 logger = logging.getLogger(__name__)
@@ -21,6 +22,8 @@ logger = logging.getLogger(__name__)
 SMALLEST = 48
 """Pixels of the shorter side below which a picture inside a document is an icon or a rule."""
 MISSING = 'an optional package is missing: pip install "ragweave[images]"'
+NOTHING, KEPT, WORDS = range(3)
+"""How far pictures are read: not at all without the extra, without their words, with them."""
 MOST = 2_000
 """Pictures of one file that are looked at."""
 
@@ -75,6 +78,7 @@ class PictureReader:
         self._known: dict[str, Shot] = {}
         self._missed: Counter[str] = Counter()
         self._count = 0
+        self._closed = False
         self.unread = 0
         """Pictures whose words were not read, because time was up or there is no engine."""
 
@@ -130,9 +134,14 @@ class PictureReader:
         self._count += 1
         height, width = picture.pixels.shape[:2]
         scale = min(1.0, THUMBNAIL / max(width, height))
+        try:
+            name = self._keep(picture.pixels, key)
+        except MissingExtra as error:  # the page of a PDF, which was opened without it
+            self._miss(error)
+            return None
         lines = self.read(picture.pixels) if words else []
         shot = Shot(
-            name=self._keep(picture.pixels, key),
+            name=name,
             size=(picture.width, picture.height),
             stored=(max(1, round(width * scale)), max(1, round(height * scale))),
             lines=tuple(_scaled(line, scale) for line in lines),
@@ -157,6 +166,15 @@ class PictureReader:
             self._missed["the words of a picture could not be read"] += 1
             return []
 
+    @property
+    def reached(self) -> str:
+        """How far the pictures were read: `LEVEL SECONDS`, the seconds that were too few, or 0; "" without pictures."""
+        if not (self._looked or self._known or self._missed):
+            return ""
+        unread = self.unread > 0
+        level = NOTHING if self._closed else KEPT if unread and self._engine is None else WORDS
+        return f"{level} {self._seconds if unread and level == WORDS else 0:g}"
+
     def warnings(self) -> list[str]:
         """Return what was not looked at or not read, one sentence each."""
         found = [f"{why} ({n} pictures)" if n > 1 else why for why, n in self._missed.most_common(10)]
@@ -179,12 +197,26 @@ class PictureReader:
 
     def _miss(self, error: RagweaveError) -> None:
         if isinstance(error, MissingExtra):
+            self._closed = True
             self._missed[
                 'pictures were not opened: an optional package is missing: pip install "ragweave[images]"'
             ] += 1
         else:
             what = error.what.partition(" (")[0]  # without what the decoder says, which differs from file to file
             self._missed[f"a picture was left out: {what[0].lower()}{what[1:]}"] += 1
+
+
+def further(reached: str, seconds: float) -> bool:
+    """Say whether pictures that were read as far as `PictureReader.reached` says would be read further now.
+
+    Args:
+        reached: what it said.
+        seconds: time that reading the words in one file may take now.
+    """
+    level, _, limit = reached.partition(" ")
+    words = installed() and model_settings().ocr != "off"
+    now = WORDS if words else KEPT if find_spec("PIL") else NOTHING
+    return bool(level) and (now > int(level) or (now == WORDS and 0 < float(limit) < seconds))
 
 
 def key_of(pixels: Pixels) -> str:

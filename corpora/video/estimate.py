@@ -11,7 +11,7 @@ from pathlib import Path
 from ragweave.corpora.catalog import check_name
 from ragweave.corpora.images.captions import wanted
 from ragweave.corpora.images.count import pictures_in
-from ragweave.corpora.scan import Known, Stat, known_paths
+from ragweave.corpora.scan import Known, Stat, incomplete, known_paths
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.stages import params_hash
 from ragweave.corpora.stores import stores
@@ -101,7 +101,9 @@ def estimate(paths: Sequence[Path], library: str, captioner: Captioner | None = 
     settings, held = corpora_settings(), stores()
     try:
         row = held.catalog.library(check_name(library))
-        known, name = known_paths(held.catalog, row.id), row.id
+        again = incomplete(held.catalog, row.id, settings.ocr_seconds)
+        known = {path: k for path, k in known_paths(held.catalog, row.id).items() if k.source not in again}
+        name = row.id
     except LibraryNotFound:
         known, name = {}, ""
     intake = Intake(settings, name, 1, captioner, threading.Event())

@@ -22,16 +22,16 @@ def folder(tmp_path):
     "ref", ["img/a b.png", "img/a%20b.png", "./img/../img/a b.png", "img\\a b.png", "img/a b.png#x"]
 )
 def test_local_links_are_opened(folder, ref):
-    assert linked(folder / "note.md", ref, [str(folder)]) == (picture(), "a b.png")
+    assert linked(folder / "note.md", ref, [str(folder)], {}) == (picture(), "a b.png")
 
 
 def test_a_link_into_another_indexed_folder_is_opened(folder, tmp_path):
-    assert linked(folder / "note.md", "../outside.png", [str(folder), str(tmp_path)])[1] == "outside.png"
+    assert linked(folder / "note.md", "../outside.png", [str(folder), str(tmp_path)], {})[1] == "outside.png"
 
 
 def test_a_picture_written_into_the_text_is_read():
     url = "data:image/png;base64," + base64.b64encode(picture()).decode()
-    assert linked(None, url, []) == (picture(), "")
+    assert linked(None, url, [], {}) == (picture(), "")
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_a_picture_written_into_the_text_is_read():
 )
 def test_every_other_link_gets_its_reason(folder, ref, why):
     with pytest.raises(SourceError, match=why):
-        linked(folder / "note.md", ref, [str(folder)])
+        linked(folder / "note.md", ref, [str(folder)], {})
 
 
 def test_a_link_that_leads_outside_is_not_followed(folder, tmp_path):
     (folder / "img" / "sly.png").symlink_to(tmp_path / "outside.png")
     with pytest.raises(SourceError, match="outside"):
-        linked(folder / "note.md", "img/sly.png", [str(folder)])
+        linked(folder / "note.md", "img/sly.png", [str(folder)], {})

@@ -1,0 +1,186 @@
+"""Reading again what earlier runs read without something, and texts whose pictures have changed; nothing else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragweave.corpora.events import Report
+from ragweave.corpora.images import reader as reader_module
+from ragweave.corpora.images.links import state_of
+from ragweave.corpora.images.reader import PictureReader, further
+from ragweave.corpora.images.texts import part
+from ragweave.corpora.ingest import index
+from ragweave.corpora.readers import Readers
+from ragweave.corpora.scan import incomplete
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.stages import Prepared, prepare
+from ragweave.corpora.stores import stores
+from ragweave.corpora.types import Item
+from ragweave.models.errors import MissingExtra, SourceError
+from ragweave.models.pictures import Picture
+from ragweave.models.settings import model_settings
+from tests.corpora.images.conftest import BLACK, BLUE, GREEN, RED, Painted, picture  # type: ignore[import-not-found]
+
+
+def read_here(self: Readers, path: str, *more: Any) -> Prepared:
+    """Read a file in this process, as the reading processes do."""
+    try:
+        return prepare(Path(path), *more)
+    except MissingExtra as error:
+        raise SourceError(error.what, error.remedy) from error
+
+
+@pytest.fixture
+def folder(tmp_path: Path, painted: Painted, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(Readers, "read", read_here)
+    made = tmp_path / "notes"
+    (made / ".img").mkdir(parents=True)
+    (made / ".img" / "mole.png").write_bytes(picture(RED))
+    (made / "port.md").write_text("# Port\n\nShips come in.\n\n![The mole](.img/mole.png)\n")
+    (made / "plain.md").write_text("# Plain\n\nNothing is shown here.\n")
+    return made
+
+
+async def run(folder: Path) -> tuple[Report, list[str]]:
+    read: list[str] = []
+
+    def note(event: Any) -> None:
+        if type(event).__name__ == "Done":
+            read.append(Path(event.path).name)
+
+    return await index([folder], on_event=note), sorted(read)
+
+
+def images() -> list[Item]:
+    held = stores()
+    row = held.catalog.library("default")
+    return [item for page in held.catalog.pages(row.id, "image") for item in page]
+
+
+def ocr(monkeypatch: pytest.MonkeyPatch, how: str, engine: object) -> None:
+    monkeypatch.setenv("RAGWEAVE_OCR", how)
+    model_settings.cache_clear()
+    monkeypatch.setattr("ragweave.corpora.images.reader.ocr", lambda: engine)
+
+
+async def test_a_changed_picture_has_the_text_that_links_to_it_read_again_and_no_other(folder: Path) -> None:
+    await run(folder)
+    assert (await run(folder))[1] == []
+    (folder / ".img" / "mole.png").write_bytes(picture(GREEN))
+    assert (await run(folder))[1] == ["port.md"]
+    [shown] = images()
+    assert part(shown, "words") == "Green valley"
+    held = stores()
+    row = held.catalog.library("default")
+    chunks = held.vectors.ids(row.id, "image", row.space, row.generation)
+    assert {c.rpartition("~")[0] for c in chunks} == {shown.id}
+    assert (await run(folder))[1] == []
+
+
+async def test_a_picture_that_comes_or_goes_later_is_noticed_and_one_that_was_touched_is_not(folder: Path) -> None:
+    mole = folder / ".img" / "mole.png"
+    body = mole.read_bytes()
+    mole.unlink()
+    await run(folder)
+    assert not [i for i in images() if "image" in i.locator]
+    mole.write_bytes(body)
+    assert (await run(folder))[1] == ["port.md"]
+    assert [i for i in images() if "image" in i.locator]
+    os.utime(mole, (1, 1))
+    assert (await run(folder))[1] == []
+    mole.unlink()
+    assert (await run(folder))[1] == ["port.md"]
+
+
+async def test_switching_the_words_on_reads_pictures_and_the_texts_around_them_again(
+    folder, painted, monkeypatch
+) -> None:
+    (folder / "photo.png").write_bytes(picture(RED, (210, 100)))
+    ocr(monkeypatch, "off", None)
+    await run(folder)
+    assert not any(part(i, "words") for i in images())
+    ocr(monkeypatch, "rapidocr", painted)
+    assert (await run(folder))[1] == ["photo.png", "port.md"]
+    assert all(part(i, "words") for i in images()) and len(images()) == 2
+    assert (await run(folder))[1] == []
+    ocr(monkeypatch, "off", None)
+    assert (await run(folder))[1] == []
+
+
+async def test_installing_the_extra_later_reads_what_was_left_without_it(folder, painted, monkeypatch) -> None:
+    (folder / "photo.png").write_bytes(picture(BLUE, (210, 100)))
+    with monkeypatch.context() as without:
+        for module in ("models.pictures._pillow", "corpora.images.reader.open_picture"):
+            without.setattr(f"ragweave.{module}", missing)
+        without.setattr("ragweave.corpora.images.files.pages", missing)
+        without.setattr(reader_module, "installed", lambda: False)
+        without.setattr(reader_module, "find_spec", lambda name: None)
+        report, read = await run(folder)
+        assert read == ["plain.md", "port.md"] and "ragweave[images]" in report.failed[0][1]
+        assert (await run(folder))[1] == []
+    assert (await run(folder))[1] == ["photo.png", "port.md"]
+    assert any(part(i, "words") == "Red harbour\nopen all night" for i in images())
+    assert (await run(folder))[1] == []
+
+
+def missing(*given: Any) -> None:
+    raise MissingExtra("opening pictures", "images")
+
+
+def test_a_page_of_a_pdf_without_the_extra_costs_its_picture_and_not_the_text(media: Path, monkeypatch) -> None:
+    monkeypatch.setattr("ragweave.models.pictures._pillow", missing)
+    reader = PictureReader(media, 10.0, engine=lambda: None)
+    pixels = np.zeros((100, 100, 3), dtype=np.uint8)
+    assert reader.shoot(Picture(pixels, 100, 100, None, 1, "PDF")) is None
+    assert reader.reached == "0 0" and "ragweave[images]" in reader.warnings()[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "engine", "reached"), [(1e-9, True, "2 1e-09"), (9, True, "2 0"), (9, False, "1 0")]
+)
+def test_how_far_pictures_were_read(media: Path, painted: Painted, seconds: float, engine: bool, reached: str) -> None:
+    reader = PictureReader(media, seconds, engine=lambda: painted if engine else None)
+    assert reader.reached == ""
+    reader.look(picture(RED))
+    assert reader.reached == reached
+
+
+@pytest.mark.parametrize(
+    ("reached", "how", "seconds", "expected"),
+    [
+        ("", "rapidocr", 600, False),
+        ("2 0", "rapidocr", 600, False),
+        ("2 600", "rapidocr", 600, False),
+        ("2 600", "rapidocr", 900, True),
+        ("2 600", "off", 900, False),
+        ("1 0", "rapidocr", 600, True),
+        ("1 0", "off", 600, False),
+        ("0 0", "off", 600, True),
+    ],
+)
+def test_what_would_be_read_further(reached: str, how: str, seconds: float, expected: bool, monkeypatch) -> None:
+    ocr(monkeypatch, how, None)
+    assert further(reached, seconds) is expected
+
+
+def test_the_state_of_a_file_is_that_of_its_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    assert state_of(str(path)) == ""
+    path.write_bytes(b"one")
+    first = state_of(str(path))
+    os.utime(path, (1, 1))
+    assert state_of(str(path), first) == first
+    path.write_bytes(b"two")
+    assert state_of(str(path), first) != first
+
+
+async def test_the_estimate_counts_what_would_be_read_again(folder: Path) -> None:
+    await run(folder)
+    (folder / ".img" / "mole.png").write_bytes(picture(BLACK))
+    row = stores().catalog.library("default")
+    assert len(incomplete(stores().catalog, row.id, corpora_settings().ocr_seconds)) == 1
