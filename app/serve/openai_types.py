@@ -14,6 +14,8 @@ from ragweave.nodes.attached import asked_with, held
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 
 _OWN_LINK = re.compile(r" ?\[\[(\d+)\]\]\([^)\s]*\)")
+_FILES = re.compile(r"\A\s*<attached_files>\n.*?\n</attached_files>\s*", re.S)
+"""What Open WebUI writes before a question that has pictures, for models that call its tools."""
 SOURCES = "\n\n---\n"
 """Stands between an answer and its sources."""
 
@@ -120,7 +122,7 @@ async def conversation(messages: Sequence[Message], desk: PictureDesk) -> list[A
                 pictures = await desk.read(urls)
             else:
                 pictures = [p for p in (held(id_of(bytes_of(url))) for url in urls) if p is not None]
-            found.append(asked_with(_text(message), pictures))
+            found.append(asked_with(_FILES.sub("", _text(message)), pictures))
         elif message.role == "assistant":
             found.append(AIMessage(without_links(_text(message))))
     if messages[-1].role != "user":

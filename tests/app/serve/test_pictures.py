@@ -52,8 +52,9 @@ async def chat(notes: Path, app: FastAPI) -> AsyncIterator[AsyncOpenAI]:
 
 
 async def test_the_words_in_a_picture_are_searched_with_the_question_and_that_is_said(chat: AsyncOpenAI) -> None:
-    for _ in range(2):  # the second time it is known
-        answer = await chat.chat.completions.create(model="agent", messages=asked(SIGN))
+    told_by_a_chat_app = f'<attached_files>\n<file type="file" id="1" name="x.png"/>\n</attached_files>\n\n{ASKED}'
+    for text in (ASKED, told_by_a_chat_app):
+        answer = await chat.chat.completions.create(model="agent", messages=asked(SIGN, text=text))
         text = str(answer.choices[0].message.content)
         assert "four times" in text and "Note: The words in what was sent as a picture were searched" in text
     follow = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import sqlite3
 import sys
@@ -21,18 +20,17 @@ from ragweave.serve import store
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
-from ragweave.testing.serving import in_process, parse_events
+from ragweave.testing.serving import in_process, on_loopback, parse_events
 
 QUESTION = "Who painted the ceiling of the town hall?"
 PAGE = "<html><title>Town hall</title><p>The ceiling of the town hall was painted by Ines Varga in 1902.</p></html>"
 
 
 @asynccontextmanager
-async def killed_at_the_end(home: Path, web: Path) -> AsyncIterator[httpx.AsyncClient]:
-    """Serve a home in a process of its own, which gets no chance to tidy up."""
+async def killed_at_the_end() -> AsyncIterator[httpx.AsyncClient]:
+    """Serve the home of the test in a process of its own, which gets no chance to tidy up."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "ragweave.cli", "serve", "--port", "0", "--log", "none",
-        env={**os.environ, "RAGWEAVE_HOME": str(home), "RAGWEAVE_WEB_FOLDER": str(web)},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     try:
@@ -56,29 +54,30 @@ async def killed_at_the_end(home: Path, web: Path) -> AsyncIterator[httpx.AsyncC
 async def events_until(client: httpx.AsyncClient, run: str, last: str, after: int = 0) -> list[dict[str, Any]]:
     """Follow a run until it tells an event of the type `last`."""
     text = ""
-    async with client.stream("GET", f"/api/runs/{run}/events", params={"after": after}) as stream:
+    async with asyncio.timeout(60), client.stream("GET", f"/api/runs/{run}/events", params={"after": after}) as stream:
         async for part in stream.aiter_text():
-            text += part
+            text += part.replace("\r\n", "\n")
             if f"event: {last}\n" in text and text.endswith("\n\n"):
                 break
     return parse_events(text)
 
 
 async def test_a_question_for_consent_survives_that_the_server_is_killed(
-    notes: Path, home: Path, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, notes: Path, home: Path, tmp_path: Path
 ) -> None:
     web = tmp_path / "web"
     web.mkdir()
     (web / "hall.html").write_text(PAGE, encoding="utf-8")
-    async with killed_at_the_end(home, web) as client:
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(web))
+    async with killed_at_the_end() as client:
         body = {"question": QUESTION, "context": {"web": "ask"}}
         run = (await client.post("/api/ask", json=body)).json()
         before = await events_until(client, run["run"], "consent")
-    async with killed_at_the_end(home, web) as client:
+    resume = f"/api/runs/{run['run']}/resume"
+    async with on_loopback(create_app(ServeSettings())) as address, httpx.AsyncClient(base_url=address) as client:
         (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
         assert turn["status"] == "waiting" and turn["trail"]
         assert await events_until(client, run["run"], "consent") == before
-        resume = f"/api/runs/{run['run']}/resume"
         assert (await client.post(resume, json={"consent": True})).status_code == 202
         assert (await client.post(resume, json={"consent": True})).status_code == 409
         rest = await events_until(client, run["run"], "end", after=len(before))
@@ -86,7 +85,7 @@ async def test_a_question_for_consent_survives_that_the_server_is_killed(
         answer = next(e for e in rest if e["type"] == "answer")["answer"]
         assert "Ines Varga" in answer["text"] and answer["citations"][0]["origin"] == "web"
         assert (await client.post(resume, json={"consent": True})).status_code == 409
-    async with killed_at_the_end(home, web) as client:
+    async with in_process(create_app(ServeSettings())) as client:
         assert (await client.post(resume, json={"consent": True})).status_code == 404
         (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
         assert turn["status"] == "done" and "Ines Varga" in turn["answer"]["text"]
