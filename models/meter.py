@@ -137,6 +137,11 @@ class Meter:
             return late
 
     @property
+    def elapsed(self) -> float:
+        """Seconds since the meter was made."""
+        return time.monotonic() - self._started
+
+    @property
     def seconds_left(self) -> float | None:
         """Seconds until the time limit, never negative; None without one."""
         if not self.limits.seconds:

@@ -12,6 +12,17 @@ from typing_extensions import TypedDict
 from ragweave.nodes.answer import Citation, Sentence, Support
 
 
+class Spent(TypedDict):
+    """What a turn has spent up to here."""
+
+    calls: int
+    """Calls of chat models."""
+    tokens: int
+    """Tokens that they read and wrote."""
+    seconds: float
+    """Since the turn began."""
+
+
 class StepEvent(TypedDict):
     """A node has finished."""
 
@@ -25,6 +36,7 @@ class StepEvent(TypedDict):
     seconds: float
     data: dict[str, Any]
     """The decision itself, JSON-serialisable."""
+    spent: Spent
 
 
 class SentenceEvent(TypedDict):

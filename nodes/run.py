@@ -148,6 +148,7 @@ class Run:
     def done(self, summary: str, *, data: dict[str, Any] | None = None, **update: Any) -> Update:
         """Close the node: emit its step event, and add its usage and notes to the update."""
         seconds = time.perf_counter() - self._started
+        total = self.meter.spent
         self.event(
             {
                 "type": "step",
@@ -157,6 +158,11 @@ class Run:
                 "summary": summary,
                 "seconds": round(seconds, 4),
                 "data": data or {},
+                "spent": {
+                    "calls": total.calls,
+                    "tokens": total.input_tokens + total.output_tokens,
+                    "seconds": round(self.meter.elapsed, 2),
+                },
             }
         )
         usage = [NodeUsage(node=self.node, seconds=round(seconds, 4))]

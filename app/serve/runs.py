@@ -118,7 +118,9 @@ class Runs:
             del self._runs[run.id]
             self._slots.give(caller.id)
             raise
-        run.journal.add({"type": "start", "run": run.id, "thread": thread.id, "turn": run.turn, "graph": graph})
+        budget = {k: getattr(context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
+        begun = {"type": "start", "run": run.id, "thread": thread.id, "turn": run.turn, "graph": graph}
+        run.journal.add({**begun, "budget": budget})
         self._go(run)
         self._forget_old()
         return run

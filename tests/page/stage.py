@@ -1,7 +1,7 @@
 """Makes the home that the page is tested on: `python stage.py HOME FOLDER`.
 
-Two libraries: `default`, indexed from notes, a PDF and hostile files; and `media`, whose picture and recording are put
-into the catalog as rows, with a kept conversation that cites them.
+Two libraries: `default`, indexed from notes, a PDF and hostile files; and `media`, from a picture and a recording,
+with a kept conversation that cites a web page.
 """
 
 from __future__ import annotations
@@ -9,18 +9,13 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.corpora.ingest import index
-from ragweave.corpora.library import create_library
-from ragweave.corpora.rows import pack
-from ragweave.corpora.schema import items, paths, sources, write
 from ragweave.corpora.stores import stores
-from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.types import Locator
 from ragweave.nodes.answer import Answer, Citation, Sentence
 from ragweave.serve.opening import answer_with_openings
 from ragweave.serve.runs import new_thread
@@ -48,75 +43,53 @@ The beacon password is <b onclick="window.stolen = 3">swordfish</b> and the beac
 The beacon manual is at [the beacon manual](javascript:window.stolen=5) for the beacon.
 """
 
+SUBTITLES = """WEBVTT
+
+00:01.000 --> 00:08.000
+Welcome to the talk about the harbour.
+
+00:21.000 --> 00:26.000
+The crane was replaced by Otto Brandt in spring.
+
+00:30.000 --> 00:36.000
+The mole was built of granite.
+"""
+
 
 def picture(path: Path) -> None:
-    """Draw a plan with a red square at 60..140 of 400 x 300 pixels."""
-    with Image.new("RGB", (400, 300), "#eef2f0") as drawn:
+    """Draw a plan of 800 x 600 pixels whose words stand at its left, in the middle."""
+    with Image.new("RGB", (800, 600), "#eef2f0") as drawn:
         pen = ImageDraw.Draw(drawn)
-        pen.rectangle((60, 60, 140, 140), fill="#c0392b")
-        pen.line((0, 220, 400, 180), fill="#2c5f8a", width=14)
-        pen.text((70, 150), "PUMP HOUSE", fill="#222222")
+        pen.rectangle((120, 120, 280, 280), fill="#c0392b")
+        pen.line((0, 440, 800, 360), fill="#2c5f8a", width=24)
+        pen.text((120, 300), "The pump house holds two pumps.", fill="#222222", font=ImageFont.load_default(28))
         drawn.save(path)
 
 
 def recording(path: Path) -> None:
-    """Make nine seconds of a test picture in a form that every Chromium plays."""
+    """Make forty seconds of a test picture, in a form that every Chromium plays, with subtitles beside it."""
     from imageio_ffmpeg import get_ffmpeg_exe
 
-    given = ["-f", "lavfi", "-i", "testsrc=duration=9:size=320x180:rate=10"]
+    given = ["-f", "lavfi", "-i", "testsrc=duration=40:size=320x180:rate=10"]
     form = ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-b:v", "200k", "-g", "10"]
     subprocess.run([get_ffmpeg_exe(), "-v", "error", "-y", *given, *form, str(path)], check=True)
-
-
-def put(library: str, path: Path, kind: str, item: Item) -> None:
-    """Put a source with one item into the catalog."""
-    seen = path.stat()
-    source = {
-        "library": library, "id": item.source, "kind": kind, "title": item.title, "status": "ok", "reason": "",
-        "bytes": seen.st_size, "sha256": "", "params_hash": "", "warnings": [], "author": "", "language": "en",
-        "date": None, "indexed_at": datetime.now(UTC).isoformat(),
-    }  # fmt: skip
-    place = {
-        "library": library, "path": str(path), "source": item.source, "size": seen.st_size, "mtime_ns": 0,
-        "ctime_ns": 0, "inode": 0, "checked_at": 0.0,
-    }  # fmt: skip
-    with write(stores().catalog.engine) as connection:
-        connection.execute(sources.insert(), source)
-        connection.execute(paths.insert(), place)
-        connection.execute(items.insert(), {**pack(item), "library": library, "n": int(item.source[-1]) + 10_000})
-
-
-def item(n: int, corpus: Any, title: str, text: str, locator: Locator) -> Item:
-    """Return an item of a source that holds nothing else."""
-    return Item(f"item-{n}", corpus, f"{n:024d}", title, text, locator)
+    path.with_suffix(".vtt").write_text(SUBTITLES, encoding="utf-8")
 
 
 async def media(home: Path, folder: Path) -> None:
-    """Make the library `media` and a conversation that cites all it holds, and a web page."""
-    await create_library("media")
+    """Index a picture and a recording into `media`, and keep a conversation that cites a web page."""
+    shown = folder / "harbour"
+    shown.mkdir()
+    picture(shown / "plan.png")
+    recording(shown / "talk.webm")
+    await index([shown], "media")
     row = next(r for r in stores().catalog.libraries() if r.name == "media")
-    picture(folder / "plan.png")
-    recording(folder / "talk.webm")
-    plan = item(1, "image", "Plan of the harbour", "PUMP HOUSE", {"kind": "image", "file": str(folder / "plan.png")})
-    when: Locator = {"kind": "time", "file": str(folder / "talk.webm"), "start": 4.0, "end": 6.0}
-    talk = item(2, "clip", "The harbour talk", "The pump was replaced in spring.", when)
-    put(row.id, folder / "plan.png", "png", plan)
-    put(row.id, folder / "talk.webm", "webm", talk)
     web: Locator = {"kind": "url", "url": "https://pumps.example/a?b=1#c", "fetched": "2026-03-02T08:05:00+00:00"}
-    places: list[tuple[str, Locator, str, str]] = [
-        (plan.id, {**plan.locator, "bbox": [60, 60, 140, 140]}, plan.title, "PUMP HOUSE"),
-        (talk.id, talk.locator, talk.title, "The pump was replaced in spring."),
-        ("web-1", web, "Pumps of the world", "Pumps last for twenty years."),
-    ]
-    cited = tuple(
-        Citation(n=n, id=i, title=title, locator=where, quote=quote, origin="web" if "url" in where else "library")
-        for n, (i, where, title, quote) in enumerate(places, 1)
-    )
-    texts = ("The pump house is red.", "The pump was replaced in spring.", "Pumps last for twenty years.")
-    said = tuple(Sentence(text=t, support="supported", citations=(n,)) for n, t in enumerate(texts, 1))
+    text, question = "Pumps last for twenty years.", "What about the pump?"
+    cited = Citation(n=1, id="web-1", title="Pumps of the world", locator=web, quote=text, origin="web")
+    said = Sentence(text=text, support="supported", citations=(1,))
     own = Sentence(text="Pumps move water.", support="model")
-    question = "What about the pump?"
-    answer = Answer(question=question, text=" ".join(texts), sentences=(*said, own), citations=cited)
+    answer = Answer(question=question, text=text, sentences=(said, own), citations=(cited,))
     store = Store(home / "serve.sqlite")
     from ragweave.serve.access import Caller
 

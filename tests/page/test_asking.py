@@ -68,6 +68,51 @@ def test_the_model_writes_and_what_it_writes_unsupported_is_left_out(
     assert "model call" in turn.locator(".usage").inner_text()
 
 
+def test_a_run_shows_what_it_spends_beside_what_it_may_while_it_goes_on(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 20]
+    site.model.part_delay = 0.2
+    limits = json.dumps({**json.loads(LLM), "grade_by": "llm", "max_tokens": 90_000, "max_seconds": 600})
+    try:
+        turn = ask(window(keep={"settings": limits}), QUESTION, wait=False)
+        meter = turn.locator(".trail summary .number")
+        expect(meter).to_have_text(re.compile(r"^[1-9]\d* of 40 model calls · [\d,]+ of 90,000 tokens · \d+ s of 600$"))
+    finally:
+        site.model.part_delay = 0.0
+    expect(turn.locator(".trail summary .number")).to_have_text(re.compile(r"steps"), timeout=30_000)
+
+
+def test_a_pasted_picture_goes_with_the_question_and_stays_with_it(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    page.evaluate(
+        """async () => {
+          const canvas = Object.assign(document.createElement("canvas"), { width: 900, height: 160 });
+          const pen = canvas.getContext("2d");
+          pen.font = "56px sans-serif";
+          pen.fillText("lamp of the lighthouse", 30, 90);
+          const blob = await new Promise((done) => canvas.toBlob(done));
+          const data = new DataTransfer();
+          data.items.add(new File([blob], "lamp.png", { type: "image/png" }));
+          document.getElementById("question").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data }));
+        }"""
+    )
+    expect(page.locator(".composer .thumb img")).to_be_visible()
+    turn = ask(page, "When was this first lit?")
+    assert "1874" in turn.locator(".answer").inner_text()
+    assert "lamp of the lighthouse" in turn.locator(".notes").inner_text()
+    assert page.locator(".composer .thumb").count() == 0
+    page.reload()
+    shown = page.locator(".question .thumbs img")
+    expect(shown).to_be_visible()
+    assert shown.evaluate("i => i.naturalWidth") == 900
+    page.get_by_role("button", name="Ask again").first.click()
+    expect(page.locator(".turn.over")).to_have_count(2, timeout=30_000)
+    assert "1874" in page.locator(".answer").nth(1).inner_text()
+
+
 def test_stopping_keeps_what_was_checked_also_after_a_reload(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:

@@ -12,7 +12,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 @pytest.fixture
 def kept(window: Callable[..., Any]) -> Any:
-    """The conversation that cites a picture, a recording and a web page."""
+    """The conversation that cites a web page."""
     page = window()
     page.get_by_role("link", name="What about the pump?").click()
     page.wait_for_selector(".turn.over")
@@ -55,33 +55,40 @@ def test_a_pdf_opens_at_its_page_with_the_box_over_the_words(
     expect(panel.locator(".sheet .box")).to_be_visible()
 
 
-def test_a_picture_opens_with_its_box(kept: Any) -> None:
-    kept.locator(".sentence .cite").nth(0).click()
-    panel = kept.get_by_role("complementary")
+@pytest.fixture
+def media(window: Callable[..., Any]) -> Any:
+    """A window on the library of the picture and the recording."""
+    return window(keep={"library": '"media"'})
+
+
+def test_a_picture_opens_with_the_box_around_its_words(media: Any, ask: Callable[..., Any]) -> None:
+    ask(media, "How many pumps does the pump house hold?").locator(".sentence .cite").first.click()
+    panel = media.get_by_role("complementary")
     expect(panel.locator(".sheet .box")).to_be_visible()
     sheet, box = (panel.locator(s).bounding_box() for s in (".sheet img", ".sheet .box"))
-    middle = (box["x"] + box["width"] / 2 - sheet["x"]) / sheet["width"]
-    assert middle == pytest.approx(0.25, abs=0.01)
-    assert (box["y"] + box["height"] / 2 - sheet["y"]) / sheet["height"] == pytest.approx(1 / 3, abs=0.01)
-    expect(panel.locator(".quoted")).to_contain_text("PUMP HOUSE")
+    left, top = ((box[at] - sheet[at]) / sheet[size] for at, size in (("x", "width"), ("y", "height")))
+    assert left == pytest.approx(120 / 800, abs=0.02) and top == pytest.approx(300 / 600, abs=0.02)
+    assert box["height"] / sheet["height"] < 0.12
+    expect(panel.locator(".quoted")).to_contain_text("two pumps")
 
 
-def test_a_recording_opens_at_its_second_and_stops_where_the_passage_ends(kept: Any) -> None:
-    kept.locator(".sentence .cite").nth(1).click()
-    panel = kept.get_by_role("complementary")
-    expect(panel.get_by_text("The passage stands at 0:04–0:06 of 0:09.")).to_be_visible()
+def test_a_recording_opens_at_its_second_and_stops_where_the_passage_ends(media: Any, ask: Callable[..., Any]) -> None:
+    ask(media, "Who replaced the crane?").locator(".sentence .cite").first.click()
+    panel = media.get_by_role("complementary")
+    expect(panel.get_by_text("The passage stands at 0:21–0:26 of 0:40.")).to_be_visible()
     video = panel.locator("video")
-    assert video.evaluate("v => v.currentTime") == pytest.approx(4, abs=0.05)
+    assert video.evaluate("v => v.currentTime") == pytest.approx(21, abs=0.05)
     left = panel.locator(".strip-part").evaluate("s => parseFloat(s.style.insetInlineStart)")
-    assert left == pytest.approx(100 * 4 / 9, abs=1)
-    panel.get_by_role("button", name="Play 0:04–0:06").click()
-    expect(panel.get_by_text("The passage ends here, at 0:06.")).to_be_visible()
+    assert left == pytest.approx(100 * 21 / 40, abs=1)
+    video.evaluate("v => { v.playbackRate = 4 }")
+    panel.get_by_role("button", name="Play 0:21–0:26").click()
+    expect(panel.get_by_text("The passage ends here, at 0:26.")).to_be_visible()
     assert video.evaluate("v => v.paused")
-    assert video.evaluate("v => v.currentTime") == pytest.approx(6, abs=0.7)
+    assert video.evaluate("v => v.currentTime") == pytest.approx(26, abs=2)
 
 
 def test_a_web_page_is_an_address_that_only_the_reader_opens(kept: Any) -> None:
-    kept.locator(".sentence .cite").nth(2).click()
+    kept.locator(".sentence .cite").nth(0).click()
     panel = kept.get_by_role("complementary")
     expect(panel.locator(".host")).to_have_text("pumps.example")
     assert "2 Mar 2026" in panel.inner_text()

@@ -3,6 +3,7 @@
 import { answering, ask, stop } from "./conversation.js";
 import { fill, h, iconButton } from "./dom.js";
 import { icon } from "./icons.js";
+import { PictureTray } from "./pictures.js";
 import { openSettings } from "./settings.js";
 import { knob, on, onlySources, setKnob, setOnlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
@@ -15,11 +16,14 @@ const send = h("button.send", { type: "submit", "aria-label": "Ask", title: "Ask
 const web = h("button.bare", { type: "button", on: { click: () => setKnob("web", NEXT_WEB[knob("web")]) } });
 const changed = h("button.bare", { type: "button", "aria-haspopup": "dialog", on: { click: openSettings } });
 const only = h("button.bare.on", { type: "button", on: { click: () => setOnlySources([]) } });
+const tray = new PictureTray(() => draw());
 const form = h(
   "form.composer",
   { "aria-label": "Ask" },
+  tray.element,
+  tray.picker,
   input,
-  h("div.tools", {}, iconButton(icon("clip"), "Add files to the library", pickFiles), web, changed, only, h("span.grow"), send),
+  h("div.tools", {}, iconButton(icon("clip"), "Add files to the library", pickFiles), iconButton(icon("picture"), "Ask with a picture (or paste one)", () => tray.pick()), web, changed, only, h("span.grow"), send),
 );
 
 /** Build the composer. */
@@ -30,6 +34,12 @@ export function buildComposer() {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     if (!answering()) submit();
+  });
+  input.addEventListener("paste", (event) => {
+    const pictures = [...event.clipboardData.files].filter((file) => file.type.startsWith("image/"));
+    if (!pictures.length) return;
+    event.preventDefault();
+    tray.add(pictures);
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -48,11 +58,14 @@ export const focusQuestion = () => input.focus();
 async function submit() {
   const question = input.value.trim();
   if (!question) return;
+  const pictures = tray.urls;
   input.value = "";
+  tray.set([]);
   grow();
-  if (await ask(question)) return;
+  if (await ask(question, pictures)) return;
   // What was refused is still there to be mended.
   input.value ||= question;
+  if (!tray.urls.length) tray.set(pictures);
   grow();
 }
 

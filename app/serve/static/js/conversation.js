@@ -4,6 +4,7 @@ import { call, follow, Problem } from "./api.js";
 import { fill, h, toast } from "./dom.js";
 import { askConsent, closeConsent } from "./consent.js";
 import { closePanel } from "./panel.js";
+import { asData } from "./pictures.js";
 import { loadThreads, ring, runContext, setRunning, state, useLibrary } from "./state.js";
 import { Turn } from "./turn.js";
 import { welcome } from "./welcome.js";
@@ -45,7 +46,8 @@ export async function open(id, { quiet = false } = {}) {
   column = h("div.column");
   fill(main(), column);
   for (const row of kept.turns) {
-    const turn = add(row.question);
+    const base = `/api/threads/${encodeURIComponent(id)}/turns/${row.n}/pictures`;
+    const turn = add(row.question, Array.from({ length: row.pictures }, (_, n) => `${base}/${n + 1}`));
     if (row.status === "running" || row.status === "waiting") watch(row.run, id, turn, false);
     else turn.restore(row);
   }
@@ -54,19 +56,20 @@ export async function open(id, { quiet = false } = {}) {
 }
 
 /** Ask in the conversation on screen; tells whether the server took the question. */
-export async function ask(question) {
+export async function ask(question, pictures = []) {
   if (run) return false;
   let taken = true;
   const mine = shown;
   if (!turns.length) fill(main(), column);
-  const turn = add(question);
+  const turn = add(question, pictures);
   toEnd(true);
   const here = state.thread;
   run = { id: null, thread: here, turn, stop: new AbortController(), wanted: false };
   ring("running");
   try {
     const place = here ? { thread: here } : { library: state.library.name };
-    const began = await call("POST", "/api/ask", { question, ...place, graph: state.graph, context: runContext() });
+    const sent = pictures.length ? { pictures: await Promise.all(pictures.map(asData)) } : {};
+    const began = await call("POST", "/api/ask", { question, ...sent, ...place, graph: state.graph, context: runContext() });
     if (mine === shown) {
       const stopped = run?.wanted;
       run = null;
@@ -120,8 +123,8 @@ export async function refresh() {
   }
 }
 
-function add(question) {
-  const turn = new Turn(question, { again: ask, consent: (agreed) => consent(turn, agreed) });
+function add(question, pictures) {
+  const turn = new Turn(question, pictures, { again: ask, consent: (agreed) => consent(turn, agreed) });
   turns.push(turn);
   column.append(turn.element);
   return turn;

@@ -2,7 +2,7 @@
 
 import { h, fill, uid } from "./dom.js";
 import { icon } from "./icons.js";
-import { corpusName, host, lasted, some } from "./words.js";
+import { corpusName, host, lasted, number, some } from "./words.js";
 
 const NEXT = {
   frame: "Choosing where to look",
@@ -39,11 +39,43 @@ export class Trail {
     const summary = h("summary", {}, this.sign, this.line, this.side, icon("down"));
     this.element = h("details.trail", {}, summary, this.body);
     this.began = performance.now();
+    this.budget = {};
+    this.spent = { calls: 0, tokens: 0 };
+    this.ticking = 0;
+  }
+
+  /** Show what the run spends while it goes on, beside what it may spend. */
+  begin(budget = {}) {
+    this.budget = budget;
+    this.ticking = setInterval(() => (this.element.isConnected ? this.tell() : this.rest()), 1000);
+    this.tell();
+  }
+
+  spend(spent) {
+    this.spent = spent;
+    // Whoever comes back to a run sees the seconds since it began.
+    this.began = Math.min(this.began, performance.now() - spent.seconds * 1000);
+    if (this.ticking) this.tell();
+  }
+
+  rest() {
+    clearInterval(this.ticking);
+    this.ticking = 0;
+  }
+
+  tell() {
+    const { calls, tokens } = this.spent;
+    const of = (limit) => (limit > 0 ? ` of ${number(limit)}` : "");
+    const seconds = Math.round((performance.now() - this.began) / 1000);
+    const parts = [(seconds < 60 ? `${seconds} s` : lasted(seconds)) + of(this.budget.seconds)];
+    if (calls) parts.unshift(`${number(calls)}${of(this.budget.model_calls)} model calls`, `${number(tokens)}${of(this.budget.tokens)} tokens`);
+    this.side.textContent = parts.join(" · ");
   }
 
   /** Show a step that has ended. */
   add(step) {
     this.steps.push(step);
+    if (step.spent) this.spend(step.spent);
     let hop = this.body.lastElementChild;
     const n = Math.max(step.hop, 1);
     if (!hop || Number(hop.dataset.hop) !== n) {
@@ -62,10 +94,12 @@ export class Trail {
   /** Say that the run waits for its reader. */
   wait() {
     this.line.textContent = "Waiting for your decision";
+    this.rest();
   }
 
   /** Say how it ended. */
   end(status, live) {
+    this.rest();
     this.sign.replaceWith((this.sign = h("span.sign", { class: status === "done" ? "" : "bad" }, icon(status === "done" ? "steps" : "alert"))));
     const hops = new Set(this.steps.map((s) => Math.max(s.hop, 1))).size;
     const rounds = hops > 1 ? `, ${some(hops, "round")}` : "";

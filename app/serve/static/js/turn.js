@@ -5,6 +5,7 @@ import { chip, sourceList } from "./cite.js";
 import { announce, fill, h, iconButton, toast } from "./dom.js";
 import { icon } from "./icons.js";
 import { inline } from "./markdown.js";
+import { thumbs } from "./pictures.js";
 import { Trail } from "./trail.js";
 import { lasted, number, providerName, some } from "./words.js";
 
@@ -13,10 +14,12 @@ const GLUE = "\u2060"; // keeps a number on the line of the word before it
 export class Turn {
   /**
    * @param {string} question what was asked
-   * @param {{again: (question: string) => void, consent: (agreed: boolean) => void}} doing what its buttons do
+   * @param {string[]} pictures addresses of the pictures that went with it
+   * @param {{again: (question: string, pictures: string[]) => void, consent: (agreed: boolean) => void}} doing what its buttons do
    */
-  constructor(question, doing) {
+  constructor(question, pictures, doing) {
     this.question = question;
+    this.pictures = pictures;
     this.doing = doing;
     this.status = "running";
     this.sentences = 0;
@@ -32,14 +35,15 @@ export class Turn {
     this.element = h(
       "article.turn",
       { "aria-label": question.slice(0, 120) },
-      h("div.question", {}, h("h2", { text: question, dir: "auto" }), this.readAs),
+      h("div.question", {}, thumbs(pictures), h("h2", { text: question, dir: "auto" }), this.readAs),
       h("div.reply", {}, this.trail.element, this.answer, this.asked, this.problem, this.notes, this.sources, this.foot),
     );
   }
 
   /** Take in one event of the run. */
   apply(event, live) {
-    if (event.type === "step") this.trail.add(event);
+    if (event.type === "start") this.trail.begin(event.budget);
+    else if (event.type === "step") this.trail.add(event);
     else if (event.type === "sentence") this.sentence(event, live);
     else if (event.type === "note") this.note(event.text);
     else if (event.type === "consent") this.consent(event);
@@ -110,6 +114,7 @@ export class Turn {
     this.asked.hidden = true;
     this.question_of_consent = null;
     this.trail.line.textContent = "Going on";
+    this.trail.begin(this.trail.budget);
   }
 
   fail(problem) {
@@ -132,7 +137,7 @@ export class Turn {
   }
 
   againButton() {
-    return h("button.button.small", { type: "button", on: { click: () => this.doing.again(this.question) } }, icon("again"), "Ask again");
+    return h("button.button.small", { type: "button", on: { click: () => this.doing.again(this.question, this.pictures) } }, icon("again"), "Ask again");
   }
 
   /** The last line: who wrote, what it took, and what can be done with the answer. */
@@ -151,7 +156,7 @@ export class Turn {
     fill(
       this.foot,
       usageTable(models, spent.filter(Boolean).join(" · ")),
-      h("span.actions", {}, iconButton(icon("copy"), "Copy the answer with its sources", () => this.copy(), "bare.small"), iconButton(icon("again"), "Ask again", () => this.doing.again(this.question), "bare.small")),
+      h("span.actions", {}, iconButton(icon("copy"), "Copy the answer with its sources", () => this.copy(), "bare.small"), iconButton(icon("again"), "Ask again", () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
 
