@@ -16,7 +16,7 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.models import text
+from ragweave.models import tables, text
 
 Idf = Callable[[str], float]
 """Inverse document frequency of a stemmed term, as `ragweave.models.text.terms` makes them."""
@@ -78,7 +78,7 @@ def _flat(words: Sequence[str]) -> str:
 def _read(p: Passage) -> _Read:
     bare = _BRACKETS.sub("", p.title).strip() or p.title
     body = p.text[:LIMIT]
-    cut = [body[a:b] for a, b in text.sentences(body)] or [body]
+    cut = tables.statements(body) or [body]
     by_sentence = [text.words(s) for s in cut]
     stems = [[text.stem(w) for w in ws] for ws in by_sentence]
     body_words = list(chain.from_iterable(by_sentence))

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.models import text
+from ragweave.models import tables, text
 from ragweave.models.facts import Fact, Negation, facts, negations
 from ragweave.models.relevance import Passage, embed, embed_words
 from ragweave.models.relevance_features import LIMIT, content_words
@@ -136,15 +136,15 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> V
 def stands_in(sentence: str, passage: str) -> bool:
     """Say whether a passage holds the sentence word for word, from the start of one of its sentences to an end."""
     wanted = text.words(sentence)
-    spans = text.sentences(passage)
-    counts = np.cumsum([0, *(len(text.words(passage[a:b])) for a, b in spans)]).tolist()
-    have = text.words(" ".join(passage[a:b] for a, b in spans))
+    cut = tables.statements(passage)
+    counts = np.cumsum([0, *(len(text.words(s)) for s in cut)]).tolist()
+    have = text.words(" ".join(cut))
     ends = set(counts)
     return any(have[c : c + len(wanted)] == wanted and c + len(wanted) in ends for c in counts[:-1])
 
 
 def _read(evidence: Sequence[Passage]) -> list[_Read]:
-    cut = [[p.text[a:b] for a, b in text.sentences(p.text[:LIMIT])] or [p.title] for p in evidence]
+    cut = [tables.statements(p.text[:LIMIT]) or [p.title] for p in evidence]
     vectors = embed([f"{p.title}. {s}" for p, ss in zip(evidence, cut, strict=True) for s in ss])
     bounds = np.cumsum([0, *map(len, cut)]).tolist()
     return [

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
+from ragweave.models import tables
 from ragweave.models.embed import encoder
 from ragweave.models.text import content_terms, fold, names, numbers, sentences, terms, words
 from ragweave.nodes.bridges import Chain
@@ -101,8 +102,8 @@ class Extract:
 
     @property
     def text(self) -> str:
-        """The sentence."""
-        return " ".join(self.strip["text"][self.start : self.end].split())
+        """The sentence as an answer says it."""
+        return tables.told(self.strip["text"], self.start, self.end)
 
 
 def answer_type(question: str) -> str:
@@ -151,15 +152,17 @@ def rank(
     """
     chain = chain or Chain()
     asked = asked_part(question)
-    spans = [(s, a, b) for s in strips for a, b in parts_of(s) if _says(s["text"][a:b], s["title"], question)]
+    wanted, kind = content_terms(question), answer_type(asked) or answer_type(question)
+    spans = [(s, a, b) for s in strips for a, b in _asked_for(s, parts_of(s), set(wanted))]
+    spans = [(s, a, b) for s, a, b in spans if _says(s["text"][a:b], s["title"], question)]
     if not spans:
         return []
-    vectors = encoder().texts([s["text"][a:b] for s, a, b in spans])
+    texts = [tables.told(s["text"], a, b) for s, a, b in spans]
+    vectors = encoder().texts(texts)
     cosine = vectors @ encoder().queries([question])[0]
-    wanted, kind = content_terms(question), answer_type(asked) or answer_type(question)
     out: list[Extract] = []
     for i, (strip, a, b) in enumerate(spans):
-        sentence = strip["text"][a:b]
+        sentence = texts[i]
         said = sentence if _ATTRIBUTED.search(question) else spoken(sentence, question)
         have = frozenset(terms(f"{strip['title']} {said}"))
         fit = fits(kind, question, sentence)
@@ -169,6 +172,16 @@ def rank(
         value += OPEN_WEIGHT * _share(chain.open, have, idf)
         out.append(Extract(strip, a, b, value, have & set(wanted), fit))
     return sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start))
+
+
+def _asked_for(strip: Strip, parts: list[tuple[int, int]], wanted: set[str]) -> list[tuple[int, int]]:
+    """Leave out the rows of a table whose cells hold less of what is wanted than those of another row.
+
+    The heads of the columns are common to all rows; what tells them apart is which of them is asked for.
+    """
+    text = strip["text"]
+    rows = {(a, b): wanted & set(terms(text[a:b])) for a, b in parts if tables.is_row(text[a:b])}
+    return [p for p in parts if p not in rows or not any(rows[p] < other for other in rows.values())]
 
 
 def _follows(e: Extract, ends: Set[tuple[str, int]]) -> bool:
@@ -182,7 +195,8 @@ def _says(sentence: str, title: str, question: str) -> bool:
     said = words(plain)
     if plain != sentence and len(content_terms(plain)) < 2:
         return False
-    return len(said) >= 3 and not set(said) <= set(words(title)) and not _HEADING.fullmatch(sentence.strip())
+    least = 2 if tables.is_row(sentence) or ": " in sentence else 3
+    return len(said) >= least and not set(said) <= set(words(title)) and not _HEADING.fullmatch(sentence.strip())
 
 
 def with_context(chosen: Sequence[Extract], limit: int) -> list[Extract]:

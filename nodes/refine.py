@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import Item
-from ragweave.models import relevance
+from ragweave.models import relevance, tables
 from ragweave.models.relevance import Passage
-from ragweave.models.text import UNSPACED, content_terms, fold, sentences, terms, words
+from ragweave.models.text import UNSPACED, content_terms, fold, terms, words
 from ragweave.nodes.context import Context
 from ragweave.nodes.evaluators import judge, strip_judge
 from ragweave.nodes.passages import as_seen, best_window, heading_title, idf_of, pieces
@@ -82,10 +82,11 @@ def cut(text: str, mode: str, query: str) -> list[Span]:
 
 
 def groups(text: str, size: int = GROUP) -> list[Span]:
-    """Return groups of sentences; a short sentence or a short tail joins what stands before it."""
+    """Return groups of sentences; a short sentence or tail joins what stands before it, a row its table."""
     joined: list[Span] = []
-    for start, end in sentences(text):
-        if joined and len(words(text[start:end])) < _SHORT:
+    for start, end in tables.spans(text):
+        in_table = joined and tables.is_row(text[start:end]) and tables.is_row(text[slice(*joined[-1])])
+        if joined and (in_table or len(words(text[start:end])) < _SHORT):
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ragweave.models import tables
 from ragweave.models.text import STOP, sentences, words
 from ragweave.nodes.state import Strip
 
@@ -24,9 +25,11 @@ _SPEAKER = re.compile(r"^\s*[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){0,3}:\s+")
 
 
 def parts_of(strip: Strip) -> list[Span]:
-    """Return [start, end) of the sentences of a strip; in a recording, of what stands for a sentence there."""
+    """Return [start, end) of the sentences and rows of a strip; in a recording, of what stands for a sentence there."""
     text = strip["text"]
-    return pieces(text) if strip["locator"].get("kind") == "time" else sentences(text)
+    if strip["locator"].get("kind") == "time":
+        return pieces(text)
+    return [(a, b) for a, b in tables.spans(text) if not tables.is_heads(text, a, b)]
 
 
 def pieces(text: str) -> list[Span]:

@@ -187,3 +187,15 @@ def test_a_premise_is_added_once_and_only_where_there_is_room_and_a_bridge() -> 
     assert with_premise(end, ranked, {"ferry"}, CLOSED + " Ravnholt", 3) == end
     assert with_premise(ranked, ranked, {"ferry"}, CLOSED, 3) == ranked
     assert with_premise([], ranked, {"ferry"}, CLOSED, 3) == []
+
+
+def test_of_a_table_only_the_rows_are_chosen_that_hold_most_of_what_is_asked() -> None:
+    held = strip("month | rent | heating\nJanuary | 9800 | 1830\nFebruary | 9800 | 1710\nMarch | 9800 | 1290", "Budget")
+    question = "How much was heating in February?"
+    assert [e.text for e in rank(question, [held], one)] == ["February: rent 9800, heating 1710"]
+    assert len(rank("What is the rent?", [held], one)) == 3
+
+
+def test_what_a_line_states_may_be_one_word() -> None:
+    held = strip("Present: Ines, Tomas, Mara. Absent: Olav.", "Board meeting")
+    assert "Absent: Olav." in [e.text for e in rank("Who was absent?", [held], one)]

@@ -1,0 +1,111 @@
+"""What stands in a text beside sentences: rows of tables, items of lists, listings.
+
+A row is a line of cells parted by " | "; the heads of the columns stand in the first row of a table.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from ragweave.models.text import numbers, sentences
+
+_CELL = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
+_LINE = re.compile(r"[^\n]+")
+_MARK = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+(?=\S)")
+_LABEL = re.compile(r"\s*[^\W\d_a-z][^\n.:!?|]{0,30}:\s")
+"""What a line states, before it: “Serial number: ...”."""
+_LONGEST_HEAD = 40
+"""Characters the head of a column may have."""
+_LISTING = 400
+"""Characters from which lines that were not broken for their length, as those of a listing, stand for themselves."""
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Return [start, end) of the sentences of a text; a row of a table is one, whatever stops stand in its cells."""
+    if " | " not in text:
+        return _sentences(text, 0, len(text))
+    out: list[tuple[int, int]] = []
+    prose = 0
+    for m in _LINE.finditer(text):
+        if _CELL.search(m.group()):
+            out += _sentences(text, prose, m.start())
+            out.append(m.span())
+            prose = m.end()
+    return out + _sentences(text, prose, len(text))
+
+
+def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    found = [(start + a, start + b) for a, b in sentences(text[start:end])]
+    return [line for a, b in found for line in (_lines(text, a, b) if "\n" in text[a:b] else [(a, b)])]
+
+
+def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Part [start, end) before lines that name what they state, and a listing at all its lines.
+
+    A line of a listing was broken though the first word of the next would have fitted beside it.
+    """
+    lines = [m.span() for m in _LINE.finditer(text, start, end) if not m.group().isspace()]
+    width = max(b - a for a, b in lines) if end - start > _LISTING else 0
+    out = lines[:1]
+    for (before, broken), (a, b) in pairwise(lines):
+        fits = broken - before + 1 + len(text[a:b].split(None, 1)[0]) <= width
+        if fits or _LABEL.match(text[a:b]):
+            out.append((a, b))
+        else:
+            out[-1] = (out[-1][0], b)
+    return out
+
+
+def heads(text: str, start: int, end: int) -> list[str]:
+    """Return the heads of the columns above the row at [start, end): the table's first line, where it reads like heads.
+
+    Empty where the text begins in mid-table, and for the heads themselves.
+    """
+    rows: list[str] = []
+    for line in reversed(text[:start].rstrip("\n").split("\n")):
+        if not _CELL.search(line):
+            break
+        rows.append(line)
+    found = cells(rows[-1]) if rows else []
+    fits = len(found) == len(cells(text[start:end])) and not any(numbers(c) or len(c) > _LONGEST_HEAD for c in found)
+    return found if fits else []
+
+
+def is_heads(text: str, start: int, end: int) -> bool:
+    """Tell whether the row at [start, end) is the heads of the row that follows it."""
+    following = _LINE.match(text, end + 1)
+    return bool(
+        following and _CELL.search(following.group()) and heads(text, *following.span()) == cells(text[start:end])
+    )
+
+
+def statements(text: str) -> list[str]:
+    """Return the sentences of a text, each row of a table told as what its columns say."""
+    if " | " not in text:
+        return [text[a:b] for a, b in sentences(text)]
+    return [told(text, a, b) for a, b in spans(text) if not is_heads(text, a, b)]
+
+
+def is_row(part: str) -> bool:
+    """Tell whether a stretch of text begins with a row of a table."""
+    return bool(_CELL.search(part.split("\n", 1)[0]))
+
+
+def cells(row: str) -> list[str]:
+    """Return the cells of a row without the white space around them."""
+    return [" ".join(c.split()) for c in _CELL.split(row)]
+
+
+def told(text: str, start: int, end: int) -> str:
+    """Return a sentence of a text as an answer says it: without the mark of a list, a row as what its columns say.
+
+    A row of two cells reads “first: second”; a longer one names its columns.
+    """
+    part = text[start:end]
+    if not _CELL.search(part):
+        return " ".join(_MARK.sub("", part, count=1).split()) if _MARK.match(part) else " ".join(part.split())
+    subject, *rest = cells(part)
+    named = heads(text, start, end)[1:] if len(rest) > 1 else []
+    said = ", ".join(f"{h} {c}".strip() for h, c in zip(named or [""] * len(rest), rest, strict=True) if c)
+    return f"{subject}: {said}" if subject and said else subject or said
