@@ -31,7 +31,11 @@ LIKE = 0.45
 LIKENESS = 0.5
 """Weight of an entity that is only like the question, beside one that it names."""
 NEIGHBOURS = 60
-"""Neighbours that count."""
+"""Neighbours that are weighed, those that are joined most strongly."""
+LEADING = 60
+"""Chunks from which an entity leads to no neighbours: somebody who speaks everywhere is joined to everything."""
+READ = 400
+"""Mentions that are read: of what matched and of its neighbours, the weightiest and rarest first."""
 BEYOND = 0.3
 """Weight of a neighbour beside the entity that it was reached from."""
 CHUNK = 0.3
@@ -78,10 +82,15 @@ def search(
         scores = _matches(connection, row.id, text, like)
         if not scores:
             return [], []
-        weights = _specific(connection, row.id, scores)
-        ranked = {key: scores[key] * weights[key] for key in scores if weights.get(key)}
-        near = _neighbours(connection, row.id, ranked)
-        items = _items(connection, row.id, ranked, near, sources)
+        total = _chunks(connection, row.id)
+        spread = _spread(connection, row.id, scores)
+        ranked = _weighed(scores, spread, total)
+        near = _neighbours(connection, row.id, {k: v for k, v in ranked.items() if spread[k] <= LEADING})
+        around = _spread(connection, row.id, near)
+        chosen = within_budget(ranked, spread)
+        left = READ - sum(spread[k] for k in chosen)
+        beyond = within_budget(_weighed(near, around, total), around, left, least=0)
+        items = _items(connection, row.id, chosen, {k: near[k] for k in beyond}, sources)
     best = sorted(items.items(), key=lambda r: (-r[1], r[0]))[:k]
     return best, [Match(key, scores[key]) for key in sorted(ranked, key=lambda i: (-ranked[i], i))]
 
@@ -128,15 +137,35 @@ def ngrams(text: str) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-def _specific(connection: Connection, library: str, keys: Iterable[str]) -> dict[str, float]:
-    """Return the inverse frequency of entities over chunks; 0 for one that stands almost everywhere."""
-    total = _chunks(connection, library)
+def _spread(connection: Connection, library: str, keys: Iterable[str]) -> dict[str, int]:
+    """Return in how many chunks each entity stands."""
     query = (
         select(mentions.c.entity, func.count())
         .where(mentions.c.library == library, mentions.c.entity.in_(list(keys)))
         .group_by(mentions.c.entity)
     )
-    return {key: 0.0 if n > max(5, _COMMON * total) else math.log1p(total / n) for key, n in connection.execute(query)}
+    return {key: int(n) for key, n in connection.execute(query)}
+
+
+def _weighed(scores: Mapping[str, float], spread: Mapping[str, int], total: int) -> dict[str, float]:
+    """Weigh scores by the inverse frequency over chunks, without what stands almost everywhere."""
+    return {
+        key: score * math.log1p(total / spread[key])
+        for key, score in scores.items()
+        if 0 < spread.get(key, 0) <= max(5, _COMMON * total)
+    }
+
+
+def within_budget(
+    scores: Mapping[str, float], spread: Mapping[str, int], budget: int = READ, least: int = 1
+) -> dict[str, float]:
+    """Return the best that stand in no more chunks together than the budget allows, and at least so many."""
+    kept: dict[str, float] = {}
+    for key in sorted(scores, key=lambda k: (-scores[k], k)):
+        if len(kept) < least or spread[key] <= budget:
+            kept[key] = scores[key]
+            budget -= spread[key]
+    return kept
 
 
 def _chunks(connection: Connection, library: str) -> int:
@@ -146,15 +175,14 @@ def _chunks(connection: Connection, library: str) -> int:
 
 def _neighbours(connection: Connection, library: str, ranked: Mapping[str, float]) -> dict[str, float]:
     """Return the score that neighbours get from the entities that matched, by the weight of what joins them."""
-    keys = list(ranked)
-    query = select(relations.c.head, relations.c.tail, func.sum(relations.c.weight)).where(
-        relations.c.library == library, or_(relations.c.head.in_(keys), relations.c.tail.in_(keys))
-    )
     edges: dict[str, dict[str, float]] = {}
-    for head, tail, weight in connection.execute(query.group_by(relations.c.head, relations.c.tail)):
-        for one, other in ((head, tail), (tail, head)):
-            if one in ranked and other not in ranked:
-                edges.setdefault(one, {})[other] = float(weight)
+    for one, other in ((relations.c.head, relations.c.tail), (relations.c.tail, relations.c.head)):
+        query = select(one, other, func.sum(relations.c.weight)).where(
+            relations.c.library == library, one.in_(list(ranked))
+        )
+        for key, beside, weight in connection.execute(query.group_by(one, other)):
+            if beside not in ranked:
+                edges.setdefault(key, {})[beside] = float(weight)
     scores: dict[str, float] = {}
     for key, out in edges.items():
         total = sum(out.values()) or 1.0
