@@ -176,20 +176,20 @@ def _chunks(connection: Connection, library: str) -> int:
 def _neighbours(connection: Connection, library: str, ranked: Mapping[str, float]) -> dict[str, float]:
     """Return the score that neighbours get from the entities that matched, by the weight of what joins them."""
     edges: dict[str, dict[str, float]] = {}
-    for one, other in ((relations.c.head, relations.c.tail), (relations.c.tail, relations.c.head)):
-        query = select(one, other, func.sum(relations.c.weight)).where(
-            relations.c.library == library, one.in_(list(ranked))
+    for near_end, far_end in ((relations.c.head, relations.c.tail), (relations.c.tail, relations.c.head)):
+        query = select(near_end, far_end, func.sum(relations.c.weight)).where(
+            relations.c.library == library, near_end.in_(list(ranked))
         )
-        for key, beside, weight in connection.execute(query.group_by(one, other)):
+        for matched, beside, weight in connection.execute(query.group_by(near_end, far_end)):
             if beside not in ranked:
-                edges.setdefault(key, {})[beside] = float(weight)
+                edges.setdefault(matched, {})[beside] = float(weight)
     scores: dict[str, float] = {}
     for key, out in edges.items():
         total = sum(out.values()) or 1.0
         for other, weight in out.items():
             scores[other] = scores.get(other, 0.0) + ranked[key] * weight / total
-    best = sorted(scores.items(), key=lambda r: (-r[1], r[0]))[:NEIGHBOURS]
-    return dict(best)
+    reached = sorted(scores.items(), key=lambda r: (-r[1], r[0]))[:NEIGHBOURS]
+    return dict(reached)
 
 
 def _items(
