@@ -11,6 +11,7 @@ from ragweave.corpora.formats import KINDS
 from ragweave.corpora.formats.decode import encoding_of
 from ragweave.corpora.formats.items import states_items
 from ragweave.corpora.video.cues import is_transcript
+from ragweave.corpora.video.sniff import STILL
 from ragweave.models.errors import SourceError
 
 HEAD_BYTES = 64 * 1024
@@ -58,7 +59,6 @@ _MAGIC = (
     (b"ID3", "a recording"),
     (b"\x1aE\xdf\xa3", "a video"),
 )
-_HEIF = (b"heic", b"heix", b"mif1", b"msf1", b"hevc", b"avif", b"avis")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PACKAGES = (
     ("word/document.xml", "docx"),
@@ -133,7 +133,7 @@ def _binary_kind(path: Path, data: bytes) -> str:
     if magic.isalnum() and b"\0" not in data[:64] and encoding_of(data):
         named = ""
     if data[4:8] == b"ftyp":
-        if data[8:12] in _HEIF:
+        if data[8:12] in STILL:
             raise SourceError(f"{path.name} is a HEIC or AVIF picture, which is not read", "save it as JPEG or PNG")
         named = "a video or recording"
     if data.startswith(b"RIFF"):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import logging
 import re
+import threading
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -31,6 +33,7 @@ THUMBNAIL = 1_024
 QUALITY = 82
 """JPEG quality of the copy."""
 
+_header = threading.Lock()
 _DATE = re.compile(r"(\d{4}):(\d\d):(\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _EXIF_IFD, _ORIGINAL, _CHANGED = 0x8769, 0x9003, 0x0132
 
@@ -86,20 +89,33 @@ def pages(data: bytes, longest: int = WORKING) -> Iterator[Picture]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of sizes and EXIF data; what matters is raised below
-            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+            with _opening(Image):
+                image = Image.open(io.BytesIO(data), formats=FORMATS)
+            with image:
                 count = int(getattr(image, "n_frames", 1))
                 for n in range(count):
                     image.seek(n)
                     yield _opened(image, longest, count)
     except (SourceError, MemoryError):
         raise
-    except Image.DecompressionBombError:
+    except Image.DecompressionBombError:  # of a frame
         raise SourceError("The picture has too many pixels to be opened", "save it smaller") from None
     except Exception as error:  # Pillow raises OSError, ValueError, SyntaxError, struct.error ... for damaged files
         raise SourceError(
             f"The picture is damaged, truncated or of another kind than its name says ({_brief(error)})",
             "open it in a viewer and save it again",
         ) from None
+
+
+@contextmanager
+def _opening(Image: Any) -> Iterator[None]:
+    """Leave the judgement of a picture's size to `_opened`: only its header is read here."""
+    with _header:
+        before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+        try:
+            yield
+        finally:
+            Image.MAX_IMAGE_PIXELS = before
 
 
 def _opened(image: Any, longest: int, count: int) -> Picture:

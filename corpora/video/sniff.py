@@ -21,6 +21,8 @@ _START = (
 )
 _BOXES = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 """First boxes of MP4 and QuickTime files."""
+STILL = (b"heic", b"heix", b"mif1", b"msf1", b"hevc", b"avif", b"avis")
+"""Brands of HEIC and AVIF pictures, which stand in the same boxes."""
 _RIFF = {b"AVI ": "avi", b"WAVE": "wav"}
 _PACKET = 188
 """Bytes of a packet of an MPEG transport stream; 192 in the files of camcorders and discs."""
@@ -33,8 +35,8 @@ def demuxer(head: bytes) -> str:
     found = next((name for magic, name in _START if head.startswith(magic)), "")
     if found:
         return found
-    if head[4:8] in _BOXES and head[4:8] != b"":
-        return "mov"
+    if head[4:8] in _BOXES:
+        return "" if head[4:8] == b"ftyp" and head[8:12] in STILL else "mov"
     if head[:4] in (b"RIFF", b"RF64"):
         return _RIFF.get(head[8:12], "")
     if head[:4] == b"FORM" and head[8:12] in (b"AIFF", b"AIFC"):

@@ -117,6 +117,15 @@ def test_a_decompression_bomb_is_refused_before_it_is_decoded(width, height):
     assert peak < 50 * 2**20
 
 
+def test_a_jpeg_of_too_many_pixels_is_opened_at_a_fraction_and_the_limit_of_pillow_stays():
+    before = Image.MAX_IMAGE_PIXELS
+    out = io.BytesIO()
+    Image.new("L", (14_000, 14_000), 128).save(out, "JPEG", quality=10)
+    found = open_picture(out.getvalue())
+    assert (found.width, found.height, max(found.pixels.shape)) == (14_000, 14_000, 2_000)
+    assert before == Image.MAX_IMAGE_PIXELS
+
+
 def test_a_bomb_of_compressed_text_beside_the_picture_is_refused_or_left_out():
     data = saved(gradient(), "PNG")
     text = chunk(b"zTXt", b"Comment\0\0" + zlib.compress(b"a" * 80_000_000))
