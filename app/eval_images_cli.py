@@ -16,7 +16,7 @@ Folder = Annotated[Path, typer.Option("--data", help="Folder of the public data 
 
 def images(
     data: Folder,
-    only: Annotated[str, typer.Option("--only", help="astronomy, slides or ocr; empty: all three.")] = "",
+    only: Annotated[str, typer.Option("--only", help="astronomy, slides, ocr or pace; empty: all four.")] = "",
     set_: Set = None,
     work: Work = WORK,
     json_out: JsonOut = None,
@@ -24,11 +24,11 @@ def images(
 ) -> None:
     """Index pictures, ask for them, and print recall with each text source switched off, and what reading costs."""
     from ragweave.evals.corpus import use_home
-    from ragweave.evals.image_figures import book, lectures, reading
+    from ragweave.evals.image_figures import book, lectures, pace, reading
     from ragweave.models.errors import InputError
 
-    if only not in ("", "astronomy", "slides", "ocr"):
-        raise InputError(f"there is no set “{only}”", "use astronomy, slides or ocr")
+    if only not in ("", "astronomy", "slides", "ocr", "pace"):
+        raise InputError(f"there is no set “{only}”", "use astronomy, slides, ocr or pace")
     folder, context = work.resolve() / "images", context_of("default", "small", set_)
     folder.mkdir(parents=True, exist_ok=True)
     use_home(work.resolve() / "home")
@@ -45,6 +45,8 @@ def images(
             await lectures(data, folder, context, tell)
         if only in ("", "ocr"):
             await asyncio.to_thread(reading, data, tell)
+        if only in ("", "pace"):
+            await asyncio.to_thread(pace, data, folder, tell)
 
     run(measured())
     report(flat, json_out, html, "Pictures")

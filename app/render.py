@@ -197,8 +197,9 @@ def print_citations(console: Console, citations: Sequence[Citation], heading: st
         line.append(where, style=Style(color="default", link=link(cited[0].locator) or None))
         fits = line.cell_len + 2 + len(id_) <= console.width
         line.append(f"  {clean(id_)}" if fits else f"\n{' ' * indent}{clean(id_)}", style="dim default")
+        same = "the same picture" if cited[0].locator.get("kind") == "image" else "the same text"
         for other in cited[0].also:
-            line.append(f"\n{' ' * indent}the same text: {place(other)}", style="dim default")
+            line.append(f"\n{' ' * indent}{same}: {place(other)}", style="dim default")
         console.print(line, soft_wrap=True)
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import resource
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from ragweave.corpora.ingest import index
+from ragweave.corpora.stores import stores
 from ragweave.evals.images import (
     around,
     astronomy,
@@ -22,12 +28,17 @@ from ragweave.evals.images import (
     without,
     word_recall,
 )
+from ragweave.models.errors import ModelError
 from ragweave.nodes.context import Context
 
 Figures = dict[str, float]
 Tell = Callable[[str, Figures], None]
 SOURCES = ("alt", "caption", "words", "around", "name", "heading")
 """Text sources that are switched off in turn; of these pictures the caption slot holds the title."""
+PICTURES = 100
+"""Pictures of each of two sets whose indexing is timed."""
+SCANS = (10, 50)
+"""Pages of the scans whose memory is measured."""
 
 
 async def book(data: Path, work: Path, context: Context, tell: Tell) -> None:
@@ -67,16 +78,62 @@ def reading(data: Path, tell: Tell) -> None:
     """
     eyes = transcribed()
     files = [data / "slide_lectures_swc" / name for name in eyes]
-    command = [sys.executable, "-m", "ragweave.evals.image_figures", *map(str, files)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    told = json.loads(done.stdout)
+    told = _apart("read", *files)
     recall, words = word_recall(zip(eyes.values(), told.pop("texts"), strict=True))
     tell("words read", {"ocr_word_recall": round(recall, 4), "ocr_words": words, "ocr_slides": len(eyes)})
     tell("cost of reading", told)
 
 
-def main(files: list[str]) -> None:
-    """Read pictures, and write their words and what it took as JSON."""
+def pace(data: Path, work: Path, tell: Tell) -> None:
+    """Index pictures of both sets, and scans of two lengths, each from nothing in a process of its own."""
+    folder = work / "pace"
+    shutil.rmtree(folder, ignore_errors=True)
+    photos = sorted((data / "images_astronomy" / "images").iterdir())[:PICTURES]
+    shown = sorted((data / "slide_lectures_swc" / "slides").rglob("*.png"))[:PICTURES]
+    for n, path in enumerate((*photos, *shown)):
+        target = folder / "pictures" / f"{n:03}{path.suffix}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    told = _apart("index", folder / "pictures", folder / "home")
+    told["pictures_per_minute"] = round(60 * told["pictures"] / told["pictures_seconds"], 1)
+    tell("pictures, indexed from nothing by two reading processes", told)
+    for pages in SCANS:
+        scan = folder / f"scan{pages}" / "scan.pdf"
+        scan.parent.mkdir()
+        _scan([photos[n % len(photos)] for n in range(pages)], scan)
+        told = _apart("index", scan.parent, folder / f"home{pages}")
+        figures = {f"scan_{pages}_seconds": told["pictures_seconds"], f"scan_{pages}_peak_mb": told["reading_peak_mb"]}
+        tell(f"a scan of {pages} pages", figures)
+
+
+def _scan(pictures: Sequence[Path], target: Path) -> None:
+    from PIL import Image
+
+    pages = []
+    for path in pictures:
+        page = Image.new("RGB", (1_240, 1_754), "white")
+        with Image.open(path) as image:
+            image.draft("RGB", (1_000, 1_000))
+            small = image.convert("RGB")
+        small.thumbnail((1_000, 1_500))
+        page.paste(small, (120, 120))
+        pages.append(page)
+    pages[0].save(target, save_all=True, append_images=pages[1:], resolution=150)
+
+
+def _apart(what: str, *given: Path) -> dict[str, Any]:
+    """Do one thing in a process of its own, which says what it took."""
+    command = [sys.executable, "-m", "ragweave.evals.image_figures", what, *map(str, given)]
+    settings = {"RAGWEAVE_PARSE_WORKERS": "2", "RAGWEAVE_OCR": "rapidocr", "RAGWEAVE_SEE": "", "RAGWEAVE_VISION": ""}
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | settings)
+    if done.returncode:
+        raise ModelError(f"the measurement {what!r} failed: {done.stderr.strip()[-300:]}", "run it again")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _read(files: Sequence[str]) -> dict[str, Any]:
+    """Read pictures one after the other; return their words and what it took."""
     from ragweave.models.pictures import load
     from ragweave.models.read import RapidOcr
 
@@ -86,10 +143,33 @@ def main(files: list[str]) -> None:
     began, wall = time.process_time(), time.monotonic()
     texts = ["\n".join(line.text for line in engine.lines(picture)) for picture in pictures]
     spent, wall = (time.process_time() - began) / len(files), (time.monotonic() - wall) / len(files)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    figures = {"ocr_cpu_seconds": round(spent, 3), "ocr_seconds": round(wall, 3), "ocr_peak_mb": round(peak)}
-    sys.stdout.write(json.dumps({"texts": texts, **figures}))
+    figures = {"ocr_cpu_seconds": round(spent, 3), "ocr_seconds": round(wall, 3)}
+    return {"texts": texts, **figures, "ocr_peak_mb": _peak(resource.RUSAGE_SELF)}
+
+
+def _index(folder: str, home: str) -> dict[str, Any]:
+    """Index a folder into a new library; return the pictures in it and what it took."""
+    from ragweave.corpora.library import close_all
+    from ragweave.evals.corpus import use_home
+
+    shutil.rmtree(home, ignore_errors=True)
+    use_home(Path(home))
+    report = asyncio.run(index([Path(folder)]))
+    count = stores().catalog.counts(stores().catalog.library("default").id).get("image", 0)
+    close_all()
+    # The reading processes have ended: the largest of them is the peak of all children.
+    peaks = {"reading_peak_mb": _peak(resource.RUSAGE_CHILDREN), "index_peak_mb": _peak(resource.RUSAGE_SELF)}
+    return {"pictures": count, "pictures_seconds": round(report.seconds, 1), **peaks}
+
+
+def _peak(who: int) -> int:
+    return round(resource.getrusage(who).ru_maxrss / 1024)
+
+
+def main(what: str, *given: str) -> None:
+    """Measure `read FILES` or `index FOLDER HOME`, and write what it took as JSON."""
+    sys.stdout.write(json.dumps(_read(given) if what == "read" else _index(*given)))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

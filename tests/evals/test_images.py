@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ from PIL import Image
 from ragweave.corpora import seeing
 from ragweave.corpora.ingest import index
 from ragweave.corpora.types import Item
+from ragweave.evals.image_figures import _apart
 from ragweave.evals.images import (
     Asked,
     around,
@@ -22,7 +27,7 @@ from ragweave.evals.images import (
     without,
     word_recall,
 )
-from ragweave.models.errors import InputError
+from ragweave.models.errors import InputError, ModelError
 from ragweave.nodes.context import Context
 from tests.nodes.test_looks import Random
 
@@ -86,3 +91,21 @@ async def test_alpha_and_where_pictures_stand_out_are_found_by_labelled_queries(
     found = await calibrate(asked, "shades", Context())
     assert found["alpha_1_r5"] == 1.0 and 0 <= found["alpha"] <= 1
     assert found["stands_out_gold"] > 0 and found["stands_out"] > 0
+
+
+def test_what_indexing_took_is_measured_in_a_process_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    Image.new("RGB", (120, 90), "navy").save(folder / "navy.png")
+    code = f"from ragweave.evals.image_figures import main; main('index', {str(folder)!r}, {str(tmp_path / 'new')!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"RAGWEAVE_OCR": "off"}, capture_output=True, text=True
+    )
+    told = json.loads(done.stdout)
+    assert told["pictures"] == 1 and told["pictures_seconds"] > 0
+    assert 10 < told["reading_peak_mb"] < 2048 and told["index_peak_mb"] > 10
+
+
+def test_a_measurement_that_fails_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="'index' failed"):
+        _apart("index", tmp_path / "nowhere", tmp_path / "home")

@@ -35,6 +35,8 @@ AAC = b"\xff\xf1\x50\x80\x02\x1f\xfc" + b"\0" * 9 + b"\xff\xf1\x50\x80"
         (b"\xff\xfe\x41\x00\x42\x00\x43\x00", ""),
         (b"\xff\xd8\xff\xe0\0\x10JFIF", ""),
         (b"%PDF-1.7", ""),
+        (b"\0\0\0\x18ftypheic", ""),
+        (b"\0\0\0\x18ftypavif", ""),
         (b"", ""),
     ],
 )
