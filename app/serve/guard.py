@@ -218,7 +218,7 @@ def check_origin(headers: Mapping[str, str], unsafe: bool) -> None:
     site, origin = headers.get("sec-fetch-site", ""), headers.get("origin", "")
     navigates = headers.get("sec-fetch-mode", "") == "navigate" and not unsafe
     foreign = site in ("cross-site", "same-site") and not navigates
-    if origin and unsafe:
+    if origin:
         foreign |= origin == "null" or urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
     if foreign:
         raise Forbidden("pages of other origins may not use this server", "use its own page, or a program with a key")

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from ragweave.api import GRAPHS
@@ -34,6 +35,7 @@ async def test_studios_server_serves_threads_streams_history_and_consent(server:
     await _answers_a_thread(client)
     await _asks_for_consent_and_goes_on(client)
     await _answers_every_graph(client)
+    await _opens_what_a_citation_rests_on(client, server)
 
 
 async def _serves_the_graphs_with_a_form(client: Any) -> None:
@@ -45,6 +47,17 @@ async def _serves_the_graphs_with_a_form(client: Any) -> None:
     assert set(schemas["input_schema"]["properties"]) == {"messages"}
     drawn = await client.assistants.get_graph(assistant)
     assert {"frame", "route", "search_web", "check"} <= {n["id"] for n in drawn["nodes"]}
+
+
+async def _opens_what_a_citation_rests_on(client: Any, server: str) -> None:
+    sent = {"messages": [{"role": "user", "content": LIT}]}
+    cited = (await client.runs.wait(None, "agent", input=sent))["answer"]["citations"][0]
+    async with httpx.AsyncClient(base_url=server, follow_redirects=True) as browser:
+        opened = await browser.get(f"/ragweave/open/default/{cited['id']}")
+        assert "first lit on 3 October 1874" in opened.text and opened.headers["content-security-policy"]
+        foreign = await browser.get("/ragweave/api/libraries", headers={"origin": "https://pages.example"})
+        assert foreign.status_code == 403 and "default" not in foreign.text
+        assert (await browser.get("/ok", headers={"origin": "https://pages.example"})).status_code == 200
 
 
 async def _answers_a_thread(client: Any) -> None:
