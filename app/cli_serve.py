@@ -12,6 +12,7 @@ import typer
 from ragweave.cli_common import LibraryOption, debugging, library_name
 
 if TYPE_CHECKING:
+    import uvicorn
     from fastapi import FastAPI
 
     from ragweave.serve.settings import ServeSettings
@@ -170,13 +171,22 @@ def listen(host: str, port: int) -> socket.socket:
 def _run(app: FastAPI, settings: ServeSettings, listener: socket.socket) -> None:
     import uvicorn
 
-    config = uvicorn.Config(
+    uvicorn.Server(config_of(app, settings.shutdown_seconds)).run(sockets=[listener])
+
+
+def config_of(app: FastAPI, shutdown_seconds: int) -> uvicorn.Config:
+    """Return how the app is served."""
+    import uvicorn
+
+    from ragweave.serve.connections import Connection
+
+    return uvicorn.Config(
         app,
+        http=Connection,
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=settings.shutdown_seconds,
+        timeout_graceful_shutdown=shutdown_seconds,
         h11_max_incomplete_event_size=64 * 1024,
         proxy_headers=False,
     )
-    uvicorn.Server(config).run(sockets=[listener])

@@ -31,6 +31,8 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _UPLOAD = "/api/upload"
 _STALL = 30.0
 """Seconds between two pieces of a body."""
+_PACE = 16_384
+"""Bytes per second that a body has to come at, counted from the `_STALL` seconds that each may take."""
 _CALLERS = 10_000
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -151,13 +153,15 @@ class Guard:
         if length.isdigit() and int(length) > limit:
             raise TooLarge(f"the request is larger than {megabytes} MiB", "send less, or raise the limit of the server")
         taken, whole = 0, False
+        began = asyncio.get_running_loop().time()
 
         async def limited() -> Message:
             nonlocal taken, whole
             if whole:
                 return await receive()
             try:
-                async with asyncio.timeout(_STALL):
+                due = began + _STALL + taken / _PACE
+                async with asyncio.timeout_at(min(asyncio.get_running_loop().time() + _STALL, due)):
                     message = await receive()
             except TimeoutError:
                 raise HTTPException(408, "the body of the request did not arrive") from None

@@ -12,7 +12,7 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 
-from ragweave.cli_serve import listen
+from ragweave.cli_serve import config_of, listen
 
 BASE = "http://127.0.0.1:8765"
 
@@ -57,8 +57,7 @@ async def on_loopback(app: FastAPI) -> AsyncIterator[str]:
     """Serve an app on a free port and yield its address; streams arrive as they are sent."""
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2)
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(config_of(app, 2))
     # The signals belong to the test run.
     task = asyncio.create_task(server._serve(sockets=[listener]))
     try:
