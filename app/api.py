@@ -70,9 +70,12 @@ async def aindex(
     from ragweave.captioning import captioner
     from ragweave.corpora.ingest import index as run_index
     from ragweave.corpora.knowledge import extractor
+    from ragweave.corpora.video import overview
     from ragweave.nodes.entities import extractor as chosen
+    from ragweave.nodes.overview import summariser
 
     extractor.use(chosen())
+    overview.use(summariser())
     return await run_index([Path(p) for p in paths], library, on_event=on_event, captioner=captioner())
 
 

@@ -37,6 +37,10 @@ class CorporaSettings(BaseSettings):
     entities: Literal["small", "llm", "off"] = Field(
         "small", description="Who finds the entities of recordings at indexing: rules, the chat model, or nobody."
     )
+    summaries: Literal["small", "llm"] = Field(
+        "small",
+        description="Who sums up a whole video or sound file at indexing: rules, or the chat model in one call.",
+    )
     gleanings: int = Field(0, ge=0, le=5, description="Times the chat model is asked what it missed in a chunk.")
     entity_corpora: tuple[Literal["clip", "paragraph"], ...] = Field(
         ("clip",), description="Corpora whose items are read for entities, as JSON."

@@ -13,7 +13,7 @@ from ragweave.corpora.formats.meta import iso_date
 from ragweave.corpora.scan import File, digest_of
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.stages import Prepared, made_of
-from ragweave.corpora.video import captions
+from ragweave.corpora.video import captions, overview
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.items import items_of
 from ragweave.corpora.video.job import Job, Lanes, Senses, Tell, Work
@@ -111,6 +111,8 @@ class Intake:
         parts = [base, str(VERSION), f"{self._settings.clip_seconds:g}", str(self._settings.clip_frames)]
         parts += [listens.name if listens else "", reads.name if reads else "", written]
         parts += [self._caption.name if self._caption else ""]
+        if sums := overview.current():
+            parts += [f"overview {sums.name}"]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def read(self, file: File, media: Path, before: str, tell: Tell) -> Prepared:
@@ -170,7 +172,7 @@ class Intake:
             note_size(kept, file.stat.size)
             perceiver = Perceiver(Work(job, Senses(listens, ocr()), kept, tell, self._stop, self._lanes))
             recording = perceiver.run()
-            recording, remarks = self._captioned(recording, kept, tell)
+            recording, remarks = self._described(recording, kept, tell)
             warnings += remarks
             kept.give_frames([f.image for f in recording.frames], media)
         finally:
@@ -185,24 +187,31 @@ class Intake:
             self._listened.close()
 
     def incomplete(self, sha256: str) -> bool:
-        """Whether captions of a recording are missing that another run may get."""
-        return self._caption is not None and (self._folder(sha256) / _INCOMPLETE).exists()
+        """Whether captions of a recording, or its summary, are missing that another run may get."""
+        asked = self._caption is not None or overview.current() is not None
+        return asked and (self._folder(sha256) / _INCOMPLETE).exists()
 
-    def _captioned(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
-        if self._caption is None:
-            return recording, []
-        with self._checking:
-            if self._down is None:  # found out once a run, before the first frame is sent
-                self._down = captions.why_down(self._caption)
-        recording, missing = captions.written(
-            recording, kept, self._caption, self._settings.clip_seconds, tell, self._down
-        )
+    def _described(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
+        """Return a recording with what models say of its clips and of the whole, and what they could not say."""
+        recording, missing = self._captioned(recording, kept, tell)
+        sums = overview.current()
+        untold = ""
+        if sums is not None:
+            recording, untold = overview.told(recording, kept, sums, self._settings.clip_seconds)
         marker = kept.folder / _INCOMPLETE
-        if missing:
+        if missing or untold:
             marker.touch()
         else:
             marker.unlink(missing_ok=True)
-        return recording, [missing] if missing else []
+        return recording, [remark for remark in (missing, untold) if remark]
+
+    def _captioned(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, str]:
+        if self._caption is None:
+            return recording, ""
+        with self._checking:
+            if self._down is None:  # found out once a run, before the first frame is sent
+                self._down = captions.why_down(self._caption)
+        return captions.written(recording, kept, self._caption, self._settings.clip_seconds, tell, self._down)
 
     def _folder(self, sha256: str) -> Path:
         return folder_of(self._settings.home, self._library, sha256)

@@ -74,7 +74,8 @@ class Recording:
         chapters: (start, end, title) as the container names them, in order.
         captions: what a vision model saw in each clip, by the clip's number.
         language: ISO 639-1 code, or "".
-        about: what the container says about itself, such as artist or description.
+        about: what the container says about itself, such as artist or description, and what a model says of the whole.
+        phrases: key phrases, where a model names them.
         date: when it was made, as the container says, or None.
         estimated: whether times between the stated ones were estimated from the number of words.
     """
@@ -90,5 +91,6 @@ class Recording:
     captions: tuple[str, ...] = ()
     language: str = ""
     about: str = ""
+    phrases: tuple[str, ...] = ()
     date: datetime | None = None
     estimated: bool = False

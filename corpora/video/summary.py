@@ -135,7 +135,7 @@ def summary(recording: Recording, found: Sequence[tuple[float, float, str]]) -> 
             line = f"{timestamp(start)} {title}".strip()
             spans.append(Span(len(text) + 1, len(text) + 1 + len(line), time=(start, end)))
             text += "\n" + line
-    phrases = key_phrases(everything)
+    phrases = recording.phrases or key_phrases(everything)
     if phrases:
         text += f"\n\nKey phrases: {', '.join(phrases)}."
     for start, end, sentence in telling(recording):

@@ -1,0 +1,114 @@
+"""Lectures made of slides and what was said to them: `python benchmarks/video_lectures.py DATA [--json OUT]`.
+
+Every lecture of the data becomes a film that shows each slide as long as it was spoken about, with the narration as
+subtitles beside it. A slide is asked for by its narration; found is a clip of the right lecture that overlaps the
+slide's seconds. Indexed are the films alone, so that only what stands on the slides can be found, then films and
+subtitles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import subprocess
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from printed import tell
+
+PACE = 2.5
+"""Words a second, where the data state no times."""
+
+
+def write(data: Path, folder: Path, narrated: bool) -> dict[str, tuple[str, float, float]]:
+    """Write the films, and return (lecture, start, end) of each slide by the path of its picture."""
+    from ragweave.corpora.video.ffmpeg import binary
+    from ragweave.evals.data import read_jsonl
+
+    lectures: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in read_jsonl(data / "slides.jsonl", ["lecture", "image", "narration"]):
+        lectures[row["lecture"]].append(row)
+    places: dict[str, tuple[str, float, float]] = {}
+    folder.mkdir(parents=True)
+    for name, slides in lectures.items():
+        at, cues, frames = 0.0, [], []
+        for slide in slides:
+            stated = slide["end_est"] is not None and slide["end_est"] > slide["start_est"]
+            lasts = slide["end_est"] - slide["start_est"] if stated else len(slide["narration"].split()) / PACE
+            end = at + max(lasts, 1.0)
+            places[slide["image"]] = (name, at, end)
+            if slide["narration"].strip():
+                cues.append(f"{clock(at)} --> {clock(end)}\n{' '.join(slide['narration'].split())}\n")
+            frames.append(f"file '{(data / slide['image']).resolve()}'\nduration {end - at:.3f}")
+            at = end
+        told = folder / f"{name}.txt"
+        told.write_text("\n".join([*frames, frames[-1].split("\n")[0]]), encoding="utf-8")
+        form = ["-vf", "scale=640:480,fps=2,format=yuv420p", "-t", f"{at:.3f}"]
+        made = [binary(), "-v", "error", "-f", "concat", "-safe", "0", "-i", str(told), *form]
+        subprocess.run([*made, str(folder / f"{name}.mp4")], check=True)
+        told.unlink()
+        if narrated:
+            (folder / f"{name}.vtt").write_text("WEBVTT\n\n" + "\n".join(cues), encoding="utf-8")
+    return places
+
+
+def clock(at: float) -> str:
+    """Write seconds as WebVTT does."""
+    return f"{int(at) // 3600:02}:{int(at) // 60 % 60:02}:{at % 60:06.3f}"
+
+
+async def asked(data: Path, folder: Path, places: dict[str, tuple[str, float, float]], name: str) -> dict[str, float]:
+    """Index the films and return how often the right lecture and slide are found."""
+    from ragweave.corpora.ingest import index
+    from ragweave.corpora.library import open_library
+    from ragweave.evals.data import read_jsonl
+    from ragweave.graphs.search import graph
+    from ragweave.nodes.context import Context
+
+    report = await index([folder], name)
+    library = await open_library(name)
+    rows = read_jsonl(data / "slide_queries.jsonl", ["query", "gold_image"])
+    hits = dict.fromkeys(("lecture@1", "slide@1", "slide@5"), 0)
+    for row in rows:
+        lecture, start, end = places[row["gold_image"]]
+        state = await graph.ainvoke(
+            {"messages": [("human", row["query"])]}, context=Context(mind="small", library=name, corpora=("clip",))
+        )
+        items = await library.items(state.get("candidates", []))
+        right = [
+            (i.title == lecture, i.title == lecture and i.locator["start"] < end and i.locator["end"] > start)
+            for i in (items[c] for c in state.get("candidates", [])[:5])
+        ]
+        hits["lecture@1"] += bool(right) and right[0][0]
+        hits["slide@1"] += bool(right) and right[0][1]
+        hits["slide@5"] += any(found for _, found in right)
+    return {
+        **{k: round(n / len(rows), 3) for k, n in hits.items()},
+        "queries": len(rows),
+        "clips": (await library.counts())["clip"],
+        "index_seconds": round(report.seconds, 1),
+    }
+
+
+def main() -> None:
+    """Print the figures, and write them where `--json` names a file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    os.environ["RAGWEAVE_HEAR"] = "off"
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
+        for name in ("slides", "narrated"):
+            films = Path(folder) / name
+            places = write(given.data, films, narrated=name == "narrated")
+            figures |= {f"{name} {k}": v for k, v in asyncio.run(asked(given.data, films, places, name)).items()}
+    tell(figures, given.json)
+
+
+if __name__ == "__main__":
+    main()
