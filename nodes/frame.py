@@ -63,10 +63,17 @@ async def frame(state: State, runtime: Runtime[Context]) -> Update:
             lambda model: _rewrite(model, run, history, asked),
             lambda: _resolve(asked, history, _answered(state)),
         )
-    if pictures := attached(messages[len(history)]):
+    last = messages[len(history)]
+    if pictures := attached(last):
         question = await seen(run, question, pictures)
+    text_alone: Update = {}
+    if isinstance(last.content, list) and any(p.get("type") != "text" for p in last.content if isinstance(p, dict)):
+        # Pixels do not stay in the state.
+        text_alone = {"messages": [HumanMessage(last.text, id=last.id)]}
+        run.note("What was sent beside the text was not looked at; `ragweave serve` takes pictures with a question.")
     update = run.done(question if question == asked else f"“{asked}” read as “{question}”", data={"question": question})
     return {
+        **text_alone,
         "turn": turn,
         "question": question,
         "query": question,

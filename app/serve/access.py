@@ -94,4 +94,14 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
         rows = await visible(caller)
         if len(rows) == 1:
             return rows[0]
-    return await library_named(caller, name or app_settings().library)
+    usual = app_settings().library
+    try:
+        return await library_named(caller, name or usual)
+    except NotFound:
+        if caller.libraries is not None or (name or usual) != usual:
+            raise
+        # Whoever asks first, before anything was indexed, gets told what to do.
+        raise NotFound(
+            f"nothing is in the library {usual!r} yet",
+            "drop files on the page of this server, or run `ragweave index FOLDER`",
+        ) from None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +9,9 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from ragweave.graphs.search import graph
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer, Citation
+from ragweave.nodes.context import Context
 from ragweave.nodes.frame import _resolve
+from ragweave.testing import build_library
 
 LAST = Answer(
     question="Who founded the Corvane Observatory?",
@@ -56,3 +59,13 @@ async def test_follow_up_is_resolved_by_rule(previous: str, asked: str, standalo
 async def test_a_turn_without_a_usable_question_gets_a_sentence(messages: list[Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         await graph.ainvoke({"messages": messages})
+
+
+async def test_pixels_do_not_stay_in_the_state_and_that_nobody_looked_is_said(tmp_path: Path, home: Path) -> None:
+    await build_library(tmp_path / "notes", {"ferry.md": "The ferry sails four times a day.\n"})
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    sent = HumanMessage([{"type": "text", "text": "How often does the ferry sail?"}, picture])
+    asked: Any = {"messages": [sent]}
+    state = await graph.ainvoke(asked, context=Context())
+    assert [m.content for m in state["messages"]] == ["How often does the ferry sail?"]
+    assert "not looked at" in state["notes"][0] and state["candidates"]

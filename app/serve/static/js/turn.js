@@ -84,7 +84,8 @@ export class Turn {
     }
     if (answer.dropped) this.note(`${some(answer.dropped, "sentence")} left out, because nothing supports ${answer.dropped === 1 ? "it" : "them"}.`);
     fill(this.sources, answer.abstained && answer.citations.length ? h("p.closest.fine", { text: "What came closest:" }) : null, sourceList(answer.citations));
-    if (answer.question && answer.question !== this.question) {
+    // With pictures, a note says how they were read.
+    if (answer.question && answer.question !== this.question && !this.pictures.length) {
       this.readAs.textContent = `Read as: ${answer.question}`;
       this.readAs.hidden = false;
     }
