@@ -20,7 +20,7 @@ from ragweave.corpora.rows import pack, unpack
 from ragweave.corpora.types import Item
 from ragweave.models.errors import SourceError
 
-VERSION = 6
+VERSION = 7
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
 
 

@@ -75,7 +75,7 @@ def astronomy(data: Path, work: Path) -> tuple[Path, list[Asked]]:
     def link(name: str) -> str:
         row = by_file[name]
         alt, title = (str(row[k]).replace("]", "").replace('"', "'").replace("[", "") for k in ("alt", "title"))
-        return f'![{" ".join(alt.split())}](.images/{name} "{title}")'
+        return f'![{" ".join(alt.split())}](<.images/{name}> "{title}")'
 
     placed: set[str] = set()
     for source in sorted((data / "docs_astronomy").glob("*.md")):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Container, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 
 from ragweave.corpora.blocks import Figure, Parsed
 from ragweave.corpora.formats.archive import Archive
-from ragweave.corpora.images.items import Items, Place, around_at, heading_at
+from ragweave.corpora.images.items import Items, Place, around_at, heading_at, told_of
 from ragweave.corpora.images.links import linked
 from ragweave.corpora.images.reader import PictureReader, Shot
 from ragweave.corpora.types import Item
@@ -46,7 +46,7 @@ def pictures_inside(
     """
     if not parsed.figures:
         return [], []
-    made, missed = Items(source), Counter[str]()
+    made, missed, told = Items(source), Counter[str](), told_of(parsed.figures)
     with ExitStack() as stack:
         open_: _Open
         if kind in PACKAGES:
@@ -67,7 +67,7 @@ def pictures_inside(
                 if shot is None and not (figure.caption or figure.text or _says_something(figure.alt)):
                     continue
             # The pictures of a package have names that its program gave them.
-            made.add(shot, place_of(path, parsed, figure, "" if kind in PACKAGES else name))
+            made.add(shot, place_of(path, parsed, figure, "" if kind in PACKAGES else name, told))
     warnings = [f"{why} ({n} pictures)" if n > 1 else why for why, n in missed.most_common(10)]
     return made.all(), warnings
 
@@ -76,15 +76,15 @@ def _says_something(alt: str) -> bool:
     return len(alt.split()) > 1 and not _FILE.fullmatch(alt)
 
 
-def place_of(path: Path, parsed: Parsed, figure: Figure, name: str) -> Place:
-    """Return where a picture stands in a file."""
+def place_of(path: Path, parsed: Parsed, figure: Figure, name: str, told: Container[str]) -> Place:
+    """Return where a picture stands in a file; `told` is what is written for all its pictures."""
     return Place(
         file=str(path),
         title=parsed.title or path.stem,
         heading=heading_at(parsed.blocks, figure.at + bool(figure.whole)),
         caption=figure.caption,
         alt=figure.alt if not _FILE.fullmatch(figure.alt) else "",
-        around="" if figure.whole else around_at(parsed.blocks, figure.at, (figure.caption, figure.alt)),
+        around="" if figure.whole else around_at(parsed.blocks, figure.at, (figure.caption, figure.alt), told),
         name=name,
         words=figure.text,
         page=figure.page,

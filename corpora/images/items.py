@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePath
 
-from ragweave.corpora.blocks import Block
+from ragweave.corpora.blocks import Block, Figure
 from ragweave.corpora.images.reader import Shot
 from ragweave.corpora.images.texts import compose, readable_name
 from ragweave.corpora.language import guess_language
@@ -161,20 +161,28 @@ def heading_at(blocks: Sequence[Block], at: int) -> tuple[str, ...]:
     return tuple(b.text for b in path)
 
 
-def around_at(blocks: Sequence[Block], at: int, told: Sequence[str]) -> str:
+def told_of(figures: Sequence[Figure]) -> frozenset[str]:
+    """Return what is written for the pictures of a file, in the form in which texts are compared."""
+    return frozenset(" ".join(fold(text).split()) for f in figures for text in (f.caption, f.alt) if text.strip())
+
+
+def around_at(blocks: Sequence[Block], at: int, told: Sequence[str], others: Container[str] = ()) -> str:
     """Return the text before and after a place, up to the headings around it.
 
     Args:
         blocks: blocks of the file.
         at: number of blocks before the picture.
         told: texts that are kept as caption or alt text, and are not repeated.
+        others: what is written for the other pictures of the file (`told_of`), which says nothing of this one.
     """
     known = [" ".join(fold(t).split()) for t in told if t.strip()]
 
     def usable(block: Block) -> bool:
         plain = " ".join(fold(block.text).split())
-        return bool(plain) and not any(
-            plain in k or (len(k) > 20 and k in plain and len(plain) < 2 * len(k)) for k in known
+        return (
+            bool(plain)
+            and plain not in others
+            and not any(plain in k or (len(k) > 20 and k in plain and len(plain) < 2 * len(k)) for k in known)
         )
 
     before: list[str] = []

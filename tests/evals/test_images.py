@@ -67,7 +67,7 @@ def test_captions_are_withheld_and_every_slide_is_told_apart(data_dir: Path, tmp
     folder, asked = astronomy(data_dir, tmp_path)
     text = "\n".join(p.read_text() for p in folder.glob("*.md"))
     assert len(asked) == 116 and not [a.gold for a in asked if a.query in text]
-    assert text.count("](.images/") == 116
+    assert text.count("](<.images/") == 116
     _, questions, said = slides(data_dir, tmp_path)
     assert len(said) == 327 and {q.gold for q in questions} <= set(said) and len(transcribed()) == 24
 

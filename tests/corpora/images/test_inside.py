@@ -157,3 +157,11 @@ def test_without_the_packages_pictures_are_found_by_what_is_written_about_them(p
     found, warnings = images(put("brest.md", MARKDOWN), media)
     assert part(found[0], "caption") == "The mole at low water." and "image" not in found[0].locator
     assert any("ragweave[images]" in w for w in warnings)
+
+
+def test_what_is_written_for_another_picture_is_not_the_text_around_one(painted, put):
+    text = "# Harbour\n\nThe quay is new.\n\n![The crane](a.png)\n\n![The lock gate](b.png)\n\nBoth work.\n"
+    for name, colour in (("a.png", RED), ("b.png", BLUE)):
+        put(name, picture(colour))
+    crane, gate = images(put("harbour.md", text))[0]
+    assert part(crane, "around") == part(gate, "around") == "The quay is new.\n\nBoth work."
