@@ -20,7 +20,7 @@ def show(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
         print_json({**asdict(found), "hours": found.hours})
         return
     out = console()
-    out.print(f"{counted(found.texts, 'text file')} of {size(found.text_bytes)} to read, {found.unchanged} unchanged.")
+    out.print(f"{counted(found.texts, 'file')} of {size(found.text_bytes)} to read, {found.unchanged} unchanged.")
     if found.recordings:
         out.print(f"{counted(len(found.recordings), 'recording')} of {duration(found.hours * 3600)} in all:")
         for r in found.recordings:

@@ -208,6 +208,8 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
     out.print(f"Library {report.library}: {counted(report.files, 'file')}, {told}.", soft_wrap=True)
     if report.indexed:
         out.print(f"{counted(report.items, 'item')} to find, made in {duration(report.seconds)}.")
+    if report.captioned:
+        out.print(f"{counted(report.captioned, 'picture')} described by the vision model.")
     _list(out, "Read", [short_path(p) for p in changed])
     _list(out, "Gone and forgotten", [short_path(p) for p in removed])
     _list(out, "Left out", [f"{short_path(p)}: {clean(why)}" for p, why in report.skipped])

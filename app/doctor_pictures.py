@@ -37,7 +37,8 @@ async def _seeing() -> Row:
 
     encoder = await asyncio.to_thread(image_encoder)
     settings = model_settings()
-    looks = f"; {settings.vision or settings.chat} is shown them" if settings.chat else ""
+    looks = f"; {settings.vision or settings.chat} is shown them" if settings.vision or settings.chat else ""
+    looks += ", and describes them at indexing" if settings.vision else ""
     if encoder is None:
         what = f"pictures are found by what is written about them and in them{looks}"
         return "off", what, "RAGWEAVE_SEE names an image-text encoder that finds them by what they show"

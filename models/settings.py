@@ -35,7 +35,11 @@ class ModelSettings(BaseSettings):
     chat_url: str = Field("", description="Base URL of an OpenAI-compatible server, usually ending in /v1.")
     chat_key: SecretStr = Field(SecretStr(""), description="Key for CHAT; empty uses the provider's own variable.")
     judge: str = Field("", description="Chat model that grades and checks; empty: the same as CHAT.")
-    vision: str = Field("", description="Chat model that looks at pictures; empty: the same as CHAT.")
+    vision: str = Field(
+        "",
+        description="Chat model that looks at pictures, and describes them at indexing; empty: "
+        "the same as CHAT, and nothing is described.",
+    )
     chat_timeout: float = Field(
         60.0, gt=0, description="Seconds to wait for a reply, or for the next part of a stream."
     )
