@@ -172,6 +172,8 @@ def print_answer(console: Console, answer: Answer, *, streamed: bool = False) ->
         console.print(Text(clean(answer.text) or "No answer.", style="bold"))
         if answer.why and answer.why.rstrip(".") not in answer.text:
             console.print(Text(f"Why: {clean(answer.why)}"))
+        for place in answer.searched:
+            console.print(Text(f"Looked in {clean(place)}.", style="dim"), soft_wrap=True)
     elif not streamed:
         flow = Flow(console)
         for sentence in answer.sentences:

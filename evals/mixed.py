@@ -26,11 +26,11 @@ from ragweave.nodes.context import Context
 
 DEPTH = 5
 """Items that count: recall@5."""
-ROUTED, SURE, COARSE, ORACLE = "routed", "routed, first choice only", "routed, four labels", "oracle"
-SOFT = "routed, soft"
+ROUTED, HARD, SURE, COARSE = "routed", "routed, hard", "routed, first choice only", "routed, four labels"
+SOFT, ORACLE = "routed, soft", "oracle"
 UNIFIED, ONE_SPACE, RANDOM = "unified", "unified, one vector space", "random corpus"
 KNOBS: dict[str, dict[str, Any]] = {
-    COARSE: {"granularity": "modality"},
+    COARSE: {"granularity": "modality", "route_by": "hard"},
     SOFT: {"route_by": "soft"},
     UNIFIED: {"route_by": "unified"},
 }
@@ -140,6 +140,8 @@ class Bench:
 
         found, corpora, ms = await self.routed(q.text)
         out = {ROUTED: way(found, corpora, ms)}
+        found, corpora, ms = await self.routed(q.text, route_by="hard")
+        out[HARD] = way(found, corpora, ms)
         first, ms = await self.of(q.text, corpora[:1]) if corpora else ([], 0.0)
         out[SURE] = way(first, corpora[:1], ms)
         for name, knobs in KNOBS.items():
@@ -216,7 +218,7 @@ def flat(found: Mapping[str, System], questions: int) -> dict[str, float]:
         out[f"recall@5_{key(name)}"] = round(float(np.mean(s.recall)), 4)
     out["corpora_searched"] = round(float(np.mean(found[ROUTED].searched)), 4)
     out["right_corpus"] = round(float(np.mean(found[ROUTED].right)), 4)
-    for name in (ROUTED, SOFT):
+    for name in (ROUTED, HARD, SOFT):
         for base in (ORACLE, UNIFIED):
             gap = paired(found[base].recall, found[name].recall)
             out |= {
@@ -224,6 +226,6 @@ def flat(found: Mapping[str, System], questions: int) -> dict[str, float]:
                 f"{key(name)}_minus_{base}_low": round(gap.low, 4),
                 f"{key(name)}_minus_{base}_high": round(gap.high, 4),
             }
-    for name in (ROUTED, SOFT, ORACLE, UNIFIED):
+    for name in (ROUTED, HARD, SOFT, ORACLE, UNIFIED):
         out[f"ms_{key(name)}"] = round(float(np.mean(found[name].ms)), 1)
     return out

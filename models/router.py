@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from ragweave.models.router_cues import media, names_place
 from ragweave.models.router_head import Head
 from ragweave.models.small_talk import none_by_rule
 
@@ -21,6 +22,8 @@ __all__ = [
     "head",
     "label_set",
     "matters",
+    "names_place",
+    "narrowed",
     "none_by_rule",
     "predict",
     "several",
@@ -32,6 +35,10 @@ HEAD = Path(__file__).parent / "heads" / "router.npz"
 SECOND_BELOW = 0.8
 """Confidence under which the second-best corpus is searched too: the highest at which questions of foreign build search
 at most 1.25 corpora on average (`ragweave eval router --data evals/router_probe.jsonl --curve`)."""
+
+
+NARROW_FROM = 0.9
+"""Confidence in a medium that the question names from which nothing else is searched in a library of several."""
 
 
 @lru_cache(maxsize=4)
@@ -129,6 +136,23 @@ def several(clauses: Sequence[Mapping[str, float]], available: set[str]) -> list
             scores[name] = max(scores.get(name, 0.0), sum(given[k] for k in group))
     fired = label_set(scores)
     return fired if len(fired) > 1 else []
+
+
+def narrowed(question: str, confidence: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the corpora of the one matter that a question is surely about, () where that is not sure.
+
+    Only a question that names a picture or a recording, and no other medium, tells where its answer lies; the head has
+    to agree. Text is not told by its words: people name no medium, and texts are named in recordings as well.
+
+    Args:
+        question: as asked.
+        confidence: of the head, over the corpora that the library has.
+    """
+    named = media(question)
+    if len(named) != 1 or named == {"paragraph"}:
+        return ()
+    group = next((g for g in matters(confidence) if named & {*g}), ())
+    return group if sum(confidence[c] for c in group) >= NARROW_FROM else ()
 
 
 def matters(corpora: Collection[str]) -> list[tuple[str, ...]]:

@@ -105,6 +105,41 @@ def _compiled(phrases: str) -> re.Pattern[str]:
 
 _PATTERNS = {name: _compiled(phrases) for name, phrases in _CUES.items()}
 
+_MATTERS = {"image": ("picture", "chart"), "clip": ("recording", "moment"), "paragraph": ("text",)}
+"""Cues that name a medium, by the finest corpus of what it holds."""
+
+_PLACES = re.compile(
+    r"\b(?:(?:at|in|around|from|after|near)\W+)?(?:what|which)\W+(?:minute|second|timestamp|point\W+in\W+time)s?\b"
+    r"|\b(?:in|at|during|from)\W+(?:what|which)\W+(?:part|point|moment|section|stretch|half|episode|video|recording"
+    r"|talk|lecture|film|clip|scene|podcast|interview|session)s?\b"
+    r"|\b(?:when|where|how\W+far)\W+(?:in|into|during)\W+(?:the|this|that|my|our)\W+(?:\w+\W+)?(?:video|recording|talk"
+    r"|lecture|episode|film|movie|podcast|interview|meeting|call|webinar|session|stream|broadcast)\b"
+    r"|\bhow\W+(?:many\W+minutes|far)\W+in(?:to)?\b"
+    r"|\b(?:in|ab|bei|um|an)\W+welche[rmn]?\W+(?:minute|sekunde|stelle|folge|episode|sendung|aufnahme|video|vortrag|film"
+    r"|szene|abschnitt|teil)\b|\b(?:wann|wo)\W+(?:im|in\W+de[rm])\W+(?:video|vortrag|film|aufnahme|folge|sendung"
+    r"|besprechung|gesprach|vorlesung)\b"
+    r"|\b(?:en|a|desde|hacia)\W+(?:que|cual)\W+(?:minuto|segundo|momento|parte|episodio|video|charla|capitulo|escena"
+    r"|grabacion)s?\b|\bcuando\W+en\W+(?:el|la)\W+(?:video|charla|grabacion|episodio|pelicula|clase|reunion)\b"
+    r"|\b(?:a|dans|vers|de)\W+quel(?:le)?s?\W+(?:minute|seconde|moment|partie|episode|video|emission|conference|scene"
+    r"|enregistrement|passage)s?\b|\b(?:quand|ou)\W+dans\W+(?:la|le|l)\W+(?:video|conference|emission|film|episode"
+    r"|enregistrement|reunion|cours)\b"
+    r"|第几(?:分钟|秒|集|期)|哪(?:一)?(?:分钟|秒|集|期|段|部分)|几分几秒|哪个(?:视频|录像|讲座|节目)|(?:视频|录像|讲座|节目)的?(?:什么时候|哪里)"
+)
+"""A place on a timeline, or the recording that holds something, asked for in five languages."""
+
+
+def names_place(question: str) -> bool:
+    """Tell whether a question asks where on a timeline, or in which recording, something stands."""
+    return bool(_PLACES.search(fold(question)))
+
+
+def media(question: str) -> set[str]:
+    """Return the media that a question names, by the finest corpus of each: `image`, `clip`, `paragraph`."""
+    plain = fold(question)
+    named = {corpus for corpus, cues in _MATTERS.items() if any(_PATTERNS[cue].search(plain) for cue in cues)}
+    return named | ({"clip"} if _PLACES.search(plain) else set())
+
+
 DENSE_NAMES: tuple[str, ...] = (
     *_PATTERNS,
     "length",

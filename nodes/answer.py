@@ -87,6 +87,8 @@ class Answer(BaseModel):
     """Sentences written but not shown, because nothing supported them."""
     notes: tuple[str, ...] = ()
     """What could not be done, in words."""
+    searched: tuple[str, ...] = ()
+    """Where each round looked, and why, in words."""
     usage: tuple[NodeUsage, ...] = ()
 
     @property

@@ -10,7 +10,7 @@ from ragweave.corpora.library import Library
 from ragweave.corpora.types import Hit, Item
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.context import Context
-from ragweave.nodes.fusion import Ranking, fuse_ranks, ordered
+from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, ordered
 from ragweave.nodes.moments import asked_of
 from ragweave.nodes.retrieve_video import ChannelList, ChannelTask
 from ragweave.nodes.run import Run
@@ -20,7 +20,7 @@ from ragweave.nodes.timeline import read_timeline
 
 BESIDE = 0.3
 """Share of a clip's score that the clips right before and after it earn."""
-RECORDINGS = 10
+RECORDINGS = 20
 """Recordings that the `video` channel ranks."""
 
 
@@ -47,7 +47,8 @@ async def _ids(run: Run, library: Library, task: ChannelTask) -> list[str]:
     query, made, titles = task["query"], task["recast"], task.get("titles", [])
     if name == "video":
         (lists,) = await search_within(library, "video", [query], sources, titles, run.context)
-        return [i for i, _ in fuse_ranks([(1.0, _ranking(lists.dense)), (1.0, _ranking(lists.lexical))])][:RECORDINGS]
+        both = [(run.context.dense_weight, _ranking(lists.dense)), (1.0, _ranking(lists.lexical))]
+        return [i for i, _ in fuse_scores(both)][:RECORDINGS]
     if name == "speech":
         asked = list(dict.fromkeys([query, " ".join(made["keywords"]) or query]))
         found = await search_within(library, "clip", asked, sources, titles, run.context)

@@ -84,10 +84,19 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
         model=f"{writer.name} at {writer.host}" if writer is not None else "",
         dropped=state.get("dropped", 0),
         notes=tuple(dict.fromkeys(notes)),
+        searched=searched(state),
         usage=(*state.get("usage", []), *update["usage"]),
     )
     message = AIMessage(content=text, id=message_id(state))
     return {**update, "answer": answer, "messages": [message]}
+
+
+def searched(state: State) -> tuple[str, ...]:
+    """Say where each round looked and why; a graph without a router always looks in the same places."""
+    routed = [f"{', '.join(r['corpora']) or 'nothing'}: {r['why']}" for r in state.get("routes", [])]
+    asked = list(dict.fromkeys(t["corpus"] for t in state.get("tasks", [])))
+    fixed = [f"{', '.join(asked)}: this graph asks no router"] if asked else []
+    return tuple(dict.fromkeys(routed or fixed))
 
 
 def message_id(state: State) -> str:

@@ -28,10 +28,11 @@ class Context(BaseModel):
 
     library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")
     mind: Mind = Field("auto", description="Who decides: the small models that ship, or the configured chat model.")
-    route_by: Literal["auto", "small", "llm", "checkpoint", "ensemble", "soft", "unified"] = Field(
+    route_by: Literal["auto", "small", "llm", "checkpoint", "ensemble", "hard", "soft", "unified"] = Field(
         "auto",
-        description="Router; auto follows `mind`. soft searches every corpus, ranks each by itself, and weighs what "
-        "it finds by the small router's confidence; unified searches all as one.",
+        description="Router; auto follows `mind`. small searches every corpus of a library of several media, unless "
+        "the question names one, and weighs what it finds by its confidence; hard takes its best corpora alone, soft "
+        "never does; unified searches and orders all as one.",
     )
     granularity: Literal["fine", "modality"] = Field(
         "fine",

@@ -35,6 +35,8 @@ TEXTUAL = ("paragraph", "document")
 
 EMBEDDED_POOL = 20
 """Items that the shipped relevance model reads: more made it slower and no better (docs/fusion.md)."""
+EACH = 10
+"""Items of each corpus that are scored where several are ranked by themselves."""
 STRONG = 0.7
 """Relevance of the best item from which a cross-encoder is not asked (docs/fusion.md)."""
 BEFORE = 0.3
@@ -56,9 +58,9 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     notes: list[str] = []
     library = await run.library()
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == run.hop), None)
-    if routed is not None and routed["by"] == "soft":
+    if routed is not None and routed["by"] != "unified" and {row["corpus"] for row in found} - {*TEXTUAL}:
         ranked = await _by_corpus(library, query, found, run, notes)
-        rows = merged(ranked, routed["confidence"])
+        rows = merged(ranked, routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0))
     else:
         rows = await score_items(library, query, pool, run.context, run.hop, notes, seen_in(found))
     for note in notes:
@@ -81,10 +83,14 @@ async def _by_corpus(
     library: Library, query: str, found: list[RankedList], run: Run, notes: list[str]
 ) -> dict[str, list[Evidence]]:
     """Rank what each corpus gave by itself."""
+    corpora = dict.fromkeys(row["corpus"] for row in found)
+    context = run.context
+    if len(corpora) > 1:
+        context = context.model_copy(update={"rerank_pool": min(context.rerank_pool, max(EACH, context.top_k))})
     out: dict[str, list[Evidence]] = {}
-    for corpus in dict.fromkeys(row["corpus"] for row in found):
-        pool = fused([row for row in found if row["corpus"] == corpus], query, run.context)
-        out[corpus] = await score_items(library, query, pool, run.context, run.hop, notes, seen_in(found))
+    for corpus in corpora:
+        pool = fused([row for row in found if row["corpus"] == corpus], query, context)
+        out[corpus] = await score_items(library, query, pool, context, run.hop, notes, seen_in(found))
     return out
 
 

@@ -17,15 +17,16 @@ from ragweave.nodes.state import RankedList, State, Update
 
 FLOOR = -0.85
 """Relevance in [-1, 1] below which a clip is filtered out; a language model's `irrelevant` lies below it."""
-AT_LEAST = 3
-"""Clips that stay, the best of the pool, where the filter would keep none."""
+AT_LEAST = 5
+"""Clips that stay where the small judge keeps fewer, the best of the pool: paraphrase looks irrelevant to it."""
 
 
 async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
     """Return the clips that were kept, as one ranked list in the order of the pool.
 
-    All clips go to the judge in one call. Where it keeps none, the best three of the pool stay: a filter may only
-    take away what is surely of no use, and `grade` judges what is left.
+    All clips go to the judge in one call. Where it keeps few, the best of the pool stay: a filter may only take away
+    what is surely of no use, and `grade` judges what is left. What a language model calls irrelevant goes, unless it
+    calls everything so.
     """
     run = Run.of("judge", State(turn=state.get("turn", ""), hop=state.get("hop", 1)), runtime)
     query, clips = state["query"], state.get("clips", [])
@@ -39,7 +40,7 @@ async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
         return [float(v) for v in (await asyncio.to_thread(relevance.score, query, passages, idf)).floor]
 
     judged = await score(run, run.context.grade_by, query, passages, small) if passages else []
-    kept, why = select(held, judged)
+    kept = select(held, judged, strict=run.by == "llm")
     worth = dict(zip(clips, state.get("scores", []), strict=False))
     row: RankedList = {
         "corpus": "clip",
@@ -48,13 +49,20 @@ async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
         "ids": kept,
         "scores": [worth.get(i, 0.0) for i in kept],
     }
-    summary = f"{len(kept)} of {len(held)} clips kept{why}" if held else "no clip to judge"
+    summary = f"{len(kept)} of {len(held)} clips kept" if held else "no clip to judge"
     return run.done(summary, data={"clips": kept}, clips=kept, found=[row] if kept else [])
 
 
-def select(clips: Sequence[str], scores: Sequence[float]) -> tuple[list[str], str]:
-    """Return the clips at or above the floor, in their order; the best three of the pool where there are none."""
+def select(clips: Sequence[str], scores: Sequence[float], strict: bool = False) -> list[str]:
+    """Return the clips at or above the floor and the best of the pool up to AT_LEAST, in the order of the pool.
+
+    Args:
+        clips: the pool, best first.
+        scores: their relevance.
+        strict: add nothing where any clip reaches the floor.
+    """
     kept = [i for i, s in zip(clips, scores, strict=True) if s >= FLOOR]
-    if kept or not clips:
-        return kept, ""
-    return list(clips[:AT_LEAST]), ", the best of the pool, because the judge kept none"
+    if strict and kept:
+        return kept
+    added = [i for i in clips if i not in kept][: max(0, AT_LEAST - len(kept))]
+    return [i for i in clips if i in kept or i in added]

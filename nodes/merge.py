@@ -1,7 +1,8 @@
 """Merge what several corpora found, each ranked by itself, with the router's confidence as prior.
 
-Scores of different corpora do not compare, and a question often does not tell where its answer lies. So nothing is
-compared but ranks within a corpus, calibrated relevance, and calibrated confidence.
+Scores of different corpora do not compare, and a question often does not tell where its answer lies. So a corpus is
+worth what Bayes says of it: the router's confidence, times the odds that the best it found is relevant. Its items share
+that by their ranks.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from collections.abc import Mapping, Sequence
 
 from ragweave.nodes.state import Evidence
 
-PRIOR, RANK, RELEVANCE = 0.1, 10, 0.1
-"""Weight of the log of the confidence, constant of the ranks, weight of the log-odds of the relevance: read off every
-third question of `ragweave eval mixed` (docs/routing.md has the figures of the others)."""
+TRUST = 0.5
+"""Exponent of the confidence: it is calibrated on other questions than those over this library."""
+EVEN = 0.3
+"""Part of the whole that every corpus gets the same share of: router and relevance may both be wrong."""
+OWN = 0.1
+"""Weight of the log-odds of an item's own relevance, beside those of the best of its corpus."""
 _LEAST = 0.01
-"""Confidence that every corpus keeps: a router that is sure may be wrong."""
+"""Confidence that every corpus keeps."""
 _SURE = 0.995
 """Relevance beyond which log-odds tell nothing more."""
 
@@ -27,12 +31,22 @@ def merged(ranked: Mapping[str, Sequence[Evidence]], confidence: Mapping[str, fl
         ranked: items by corpus, each list best first.
         confidence: of the router, by corpus.
     """
-    total = sum(confidence.get(c, 0.0) for c in ranked) or 1.0
+    held = {corpus: items for corpus, items in ranked.items() if items}
+    total = sum(confidence.get(c, 0.0) for c in held) or 1.0
+    worth = {
+        corpus: (confidence.get(corpus, 0.0) / total + _LEAST) ** TRUST
+        * math.exp(max(_log_odds(row["relevance"]) for row in items))
+        for corpus, items in held.items()
+    }  # fmt: skip
     rows: list[Evidence] = []
-    for corpus, items in ranked.items():
-        prior = PRIOR * math.log(confidence.get(corpus, 0.0) / total + _LEAST)
+    for corpus, items in held.items():
+        share = (1 - EVEN) * worth[corpus] / sum(worth.values()) + EVEN / len(held)
         for rank, row in enumerate(items, 1):
-            r = max(-_SURE, min(_SURE, row["relevance"]))
-            score = prior - math.log(RANK + rank) + RELEVANCE * math.log((1 + r) / (1 - r))
+            score = math.log(share / rank) + OWN * _log_odds(row["relevance"])
             rows.append({**row, "score": round(score, 6)})
     return sorted(rows, key=lambda row: (-row["score"], row["id"]))
+
+
+def _log_odds(relevance: float) -> float:
+    r = max(-_SURE, min(_SURE, relevance))
+    return math.log((1 + r) / (1 - r))

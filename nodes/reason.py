@@ -132,10 +132,9 @@ async def _open(run: Run, state: State) -> Update:
         None if _spent(run) else run.chat("judge"), lambda model: _by_model(model, run, question, [], []), ask_it
     )
     if not decision.query:
-        none: Route = {"hop": state["hop"], "corpora": ["none"], "confidence": {}, "by": run.by}
-        return _close(
-            run, decision, "generate", "no search is needed", {"then": "generate", "enough": True, "routes": [none]}
-        )
+        told = "no search is needed"
+        none: Route = {"hop": state["hop"], "corpora": ["none"], "confidence": {}, "by": run.by, "why": told}
+        return _close(run, decision, "generate", told, {"then": "generate", "enough": True, "routes": [none]})
     if run.context.max_hops >= 1:
         told = f"first query: {decision.query}"
         return _close(run, decision, "more", told, {"then": "more", "enough": False, "query": decision.query})

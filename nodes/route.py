@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from itertools import permutations
+from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
@@ -24,8 +25,14 @@ from ragweave.prompts import Messages, load
 
 logger = logging.getLogger(__name__)
 
-Decided = tuple[list[Label], dict[str, float]]
-"""Labels, best first, and the confidence of each label that could be had."""
+
+class Decided(NamedTuple):
+    """Labels, best first, the confidence of each label that could be had, and the reason in words."""
+
+    labels: list[Label]
+    confidence: dict[str, float]
+    why: str
+
 
 _CLAUSES = 4
 """Clauses of a question that the head is asked about one by one."""
@@ -49,18 +56,16 @@ async def route(state: State, runtime: Runtime[Context]) -> Update:
         decided = _forced(run, held)
     elif others := elsewhere(state, state["query"], held):
         run.by = "elsewhere"
-        decided = _labels(others), {}
+        decided = Decided(_labels(others), {}, "what was searched before holds nothing that bears on the question")
     elif run.context.route_by == "unified":
         run.by = "unified"
-        decided = [c for c in CORPORA if c in held], {}
-    elif run.context.route_by == "soft":
-        decided = await _soft(run, state["query"], held)
+        decided = Decided([c for c in CORPORA if c in held], {}, "everything is searched and ordered as one")
     else:
         decided = await _decide(run, state["query"], held)
-    chosen, confidence = decided
-    row: Route = {"hop": run.hop, "corpora": chosen, "confidence": confidence, "by": run.by}
+    chosen, confidence, why = decided
+    row: Route = {"hop": run.hop, "corpora": chosen, "confidence": confidence, "by": run.by, "why": why}
     shown = ", ".join(f"{c} {confidence[c]:.2f}" if c in confidence else c for c in chosen) or "nothing is indexed"
-    return run.done(shown, data={"route": row}, routes=[row])
+    return run.done(f"{shown}: {why}", data={"route": row}, routes=[row])
 
 
 async def _decide(run: Run, query: str, held: set[Label]) -> Decided:
@@ -70,7 +75,7 @@ async def _decide(run: Run, query: str, held: set[Label]) -> Decided:
         return await _by_checkpoint(run, query, held)
     if by == "ensemble":
         sure = await _by_head(run, query, held)
-        if max(sure[1].values(), default=1.0) >= ENSEMBLE_AT:
+        if max(sure.confidence.values(), default=1.0) >= ENSEMBLE_AT:
             return sure
     return await run.decide(
         run.chat("judge", "llm" if by == "ensemble" else by),
@@ -83,36 +88,37 @@ def _forced(run: Run, held: set[Label]) -> Decided:
     wanted: list[Label] = [c for c in run.context.corpora if c in held]
     for missing in sorted(set(run.context.corpora) - held):
         run.note(f"The library holds nothing in its {missing} corpus.")
-    return wanted, {}
+    return Decided(wanted, {}, "these corpora were asked for")
 
 
 async def _by_head(run: Run, query: str, held: set[Label]) -> Decided:
-    """Decide by the shipped head; it may say `none` only where a rule proves that nothing is to be looked up."""
+    """Decide by the shipped head; it may say `none` only where a rule proves that nothing is to be looked up.
+
+    In a library of several matters a question seldom tells where its answer lies. Unless it does, everything is
+    searched, and `fuse` weighs what was found by the head's confidence in its corpus.
+    """
     if run.hop <= 1 and router.none_by_rule(query):
-        return ["none"], {"none": 1.0}
-    labels, confidence = await asyncio.to_thread(_small, query, held, run.context)
-    return await _with_recordings(run, query, held, labels), confidence
+        return Decided(["none"], {"none": 1.0}, "a greeting, or something to compute")
+    wide, labels, confidence = await asyncio.to_thread(_small, query, held, run.context)
+    if wide:
+        return Decided(
+            [c for c in CORPORA if c in held], confidence, "the question does not tell what holds its answer"
+        )
+    why = "so the question reads" if labels else "the library holds nothing"
+    added = await _recordings(run, query, held, labels)
+    return Decided([*labels, "clip"] if added else labels, confidence, why + added)
 
 
-async def _with_recordings(run: Run, query: str, held: set[Label], labels: list[Label]) -> list[Label]:
-    """Add the recordings where the question asks for a place on a timeline, or names what they speak of.
+async def _recordings(run: Run, query: str, held: set[Label], labels: list[Label]) -> str:
+    """Return why the recordings are searched as well, empty where they are not, or are searched in any case.
 
     The head knows how questions about recordings are worded, and not what these recordings are about.
     """
     if "clip" not in held or {"clip", "video", "none"} & set(labels):
-        return labels
-    if asked_of(query) is not None or await (await run.library()).speaks_of(query):
-        return [*labels, "clip"]
-    return labels
-
-
-async def _soft(run: Run, query: str, held: set[Label]) -> Decided:
-    """Search everything, and leave it to `fuse` to weigh what was found by the head's confidence in its corpus."""
-    if run.hop <= 1 and router.none_by_rule(query):
-        return ["none"], {"none": 1.0}
-    run.by = "soft"
-    chosen = await asyncio.to_thread(_best, router.predict(query), held, run.context, none_allowed=False)
-    return [c for c in CORPORA if c in held], chosen[1]
+        return ""
+    if asked_of(query) is not None or router.names_place(query):
+        return ", and it asks for a place in a recording"
+    return ", and recordings speak of what it names" if await (await run.library()).speaks_of(query) else ""
 
 
 async def _by_checkpoint(run: Run, query: str, held: set[Label]) -> Decided:
@@ -122,8 +128,8 @@ async def _by_checkpoint(run: Run, query: str, held: set[Label]) -> Decided:
     """
 
     def ask() -> tuple[dict[str, float], bool]:
-        found = checkpoint.router(model_settings().router, LABELS)
-        return found(query), found.independent
+        made = checkpoint.router(model_settings().router, LABELS)
+        return made(query), made.independent
 
     try:
         probabilities, independent = await asyncio.to_thread(ask)
@@ -137,19 +143,33 @@ async def _by_checkpoint(run: Run, query: str, held: set[Label]) -> Decided:
     none_allowed = run.hop <= 1 and run.chat("writer") is not None
     if independent:
         usable = {k: p for k, p in probabilities.items() if k in held or (k == "none" and none_allowed)}
-        return _labels(router.label_set(usable)), {k: round(p, 3) for k, p in usable.items()}
-    return _best(probabilities, held, run.context, none_allowed=none_allowed)
+        found = _labels(router.label_set(usable)), {k: round(p, 3) for k, p in usable.items()}
+    else:
+        found = _best(probabilities, held, run.context, none_allowed=none_allowed)
+    return Decided(*found, "so the trained router reads the question")
 
 
-def _small(query: str, held: set[Label], context: Context) -> Decided:
-    """Ask the head; a question whose clauses clearly ask for different matter gets the corpora of all of them."""
-    chosen, confidence = _best(router.predict(query), held, context, none_allowed=False)
+def _small(query: str, held: set[Label], context: Context) -> tuple[bool, list[Label], dict[str, float]]:
+    """Ask the head: whether to search everything, else which corpora, and its confidence.
+
+    A question whose clauses clearly ask for different matter gets the corpora of all of them.
+    """
+    probabilities = router.predict(query)
+    chosen, confidence = _best(probabilities, held, context, none_allowed=False)
     parts = clauses(query)[:_CLAUSES]
     joined = router.several([router.predict(c) for c in parts], set(held)) if parts else []
-    return _labels(joined) or chosen, confidence
+    if joined:
+        return False, _labels(joined), confidence
+    several = len(router.matters(held)) > 1
+    wide = several and (
+        context.route_by == "soft" or (context.route_by != "hard" and not router.narrowed(query, confidence))
+    )
+    return wide, chosen, confidence
 
 
-def _best(probabilities: Mapping[str, float], held: set[Label], context: Context, *, none_allowed: bool) -> Decided:
+def _best(
+    probabilities: Mapping[str, float], held: set[Label], context: Context, *, none_allowed: bool
+) -> tuple[list[Label], dict[str, float]]:
     """Mask what is not to be had, and take the best label, or the best two where it is not sure.
 
     Where the run does not tell granularities apart, the label of a matter stands for all corpora that hold it.
@@ -170,9 +190,9 @@ def _best(probabilities: Mapping[str, float], held: set[Label], context: Context
 async def _by_model(model: Chat, run: Run, query: str, held: set[Label]) -> Decided | None:
     labels = [*(["none"] if run.hop <= 1 else []), *(c for c in CORPORA if c in held)]
     if len(labels) == 1 and run.hop > 1:
-        return _labels(labels), {labels[0]: 1.0}
+        return Decided(_labels(labels), {labels[0]: 1.0}, "nothing else is held")
     if not held:
-        return [], {}
+        return Decided([], {}, "the library holds nothing")
     sets = combinations_of(labels)
     label = await model.label(
         messages(query, labels, several=bool(sets)), [*labels, *sets], node=run.node, meter=run.meter
@@ -182,7 +202,7 @@ async def _by_model(model: Chat, run: Run, query: str, held: set[Label]) -> Deci
     named = label.split("+")
     if run.context.granularity == "modality":
         named = [c for name in named for group in router.matters(labels) if name in group for c in group]
-    return _labels(named), dict.fromkeys(named, 1.0)
+    return Decided(_labels(named), dict.fromkeys(named, 1.0), "so the language model reads the question")
 
 
 def messages(question: str, labels: Sequence[str], *, several: bool = False) -> Messages:

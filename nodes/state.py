@@ -125,6 +125,8 @@ class Route(TypedDict):
     """Calibrated probability per label, after masking."""
     by: str
     """Maker that decided."""
+    why: str
+    """Reason, in words."""
 
 
 class Phrasings(TypedDict):

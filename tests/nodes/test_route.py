@@ -17,6 +17,7 @@ from ragweave.nodes.state import State
 from ragweave.testing import ScriptedChat
 
 HELD = {"paragraph": 9, "document": 4, "image": 3, "clip": 0, "video": 0}
+EVERYTHING = ["paragraph", "document", "image"]
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +92,7 @@ async def test_the_head_masks_what_the_library_lacks_and_none(says: Any) -> None
 
 async def test_an_unsure_head_searches_the_second_best_too(says: Any) -> None:
     says(none=0.0, paragraph=0.5, document=0.4, image=0.1, clip=0.0, video=0.0)
-    row, _ = await routed("what was decided")
+    row, _ = await routed("what was decided", route_by="hard")
     assert row["corpora"] == ["paragraph", "document"]
 
 
@@ -135,7 +136,7 @@ async def test_a_checkpoint_that_cannot_be_used_costs_a_note_and_the_head_decide
     monkeypatch.setenv("RAGWEAVE_ROUTER", "/nowhere/at/all")
     model_settings.cache_clear()
     row, notes = await routed("who signed it", route_by="checkpoint")
-    assert (row["corpora"], row["by"]) == (["paragraph"], "small, checkpoint failed")
+    assert (row["corpora"], row["by"]) == (EVERYTHING, "small, checkpoint failed")
     assert "there is no checkpoint folder '/nowhere/at/all'" in notes[0]
 
 
@@ -162,7 +163,7 @@ async def test_the_ensemble_asks_no_model_where_the_head_is_sure(says: Any) -> N
     says(paragraph=ENSEMBLE_AT, image=1 - ENSEMBLE_AT, none=0.0)
     with writer() as model:
         row, _ = await routed("who signed it", route_by="ensemble")
-    assert (row["corpora"], row["by"]) == (["paragraph"], "small")
+    assert (row["corpora"], row["by"]) == (EVERYTHING, "small")
     assert not model.calls
 
 
@@ -200,13 +201,49 @@ async def test_unified_searches_every_corpus_that_is_there() -> None:
 
 async def test_without_granularities_both_sizes_of_a_matter_are_searched(says: Any) -> None:
     says(paragraph=0.5, document=0.4, image=0.1)
-    fine, _ = await routed("When was it signed?")
-    coarse, _ = await routed("When was it signed?", granularity="modality")
+    fine, _ = await routed("When was it signed?", route_by="hard")
+    coarse, _ = await routed("When was it signed?", route_by="hard", granularity="modality")
     assert fine["corpora"] == ["paragraph", "document"], "not sure of one, so the second joins"
     assert set(coarse["corpora"]) == {"paragraph", "document"}
     says(paragraph=0.9, document=0.05, image=0.05)
-    assert (await routed("When was it signed?"))[0]["corpora"] == ["paragraph"]
-    assert set((await routed("When was it signed?", granularity="modality"))[0]["corpora"]) == {"paragraph", "document"}
+    assert (await routed("When was it signed?", route_by="hard"))[0]["corpora"] == ["paragraph"]
+    coarse, _ = await routed("When was it signed?", route_by="hard", granularity="modality")
+    assert set(coarse["corpora"]) == {"paragraph", "document"}
+
+
+@pytest.mark.parametrize(
+    ("question", "by", "corpora"),
+    [
+        ("What colour is the valve above the boiler?", "small", EVERYTHING),
+        ("What colour is the valve on the photo?", "small", ["image"]),
+        ("What colour is the valve on the photo?", "soft", EVERYTHING),
+        ("What colour is the valve above the boiler?", "hard", ["image"]),
+        ("Which photo does the report mention?", "small", EVERYTHING),
+    ],
+)
+async def test_a_library_of_several_media_is_searched_whole_unless_the_question_names_one(
+    says: Any, question: str, by: Any, corpora: list[str]
+) -> None:
+    says(paragraph=0.02, document=0.02, image=0.96)
+    row, _ = await routed(question, route_by=by)
+    assert row["corpora"] == corpora and row["confidence"]["image"] == 0.96
+    assert row["why"] == (
+        "the question does not tell what holds its answer" if corpora == EVERYTHING else "so the question reads"
+    )
+
+
+async def test_a_medium_that_the_head_does_not_believe_narrows_nothing(says: Any) -> None:
+    says(paragraph=0.6, document=0.2, image=0.2)
+    row, _ = await routed("Who took the picture?")
+    assert row["corpora"] == EVERYTHING
+
+
+async def test_a_library_of_text_is_searched_as_the_head_says(says: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(HELD, "image", 0)
+    says(paragraph=0.9, document=0.05, image=0.05)
+    for by in ("small", "soft", "hard"):
+        row, _ = await routed("When was it signed?", route_by=by)
+        assert row["corpora"] == ["paragraph"], by
 
 
 async def test_a_question_that_clearly_asks_for_two_things_is_sent_to_both_corpora() -> None:
@@ -227,7 +264,7 @@ async def test_paragraph_and_document_together_are_no_set(says: Any) -> None:
     says(paragraph=0.1, document=0.8, image=0.1)
     with writer("paragraph+document", "paragraph+document"):
         row, _ = await routed("What is in it?", route_by="llm")
-    assert row["corpora"] == ["document"] and row["by"] == "small, llm unreadable"
+    assert row["corpora"] == EVERYTHING and row["by"] == "small, llm unreadable"
 
 
 async def test_independent_scores_of_a_checkpoint_are_read_by_the_sigmoid_rule(
