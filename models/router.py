@@ -37,10 +37,6 @@ SECOND_BELOW = 0.8
 at most 1.25 corpora on average (`ragweave eval router --data evals/router_probe.jsonl --curve`)."""
 
 
-NARROW_FROM = 0.9
-"""Confidence in a medium that the question names from which nothing else is searched in a library of several."""
-
-
 @lru_cache(maxsize=4)
 def head(path: Path = HEAD) -> Head:
     """Return a head, read once per process.
@@ -152,7 +148,7 @@ def narrowed(question: str, confidence: Mapping[str, float]) -> tuple[str, ...]:
     if len(named) != 1 or named == {"paragraph"}:
         return ()
     group = next((g for g in matters(confidence) if named & {*g}), ())
-    return group if sum(confidence[c] for c in group) >= NARROW_FROM else ()
+    return group if sum(confidence[c] for c in group) >= SECOND_BELOW else ()
 
 
 def matters(corpora: Collection[str]) -> list[tuple[str, ...]]:

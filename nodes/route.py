@@ -101,9 +101,8 @@ async def _by_head(run: Run, query: str, held: set[Label]) -> Decided:
         return Decided(["none"], {"none": 1.0}, "a greeting, or something to compute")
     wide, labels, confidence = await asyncio.to_thread(_small, query, held, run.context)
     if wide:
-        return Decided(
-            [c for c in CORPORA if c in held], confidence, "the question does not tell what holds its answer"
-        )
+        everything = sorted(_labels([*confidence]), key=lambda c: -confidence[c])
+        return Decided(everything, confidence, "the question does not tell what holds its answer")
     why = "so the question reads" if labels else "the library holds nothing"
     added = await _recordings(run, query, held, labels)
     return Decided([*labels, "clip"] if added else labels, confidence, why + added)

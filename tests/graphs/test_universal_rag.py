@@ -131,7 +131,7 @@ async def test_unified_routing_searches_everything_and_still_answers() -> None:
 @pytest.mark.usefixtures("library")
 async def test_soft_routing_searches_everything_and_weighs_it_by_the_routers_confidence() -> None:
     state = await ask("What colour is the valve?", route_by="soft")
-    assert state["routes"][0]["by"] == "soft" and len(state["routes"][0]["corpora"]) == 5
+    assert len(state["routes"][0]["corpora"]) == 5 and "does not tell" in state["answer"].searched[0]
     assert {e["corpus"] for e in state["evidence"]} == {"paragraph", "document", "image", "clip", "video"}
     rows = {e["id"]: e for e in state["evidence"]}
     assert rows[state["candidates"][0]]["corpus"] == "image"

@@ -197,7 +197,7 @@ def test_other_times_and_parts_are_no_place_in_a_recording(question):
     ("question", "confidence", "kept"),
     [
         ("Who stands left on the photo?", {"paragraph": 0.05, "image": 0.95}, ("image",)),
-        ("Who stands left on the photo?", {"paragraph": 0.2, "image": 0.8}, ()),
+        ("Who stands left on the photo?", {"paragraph": 0.3, "image": 0.7}, ()),
         ("Who stands left?", {"paragraph": 0.01, "image": 0.99}, ()),
         ("At which minute is it said?", {"paragraph": 0.04, "clip": 0.5, "video": 0.46}, ("clip", "video")),
         ("At which minute is it said?", {"paragraph": 0.1, "image": 0.9}, ()),
