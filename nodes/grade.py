@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-
 from langgraph.runtime import Runtime
 
 from ragweave.models import relevance
@@ -12,7 +9,7 @@ from ragweave.models.relevance import Passage
 from ragweave.nodes.context import Context
 from ragweave.nodes.evaluators import judge, thresholds
 from ragweave.nodes.looks import joined
-from ragweave.nodes.passages import idf_of
+from ragweave.nodes.passages import floors
 from ragweave.nodes.pictures import look_first
 from ragweave.nodes.recency import refaded
 from ragweave.nodes.run import Run
@@ -30,21 +27,20 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     run = Run.of("grade", state, runtime)
     rows = {e["id"]: e for e in state.get("evidence", [])}
     items = [rows[i] for i in state.get("candidates", []) if i in rows]
-
     looked = await look_first(run, state["query"], items, relevance.UPPER)
     items = [Evidence(**{**e, "seen": looked[e["id"]]}) if e["id"] in looked else e for e in items]
     passages = [Passage(e["title"], " ".join(filter(None, (e["text"], e.get("seen"))))) for e in items]
 
     async def as_fused() -> list[float]:
         again = [n for n, e in enumerate(items) if e["id"] in looked]
-        read = await _scored(run, state["query"], [passages[n] for n in again]) if again else []
+        read = await floors(await run.library(), state["query"], [passages[n] for n in again]) if again else []
         found = dict(zip(again, read, strict=True))
         return [found.get(n, e["relevance"]) for n, e in enumerate(items)]
 
     scores: list[float] = []
     if items:
         scores = await judge(run, run.context.grade_by, state["query"], passages, as_fused)
-    if run.by != "small":
+    if run.by in ("llm", "checkpoint"):
         # The evaluators read texts; what an encoder saw counts beside them as it does in `fuse`.
         scores = [
             joined(s, e["looks"], run.context.alpha, bool(p.text)) if "looks" in e and e["id"] not in looked else s
@@ -65,11 +61,6 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     if looked and state["query"] == state["question"]:
         update["best"] = max(s for s, e in zip(scores, items, strict=True) if e["id"] in looked)
     return run.done(f"{action}, best {best:+.2f} of {len(graded)}", data={"grade": row}, **update)
-
-
-async def _scored(run: Run, query: str, passages: Sequence[Passage]) -> list[float]:
-    idf = await idf_of(await run.library(), query, passages)
-    return [float(v) for v in (await asyncio.to_thread(relevance.score, query, passages, idf)).floor]
 
 
 def verdict(best: float, upper: float, lower: float) -> Action:

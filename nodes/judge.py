@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 
-from ragweave.models import relevance
 from ragweave.nodes.context import Context
 from ragweave.nodes.evaluators import judge as score
-from ragweave.nodes.passages import idf_of, passage_of
+from ragweave.nodes.passages import floors, passage_of
 from ragweave.nodes.retrieve_video import VideoState
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import RankedList, State, Update
@@ -36,8 +34,7 @@ async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
     passages = [passage_of(items[i], query) for i in held]
 
     async def small() -> list[float]:
-        idf = await idf_of(library, query, passages)
-        return [float(v) for v in (await asyncio.to_thread(relevance.score, query, passages, idf)).floor]
+        return await floors(library, query, passages)
 
     judged = await score(run, run.context.grade_by, query, passages, small) if passages else []
     kept = select(held, judged, strict=run.by == "llm")

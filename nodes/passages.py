@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
 from ragweave.corpora.images.texts import described
 from ragweave.corpora.library import Library
 from ragweave.corpora.types import Item
+from ragweave.models import relevance
 from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, sentences, terms
 from ragweave.nodes.state import TEXT_LIMIT, Evidence, State, Strip
@@ -91,6 +93,12 @@ async def idf_of(library: Library, query: str, passages: Iterable[Passage]) -> C
     table = await library.idf(seen)
     rare = max(table.values(), default=1.0)
     return lambda term: table.get(term, rare)
+
+
+async def floors(library: Library, query: str, passages: Sequence[Passage]) -> list[float]:
+    """Return the absolute relevance of passages by the shipped head, in [-1, 1]."""
+    idf = await idf_of(library, query, passages)
+    return [float(v) for v in (await asyncio.to_thread(relevance.score, query, passages, idf)).floor]
 
 
 def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float) -> Evidence:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
 
@@ -14,7 +13,7 @@ from ragweave.models.relevance import Passage
 from ragweave.models.text import UNSPACED, content_terms, fold, terms, words
 from ragweave.nodes.context import Context
 from ragweave.nodes.evaluators import judge, strip_judge
-from ragweave.nodes.passages import as_seen, best_window, heading_title, idf_of, pieces
+from ragweave.nodes.passages import as_seen, best_window, floors, heading_title, pieces
 from ragweave.nodes.recency import faded
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import Evidence, State, Strip, Update
@@ -134,8 +133,7 @@ async def score_strips(run: Run, query: str, made: Sequence[Strip]) -> list[Stri
     passages = [Passage(s["title"], s["text"]) for s in made]
 
     async def small() -> list[float]:
-        idf = await idf_of(await run.library(), query, passages)
-        return [float(v) for v in (await asyncio.to_thread(relevance.score, query, passages, idf)).floor]
+        return await floors(await run.library(), query, passages)
 
     scores = await judge(run, strip_judge(run.context), query, passages, small)
     return [Strip(**{**s, "score": round(v, 4)}) for s, v in zip(made, scores, strict=True)]
