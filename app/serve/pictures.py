@@ -17,9 +17,12 @@ from ragweave.corpora.readers import Readers
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.errors import InputError
 from ragweave.nodes.attached import MOST, Attached, held
+from ragweave.serve.problems import TooMany
 
 SECONDS = 20.0
 """Longest time that opening one picture may take; reading its words may take as long again."""
+WAITING = 16
+"""Questions whose pictures may wait or be read at once."""
 _IDLE = 120.0
 """Seconds after which the reading process ends; starting it takes as long as reading some pictures."""
 _MAGIC = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*")
@@ -31,6 +34,7 @@ class PictureDesk:
 
     def __init__(self) -> None:
         self._one = asyncio.Lock()
+        self._waiting = 0
         self._readers: Readers | None = None
         self._end: asyncio.TimerHandle | None = None
 
@@ -40,10 +44,18 @@ class PictureDesk:
         Raises:
             InputError: there are too many, or one is no picture in a data URL.
             SourceError: one cannot be opened, or goes past a limit.
+            TooMany: the pictures of too many questions wait to be read.
         """
         if len(urls) > MOST:
             raise InputError(f"a question may have {MOST} pictures, and {len(urls)} were sent", "send fewer")
-        return [await self._one_picture(bytes_of(url)) for url in urls]
+        files = [bytes_of(url) for url in urls]
+        if files and self._waiting >= WAITING:
+            raise TooMany("the pictures of many questions wait to be read", "try again in a moment", after=5)
+        self._waiting += 1
+        try:
+            return [await self._one_picture(data) for data in files]
+        finally:
+            self._waiting -= 1
 
     async def close(self) -> None:
         """End the reading process."""

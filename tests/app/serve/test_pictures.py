@@ -18,6 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.models.chat import override
 from ragweave.nodes import attached
+from ragweave.serve import pictures
 from ragweave.serve.pictures import bytes_of
 from ragweave.testing import ScriptedChat
 from ragweave.testing.serving import ask_over_http, on_loopback
@@ -108,6 +109,15 @@ async def test_pictures_past_a_limit_are_refused_in_words(client: httpx.AsyncCli
     url = f"data:image/png;base64,{base64.b64encode(bomb).decode()}"
     answer = await client.post("/v1/chat/completions", json={"model": "agent", "messages": asked(url)})
     assert answer.status_code == 422 and "pixels" in answer.json()["error"]["message"]
+
+
+async def test_too_many_questions_with_pictures_at_once_are_asked_to_wait(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "WAITING", 0)
+    answer = await client.post("/api/ask", json={"question": ASKED, "pictures": [SIGN]})
+    assert answer.status_code == 429 and answer.headers["retry-after"] == "5"
+    assert (await client.post("/api/ask", json={"question": ASKED})).status_code == 202
 
 
 async def test_a_vision_model_gets_the_picture_and_names_what_it_shows(client: httpx.AsyncClient) -> None:

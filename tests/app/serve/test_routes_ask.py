@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import httpx
+from fastapi import FastAPI
 
-from ragweave.testing.serving import ask_over_http
+from ragweave.testing.serving import ask_over_http, in_process
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
 
@@ -23,3 +24,14 @@ async def test_a_question_is_answered_with_steps_sentences_and_a_citation_that_o
     start, end = citation["open"]["chars"]
     assert "1874" in item["text"][start:end]
     assert "1874" in (await client.get(citation["open"]["media"])).text
+
+
+async def test_whoever_asks_before_anything_was_indexed_is_told_what_to_do(app: FastAPI) -> None:
+    async with in_process(app) as client:
+        asked = await client.post("/api/ask", json={"question": "When?", "library": "default"})
+        chat = {"model": "agent", "messages": [{"role": "user", "content": "When?"}]}
+        told = await client.post("/v1/chat/completions", json=chat)
+        elsewhere = await client.post("/api/ask", json={"question": "When?", "library": "nowhere"})
+    assert asked.status_code == told.status_code == elsewhere.status_code == 404
+    assert "ragweave index" in asked.json()["remedy"] and "ragweave index" in told.json()["error"]["message"]
+    assert "no library named" in elsewhere.json()["title"]
