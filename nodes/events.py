@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from langchain_core.messages import AIMessageChunk
 from langgraph.config import get_config
@@ -36,7 +36,8 @@ class StepEvent(TypedDict):
     seconds: float
     data: dict[str, Any]
     """The decision itself, JSON-serialisable."""
-    spent: Spent
+    spent: NotRequired[Spent]
+    """Not told by tasks that run side by side."""
 
 
 class SentenceEvent(TypedDict):

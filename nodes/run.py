@@ -19,6 +19,7 @@ from ragweave.models.meter import Limits, Meter, Spend
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import NodeUsage
 from ragweave.nodes.context import Context
+from ragweave.nodes.events import Spent
 from ragweave.nodes.state import State, Update
 
 logger = logging.getLogger(__name__)
@@ -72,11 +73,14 @@ class Run:
         by: maker that decided, for the trace.
     """
 
-    def __init__(self, node: str, context: Context, turn: Turn, hop: int, write: Callable[[Any], None]) -> None:
+    def __init__(
+        self, node: str, context: Context, turn: Turn, hop: int, write: Callable[[Any], None], in_turn: bool = True
+    ) -> None:
         self.node, self.context, self.hop = node, context, hop
         self.meter = turn.meter
         self.by = "small"
         self._turn = turn
+        self._in_turn = in_turn
         self._write = write
         self._notes: list[str] = []
         self._started = time.perf_counter()
@@ -86,7 +90,9 @@ class Run:
         """Start a node: `turn` is given by the node that opens the turn."""
         context = Context.of(runtime)
         shared = turn_of(turn or state.get("turn", ""), context, () if turn else state.get("usage", ()))
-        return cls(node, context, shared, state.get("hop", 0), runtime.stream_writer)
+        # A task that `plan` sends knows no turn, and so not what it has spent.
+        in_turn = bool(turn or state.get("turn"))
+        return cls(node, context, shared, state.get("hop", 0), runtime.stream_writer, in_turn)
 
     async def library(self) -> Library:
         """Open the library that the context names."""
@@ -137,6 +143,11 @@ class Run:
                 self._turn.down |= isinstance(error, ModelTransient)
         return await small()
 
+    def _spent(self) -> Spent:
+        total = self.meter.spent
+        tokens = total.input_tokens + total.output_tokens
+        return {"calls": total.calls, "tokens": tokens, "seconds": round(self.meter.elapsed, 2)}
+
     def note(self, text: str) -> None:
         """Record something that could not be done, in words."""
         self._notes.append(text)
@@ -148,23 +159,16 @@ class Run:
     def done(self, summary: str, *, data: dict[str, Any] | None = None, **update: Any) -> Update:
         """Close the node: emit its step event, and add its usage and notes to the update."""
         seconds = time.perf_counter() - self._started
-        total = self.meter.spent
-        self.event(
-            {
-                "type": "step",
-                "node": self.node,
-                "hop": self.hop,
-                "by": self.by,
-                "summary": summary,
-                "seconds": round(seconds, 4),
-                "data": data or {},
-                "spent": {
-                    "calls": total.calls,
-                    "tokens": total.input_tokens + total.output_tokens,
-                    "seconds": round(self.meter.elapsed, 2),
-                },
-            }
-        )
+        step = {
+            "type": "step",
+            "node": self.node,
+            "hop": self.hop,
+            "by": self.by,
+            "summary": summary,
+            "seconds": round(seconds, 4),
+            "data": data or {},
+        }
+        self.event(step | ({"spent": self._spent()} if self._in_turn else {}))
         usage = [NodeUsage(node=self.node, seconds=round(seconds, 4))]
         for s in self.meter.take(self.node):
             row = NodeUsage.model_validate(s, from_attributes=True)

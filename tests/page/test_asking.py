@@ -57,6 +57,15 @@ def test_a_conversation_is_whole_after_a_reload_and_goes_on(
     assert page.locator(".turn").count() == 2
 
 
+def test_a_long_conversation_opens_at_its_end(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    page = window(viewport={"width": 900, "height": 420})
+    for _ in range(3):
+        ask(page, QUESTION)
+    page.reload()
+    expect(page.locator(".turn.over")).to_have_count(3)
+    expect(page.locator(".turn").last.locator(".foot")).to_be_in_viewport()
+
+
 def test_the_model_writes_and_what_it_writes_unsupported_is_left_out(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:

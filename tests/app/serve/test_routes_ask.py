@@ -26,6 +26,15 @@ async def test_a_question_is_answered_with_steps_sentences_and_a_citation_that_o
     assert "1874" in (await client.get(citation["open"]["media"])).text
 
 
+async def test_each_step_tells_what_its_own_turn_has_spent(client: httpx.AsyncClient) -> None:
+    for _ in range(2):
+        told = await ask_over_http(client, QUESTION)
+        spent = [e["spent"] for e in told if e["type"] == "step" and "spent" in e]
+        assert len(spent) > 5 and all(s["calls"] == s["tokens"] == 0 for s in spent)
+        assert [s["seconds"] for s in spent] == sorted(s["seconds"] for s in spent)
+        assert told[0]["budget"] == {"model_calls": 40, "tokens": 0, "seconds": 0}
+
+
 async def test_whoever_asks_before_anything_was_indexed_is_told_what_to_do(app: FastAPI) -> None:
     async with in_process(app) as client:
         asked = await client.post("/api/ask", json={"question": "When?", "library": "default"})

@@ -191,6 +191,9 @@ function lost(is) {
   if (!is) there?.remove();
 }
 
+/** Show the end of a conversation that was built while the page was hidden. */
+export const appear = () => turns.length && toEnd(false);
+
 /** Keep the newest text in view, unless the reader has scrolled up. */
 function toEnd(always) {
   const box = main();

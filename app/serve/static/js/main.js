@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 import { buildComposer, focusQuestion } from "./composer.js";
-import { answering, fresh, lastCitations, open, refresh, stop, watchScroll } from "./conversation.js";
+import { answering, appear, fresh, lastCitations, open, refresh, stop, watchScroll } from "./conversation.js";
 import { h, fill, toast } from "./dom.js";
 import { icon } from "./icons.js";
 import { openLibraries } from "./libraries.js";
@@ -35,6 +35,7 @@ async function start() {
   watchScroll();
   await Promise.all([loadThreads(), follow()]);
   document.getElementById("app").hidden = false;
+  appear();
   focusIfKeys();
   watch();
 }
