@@ -80,13 +80,14 @@ def test_the_model_writes_and_what_it_writes_unsupported_is_left_out(
 def test_a_run_shows_what_it_spends_beside_what_it_may_while_it_goes_on(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:
-    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 20]
+    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 60]
     site.model.part_delay = 0.2
     limits = json.dumps({**json.loads(LLM), "grade_by": "llm", "max_tokens": 90_000, "max_seconds": 600})
     try:
         turn = ask(window(keep={"settings": limits}), QUESTION, wait=False)
         meter = turn.locator(".trail summary .number")
-        expect(meter).to_have_text(re.compile(r"^[1-9]\d* of 40 model calls · [\d,]+ of 90,000 tokens · \d+ s of 600$"))
+        spent = re.compile(r"^[1-9]\d* of 40 model calls · [\d,]+ of 90,000 tokens · \d+ s of 600$")
+        expect(meter).to_have_text(spent, timeout=30_000)
     finally:
         site.model.part_delay = 0.0
     expect(turn.locator(".trail summary .number")).to_have_text(re.compile(r"steps"), timeout=30_000)
