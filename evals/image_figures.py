@@ -7,9 +7,11 @@ import json
 import os
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -85,7 +87,7 @@ def reading(data: Path, tell: Tell) -> None:
 
 
 def pace(data: Path, work: Path, tell: Tell) -> None:
-    """Index pictures of both sets, and scans of two lengths, each from nothing in a process of its own."""
+    """Index pictures of both sets, scans of two lengths, and a bomb, each from nothing in a process of its own."""
     folder = work / "pace"
     shutil.rmtree(folder, ignore_errors=True)
     photos = sorted((data / "images_astronomy" / "images").iterdir())[:PICTURES]
@@ -104,6 +106,23 @@ def pace(data: Path, work: Path, tell: Tell) -> None:
         told = _apart("index", scan.parent, folder / f"home{pages}")
         figures = {f"scan_{pages}_seconds": told["pictures_seconds"], f"scan_{pages}_peak_mb": told["reading_peak_mb"]}
         tell(f"a scan of {pages} pages", figures)
+
+    bomb = folder / "bomb" / "bomb.png"
+    bomb.parent.mkdir()
+    bomb.write_bytes(_bomb(50_000))
+    told = _apart("index", bomb.parent, folder / "homebomb")
+    tell("a picture of 50,000 x 50,000 pixels", {"bomb_peak_mb": told["reading_peak_mb"]})
+
+
+def _bomb(side: int) -> bytes:
+    """Return a PNG that would take 3 x side x side bytes."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    rows = zlib.compress(bytes(3 * side + 1) * 100)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
 def _scan(pictures: Sequence[Path], target: Path) -> None:
