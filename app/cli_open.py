@@ -14,11 +14,14 @@ from ragweave.models.errors import InputError, RagweaveError
 if TYPE_CHECKING:
     from ragweave.corpora.types import Item, Locator
 
+_PICTURES = (".jpg", ".jpeg", ".png", ".webp")
+
 
 def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, launch: bool) -> None:
     """Write the clip or picture of an item to a file, or open it.
 
-    Where the recording is gone, the stored frame stands in for the clip, and a line says so.
+    A file that ends as a picture does gets the stored frame of a recording. Where the recording is gone, the frame
+    stands in for the clip, and a line says so.
 
     Args:
         item: the item.
@@ -28,16 +31,19 @@ def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, lau
         launch: open it with the program of this machine.
 
     Raises:
-        InputError: the item has neither clip nor picture, or the file cannot be written.
+        InputError: the item has neither clip nor picture, the file cannot be written, or nothing opens it.
     """
+    if to is not None and not to.absolute().parent.is_dir():
+        raise InputError(f"There is no folder {to.absolute().parent}", "make it, or name another file")
     target = to or Path(tempfile.mkdtemp(prefix="ragweave-")) / item.id
-    written = _clip(item, target) if item.locator.get("kind") == "time" else None
+    moving = item.locator.get("kind") == "time" and target.suffix.lower() not in _PICTURES
+    written = _clip(item, target) if moving else None
     written = written or _picture(locator, library_id, target)
     if written is None:
         raise InputError("There is neither a clip nor a picture of it", "its text is all there is: leave out --to")
     typer.echo(f"Wrote {written}")
-    if launch:
-        typer.launch(str(written))
+    if launch and typer.launch(str(written), wait=True):
+        raise InputError("This machine has no program that opens it", f"open it yourself: {written}")
 
 
 def _clip(item: Item, to: Path) -> Path | None:

@@ -57,3 +57,19 @@ def test_show_writes_the_clip_and_of_a_film_that_is_gone_its_frame(film: Film, t
     assert shown.exit_code == 0 and "The clip itself cannot be cut" in shown.output
     assert (tmp_path / "gone.jpg").read_bytes()[:2] == b"\xff\xd8"
     assert "film" in run.invoke(app, ["show", id_]).output
+
+
+def test_show_writes_the_frame_where_a_picture_is_named_and_tells_what_it_cannot_do(
+    film: Film, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asyncio
+
+    id_ = asyncio.run(_one(film(seconds=4)))
+    run = CliRunner()
+    assert run.invoke(app, ["show", id_, "--to", str(tmp_path / "frame.jpg")]).exit_code == 0
+    assert (tmp_path / "frame.jpg").read_bytes()[:2] == b"\xff\xd8"
+    nowhere = run.invoke(app, ["show", id_, "--to", str(tmp_path / "no" / "clip.mp4")])
+    assert isinstance(nowhere.exception, InputError) and "There is no folder" in str(nowhere.exception)
+    monkeypatch.setattr("typer.launch", lambda path, wait: 3)
+    unopened = run.invoke(app, ["show", id_, "--open"])
+    assert isinstance(unopened.exception, InputError) and "pen it yourself" in str(unopened.exception)
