@@ -1,4 +1,4 @@
-"""Lectures made of slides and what was said to them: `python benchmarks/video_lectures.py DATA [--json OUT]`.
+"""Lectures made of slides and what was said to them: `python benchmarks/video_lectures.py DATA [--lectures N]`.
 
 Every lecture of the data becomes a film that shows each slide as long as it was spoken about, with the narration as
 subtitles beside it. A slide is asked for by its narration; found is a clip of the right lecture that overlaps the
@@ -23,7 +23,7 @@ PACE = 2.5
 """Words a second, where the data state no times."""
 
 
-def write(data: Path, folder: Path, narrated: bool) -> dict[str, tuple[str, float, float]]:
+def write(data: Path, folder: Path, narrated: bool, most: int) -> dict[str, tuple[str, float, float]]:
     """Write the films, and return (lecture, start, end) of each slide by the path of its picture."""
     from ragweave.corpora.video.ffmpeg import binary
     from ragweave.evals.data import read_jsonl
@@ -33,7 +33,7 @@ def write(data: Path, folder: Path, narrated: bool) -> dict[str, tuple[str, floa
         lectures[row["lecture"]].append(row)
     places: dict[str, tuple[str, float, float]] = {}
     folder.mkdir(parents=True)
-    for name, slides in lectures.items():
+    for name, slides in sorted(lectures.items(), key=lambda row: len(row[1]))[: most or None]:
         at, cues, frames = 0.0, [], []
         for slide in slides:
             stated = slide["end_est"] is not None and slide["end_est"] > slide["start_est"]
@@ -70,7 +70,8 @@ async def asked(data: Path, folder: Path, places: dict[str, tuple[str, float, fl
 
     report = await index([folder], name)
     library = await open_library(name)
-    rows = read_jsonl(data / "slide_queries.jsonl", ["query", "gold_image"])
+    queries = read_jsonl(data / "slide_queries.jsonl", ["query", "gold_image"])
+    rows = [row for row in queries if row["gold_image"] in places]
     hits = dict.fromkeys(("lecture@1", "slide@1", "slide@5"), 0)
     for row in rows:
         lecture, start, end = places[row["gold_image"]]
@@ -97,6 +98,7 @@ def main() -> None:
     """Print the figures, and write them where `--json` names a file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
+    parser.add_argument("--lectures", type=int, default=0, help="the shortest so many; 0 means all")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     os.environ["RAGWEAVE_HEAR"] = "off"
@@ -105,7 +107,7 @@ def main() -> None:
         os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
         for name in ("slides", "narrated"):
             films = Path(folder) / name
-            places = write(given.data, films, narrated=name == "narrated")
+            places = write(given.data, films, name == "narrated", given.lectures)
             figures |= {f"{name} {k}": v for k, v in asyncio.run(asked(given.data, films, places, name)).items()}
     tell(figures, given.json)
 
