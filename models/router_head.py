@@ -188,8 +188,13 @@ class Head:
                 seen=a["seen"],
                 card=json.loads(str(a["card"])),
             )
-        except (OSError, KeyError, ValueError, BadZipFile) as error:
+        except OSError as error:
             raise WeightsError(f"the router head {path.name} cannot be read ({error})", "reinstall Ragweave") from error
+        except (KeyError, ValueError, BadZipFile) as error:
+            # What numpy says of such a file is advice to unpickle it.
+            raise WeightsError(
+                f"{path.name} cannot be read as a router head", "give a file written by `ragweave train router`"
+            ) from error
 
 
 def _block(a: Mapping[str, NDArray[Any]], name: str) -> Block:
