@@ -193,9 +193,7 @@ def mixed(
     ] = None,
     router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint.")] = "small",
     rerank: Annotated[bool, typer.Option("--rerank/--plain", help="Order by relevance, or fuse alone.")] = True,
-    held_out: Annotated[
-        bool, typer.Option("--held-out", help="Leave out every third question: they chose the constants of `soft`.")
-    ] = False,
+    held_out: Annotated[bool, typer.Option("--held-out", help="Leave out every third question.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Every n-th question, so many in all; 0 means all.")] = 0,
     work: Work = WORK,
     json_out: JsonOut = None,
