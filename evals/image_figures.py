@@ -51,6 +51,9 @@ async def book(data: Path, work: Path, context: Context, tell: Tell) -> None:
     plain = context.model_copy(update={"rerank": False})
     tell("astronomy", (await measure(base, asked, names, context)).flat("astronomy"))
     tell("astronomy, without reranking", (await measure(base, asked, names, plain)).flat("astronomy_fused"))
+    # Libraries of pictures alone weigh rare words otherwise: what is switched off is compared with one of these.
+    alone = await rewritten(base, "images-astronomy-alone", without())
+    tell("astronomy, the pictures alone", (await measure(alone, asked, names, context)).flat("astronomy_alone"))
     for source in SOURCES:
         library = await rewritten(base, f"images-astronomy-without-{source}", without(source))
         figures = (await measure(library, asked, names, context)).flat(f"astronomy_without_{source}")
