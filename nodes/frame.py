@@ -36,6 +36,8 @@ _CONTINUES = re.compile(
     r"|^\W*(那|那么|还有)",
     re.I,
 )
+_OPENS = re.compile(r"\W*(?:why|when|where|who|how (?:many|much|long|old|far))\b.*\bthe \w+", re.I)
+"""A question that says itself what it is about, such as “Who replaced the crane?”."""
 _ABOUT = re.compile(r"\W*(?:and )?(?:what|how) about\b", re.I)
 _POSSESSIVE = {"its", "their", "theirs", "his", "hers"}
 _PERSON = re.compile(r"\b(he|him|his|she|her|hers|they|them|their|it|its)\b", re.I)
@@ -159,7 +161,7 @@ async def _resolve(asked: str, history: Sequence[AnyMessage], last: Answer | Non
         return _same_question_about(previous, own[0]) or f"{asked} ({previous})"
     if not refers and not (continues and not own):
         return asked
-    topic = _topic(previous, last)
+    topic = _topic(previous, last, guess=refers or cjk or not _OPENS.match(asked))
     if not topic or fold(topic) in fold(asked):
         return asked
     pronoun = (_CJK_PRONOUN if cjk else _PERSON).search(asked)
@@ -169,11 +171,14 @@ async def _resolve(asked: str, history: Sequence[AnyMessage], last: Answer | Non
     return f"{asked} ({topic})"
 
 
-def _topic(previous: str, last: Answer | None) -> str:
+def _topic(previous: str, last: Answer | None, guess: bool) -> str:
+    """Return the name that the turn before was about; without one, a guess for a question that leans on it."""
     answered = last.question if last is not None and last.question else previous
     named = [n for n in names(answered) if len(n) > 1]
     if named:
         return max(named, key=lambda n: (len(n.split()) > 1, len(n)))
+    if not guess:
+        return ""
     if last is not None and last.citations:
         return last.citations[0].title
     return " ".join(open_words(answered, [])[:6])

@@ -37,6 +37,7 @@ LAST = Answer(
             "And which birds nest in the cliffs?",
             "And which birds nest in the cliffs?",
         ),
+        ("what does the plan say?", "Who replaced the crane?", "Who replaced the crane?"),
         ("谁建立了《青山站》？", "它有多高？", "青山站有多高？"),
     ],
 )
