@@ -59,8 +59,8 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     library = await run.library()
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == run.hop), None)
     if routed is not None and routed["by"] != "unified" and {row["corpus"] for row in found} - {*TEXTUAL}:
-        ranked = await _by_corpus(library, query, found, run, notes)
-        rows = merged(ranked, routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0))
+        confidence = routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0)
+        rows = merged(await _by_corpus(library, query, found, confidence, run, notes), confidence)
     else:
         rows = await score_items(library, query, pool, run.context, run.hop, notes, seen_in(found))
     for note in notes:
@@ -80,17 +80,23 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
 
 
 async def _by_corpus(
-    library: Library, query: str, found: list[RankedList], run: Run, notes: list[str]
+    library: Library,
+    query: str,
+    found: list[RankedList],
+    confidence: Mapping[str, float],
+    run: Run,
+    notes: list[str],
 ) -> dict[str, list[Evidence]]:
-    """Rank what each corpus gave by itself."""
-    corpora = dict.fromkeys(row["corpus"] for row in found)
+    """Rank what each corpus gave by itself: the likeliest from as many items as if it were alone."""
     context = run.context
-    if len(corpora) > 1:
-        context = context.model_copy(update={"rerank_pool": min(context.rerank_pool, max(EACH, context.top_k))})
+    few = context.model_copy(update={"rerank_pool": min(context.rerank_pool, max(EACH, context.top_k))})
+    corpora = dict.fromkeys(str(row["corpus"]) for row in found)
+    likeliest = max(corpora, key=lambda c: confidence.get(c, 0.0))
     out: dict[str, list[Evidence]] = {}
     for corpus in corpora:
-        pool = fused([row for row in found if row["corpus"] == corpus], query, context)
-        out[corpus] = await score_items(library, query, pool, context, run.hop, notes, seen_in(found))
+        own = context if corpus == likeliest else few
+        pool = fused([row for row in found if row["corpus"] == corpus], query, own)
+        out[corpus] = await score_items(library, query, pool, own, run.hop, notes, seen_in(found))
     return out
 
 
