@@ -58,11 +58,18 @@ class Found:
         return {f"{name}_r1": self.r1, f"{name}_r5": self.r5, f"{name}_mrr": self.mrr}
 
 
-def astronomy(data: Path, work: Path) -> tuple[Path, list[Asked]]:
-    """Write the book without the captions of its pictures, and return its folder and the queries.
+def astronomy(
+    data: Path, work: Path, alt: Sequence[str] = ("alt",), caption: Sequence[str] = ("title",)
+) -> tuple[Path, list[Asked]]:
+    """Write the book with some of what is said of its pictures, and return its folder and the queries.
 
-    A picture that a section links to stands there, with its alternative text and title; each other one stands under
-    the heading of its module.
+    A picture that a section links to stands there; each other one stands under the heading of its module.
+
+    Args:
+        data: folder of the public data sets.
+        work: folder to write to.
+        alt: fields that make the alternative text.
+        caption: fields that make the title of the link, which counts as caption.
     """
     rows = read_jsonl(data / "images_astronomy" / "captions.jsonl", ["id", "file", "caption"])
     folder = work / "astronomy"
@@ -74,8 +81,11 @@ def astronomy(data: Path, work: Path) -> tuple[Path, list[Asked]]:
 
     def link(name: str) -> str:
         row = by_file[name]
-        alt, title = (str(row[k]).replace("]", "").replace('"', "'").replace("[", "") for k in ("alt", "title"))
-        return f'![{" ".join(alt.split())}](<.images/{name}> "{title}")'
+        told, title = (
+            " ".join(" ".join(str(row[k]) for k in fields).replace("]", "").replace('"', "'").replace("[", "").split())
+            for fields in (alt, caption)
+        )
+        return f'![{told}](<.images/{name}> "{title}")'
 
     placed: set[str] = set()
     for source in sorted((data / "docs_astronomy").glob("*.md")):

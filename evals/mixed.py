@@ -100,10 +100,12 @@ class Bench:
     Args:
         library: the library.
         context: knobs of every search; its library and corpora are set here.
+        names: what each item is called in gold; without, it is the id of its row in the list.
     """
 
-    def __init__(self, library: Library, context: Context) -> None:
+    def __init__(self, library: Library, context: Context, names: Mapping[str, Sequence[str]] | None = None) -> None:
         self.library = library
+        self.names = names
         self.base = {**context.model_dump(exclude_unset=True), "library": library.name, "expand_when": "never"}
         self._found: dict[tuple[str, tuple[str, ...]], tuple[list[str], float]] = {}
 
@@ -136,7 +138,7 @@ class Bench:
         """Ask one question in every way, one after another."""
 
         def way(found: Sequence[str], corpora: Sequence[str], ms: float) -> Way:
-            return Way(recall_at(found, q.gold, DEPTH), len(corpora), float(q.corpus in corpora), ms)
+            return Way(recall_at(found, q.gold, len(found)), len(corpora), float(q.corpus in corpora), ms)
 
         default = found, corpora, ms = await self.routed(q.text)
         out = {ROUTED: way(found, corpora, ms)}
@@ -161,7 +163,10 @@ class Bench:
         return {**out, RANDOM: Way(*drawn), **alone}
 
     async def keys(self, ids: Sequence[str]) -> list[str]:
-        """Return the ids that the list gives its rows."""
+        """Return what the first items are called in gold."""
+        ids = ids[:DEPTH]
+        if self.names is not None:
+            return [name for i in ids for name in self.names.get(i, ())]
         items = await self.library.items(ids)
         return [str(items[i].meta.get("key", "")) for i in ids if i in items]
 

@@ -10,7 +10,7 @@ was routed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -129,8 +129,13 @@ def clip_id(name: str, group: Sequence[tuple[str, str]]) -> str:
     return f"{name} {group[0][0]}-{group[-1][0]}"
 
 
-def questions(data: Path) -> list[Asked]:
-    """Return the questions: XQuAD (every n-th), HotpotQA, and the written ones over pictures, clips and videos."""
+def questions(data: Path, timed: Collection[str] = ()) -> list[Asked]:
+    """Return the questions: XQuAD (every n-th), HotpotQA, and the written ones over pictures, clips and videos.
+
+    Args:
+        data: folder of the public data sets.
+        timed: recordings whose turns are gold themselves (`recording:turn`), not the row that holds them.
+    """
     xquad = read_jsonl(data / "squad_xquad_en/queries.jsonl", ["id", "question", "gold"])
     out = [
         Asked(f"xquad {q['id']}", q["question"], "paragraph", tuple(f"p {g}" for g in q["gold"]))
@@ -146,11 +151,17 @@ def questions(data: Path) -> list[Asked]:
         for group in _stretches(turns)
         for turn, _ in group
     }
-    for line in files("ragweave.evals").joinpath("mixed_queries.jsonl").read_text(encoding="utf-8").splitlines():
-        q = json.loads(line)
-        gold = tuple(clips[_at(g)] if q["kind"] == "clip" else g for g in q["gold"])
+    for q in written():
+        rows = q["kind"] == "clip" and _at(q["gold"][0])[0] not in timed
+        gold = tuple(clips[_at(g)] if rows else g for g in q["gold"])
         out.append(Asked(q["id"], q["question"], q["kind"], gold))
     return out
+
+
+def written() -> list[Row]:
+    """Return the questions written for this set; gold of a clip is `recording:turn`."""
+    text = files("ragweave.evals").joinpath("mixed_queries.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def _at(gold: str) -> tuple[str, str]:
