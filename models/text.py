@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -245,11 +246,10 @@ def numbers(text: str) -> list[str]:
 
 def script(text: str) -> str:
     """Return the script that most letters are in: latin, han, kana, hangul, thai, cyrillic, arabic, greek, or ''."""
-    counts: dict[str, int] = {}
-    for c in text:
+    counts: Counter[str] = Counter()
+    for c, times in Counter(text).items():
         if c.isalpha():
-            name = _script_of(c)
-            counts[name] = counts.get(name, 0) + 1
+            counts[_script_of(c)] += times
     return max(counts, key=lambda k: counts[k]) if counts else ""
 
 

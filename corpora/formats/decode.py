@@ -14,7 +14,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_CONTROL = frozenset(range(1, 32)) - set(b"\t\n\r\f\x1b\x1a\x0b")
+_CONTROL = bytes(set(range(1, 32)) - set(b"\t\n\r\f\x1b\x1a\x0b"))
 _STRAY = 1000
 """One zero byte in this many is damage to a text; more of them make it binary."""
 _DETECT = 256 * 1024
@@ -35,7 +35,8 @@ def encoding_of(data: bytes) -> str:
         return wide
     if zeros > max(1, len(data) // _STRAY):
         return ""
-    if sum(b in _CONTROL for b in data[:8192]) > len(data[:8192]) * 0.02:
+    head = data[:8192]
+    if len(head) - len(head.translate(None, _CONTROL)) > len(head) * 0.02:
         return ""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
