@@ -84,7 +84,7 @@ async def test_a_head_without_end_is_refused(app: FastAPI) -> None:
 
 
 async def test_who_does_not_read_an_answer_is_hung_up_on_and_the_work_for_it_ends(
-    hasty: None, app: FastAPI, caplog: pytest.LogCaptureFixture
+    hasty: None, app: FastAPI, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = asyncio.Event()
 
@@ -100,7 +100,9 @@ async def test_who_does_not_read_an_answer_is_hung_up_on_and_the_work_for_it_end
         return StreamingResponse(long())
 
     app.add_api_route("/endless", endless)
-    caplog.set_level(logging.INFO)
+    # A server that an earlier test started in this process keeps its log to itself.
+    monkeypatch.setattr(logging.getLogger("ragweave.serve"), "propagate", True)
+    caplog.set_level(logging.INFO, "ragweave.serve")
     async with on_loopback(app) as address:
         host, port = address.removeprefix("http://").split(":")
         _, writer = await asyncio.open_connection(host, port)
