@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,10 @@ os.environ["ANONYMIZED_TELEMETRY"] = "False"
 os.environ["LANGSMITH_TRACING"] = "false"
 for _name in [n for n in os.environ if n == "TAVILY_API_KEY" or (n.startswith("RAGWEAVE_") and n != "RAGWEAVE_DATA")]:
     del os.environ[_name]
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and what they start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}
 
