@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from ragweave.corpora.types import Locator
+from ragweave.corpora.types import LABELS, Locator
 from ragweave.models.chat import Chat
 from ragweave.models.relevance import Passage
 from ragweave.models.support import Verdict, stands_in, support
@@ -93,7 +93,9 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
 
 def searched(state: State) -> tuple[str, ...]:
     """Say where each round looked and why; a graph without a router always looks in the same places."""
-    routed = [f"{', '.join(r['corpora']) or 'nothing'}: {r['why']}" for r in state.get("routes", [])]
+    routed = [
+        f"{', '.join(sorted(r['corpora'], key=LABELS.index)) or 'nothing'}: {r['why']}" for r in state.get("routes", [])
+    ]
     asked = list(dict.fromkeys(t["corpus"] for t in state.get("tasks", [])))
     fixed = [f"{', '.join(asked)}: this graph asks no router"] if asked else []
     return tuple(dict.fromkeys(routed or fixed))

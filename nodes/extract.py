@@ -49,7 +49,7 @@ _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         "time",
         re.compile(
             r"\b(when|what (year|date|day|month|time)|which (year|date|day|month))\b"
-            r"|何时|什么时候|哪一?年|几月",
+            r"|何时|什么时候|哪一?[年天]|几[月点号时]",
             re.I,
         ),
     ),
@@ -75,7 +75,7 @@ _QUESTION_WORD = re.compile(
 )
 _DATE = re.compile(
     r"\b(1\d{3}|20\d{2})\b|\b(january|february|march|april|may|june|july|august|september|october|november|december)\b"
-    r"|\d{1,2}:\d{2}|\d+\s*[年月日]|\b(century|decade|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
+    r"|\d{1,2}:\d{2}|[\d〇零一二三四五六七八九十]+\s*[年月日号点时]|\b(century|decade|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
     re.I,
 )
 

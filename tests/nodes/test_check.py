@@ -8,7 +8,7 @@ import pytest
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.nodes.answer import Citation, Sentence
-from ragweave.nodes.check import check, verify
+from ragweave.nodes.check import check, searched, verify
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Strip
 from ragweave.testing import ScriptedChat
@@ -116,3 +116,11 @@ async def test_an_empty_draft_becomes_an_abstention_with_its_reason(runtime: Any
     assert answer.why == "the library holds nothing yet"
     assert answer.why in answer.text
     assert answer.citations == ()
+
+
+def test_where_rounds_looked_is_said_once_whatever_order_they_searched_in() -> None:
+    def route(hop: int, *corpora: Any) -> Any:
+        return {"hop": hop, "corpora": [*corpora], "confidence": {}, "by": "small", "why": "it does not tell"}
+
+    routes = [route(1, "clip", "paragraph"), route(2, "paragraph", "clip")]
+    assert searched(State(routes=routes)) == ("paragraph, clip: it does not tell",)

@@ -42,6 +42,7 @@ def strip(text: str, title: str = "The tower", name: str = "a") -> Strip:
         ("Who built it?", "name"),
         ("Why is it red?", ""),
         ("什么时候建成?", "time"),
+        ("茶室几点关门?", "time"),
         ("有多少台阶?", "count"),
         ("谁建了它?", "name"),
     ],
@@ -55,6 +56,7 @@ def test_kind_of_thing_asked_for(question: str, kind: str) -> None:
     [
         ("time", "It was built in 1874.", True),
         ("time", "It was built slowly.", False),
+        ("time", "每天上午十点开门。", True),
         ("count", "It has 148 steps.", True),
         ("count", "It has many steps.", False),
         ("name", "Ada Lund built it.", True),
