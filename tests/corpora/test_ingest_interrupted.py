@@ -112,20 +112,25 @@ async def test_a_disk_that_fills_up_anywhere_is_stated_and_leaves_nothing_half_w
     assert not (await sound())["unfinished"]
 
 
-async def test_a_file_that_grows_while_it_is_read_is_stated_and_read_by_the_next_run(notes, monkeypatch):
+async def read_while(path, happens, notes, monkeypatch):
+    """Write a new version of a file, index, and let something happen to the file once it has been read."""
     await index([notes])
-    path = notes / "rome.md"
     path.write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
 
-    def growing(self, where, source, words, *more):
+    def read(self, where, source, words, *more):
         made = prepare(Path(where), source, words)
         if where == str(path):
-            path.write_text(path.read_text() + "And it grew.\n")
+            happens()
         return made
 
     with monkeypatch.context() as patched:
-        patched.setattr(Readers, "read", growing)
-        report = await index([notes])
+        patched.setattr(Readers, "read", read)
+        return await index([notes])
+
+
+async def test_a_file_that_grows_while_it_is_read_is_stated_and_read_by_the_next_run(notes, monkeypatch):
+    path = notes / "rome.md"
+    report = await read_while(path, lambda: path.write_text(path.read_text() + "And it grew.\n"), notes, monkeypatch)
     assert "changed while it was read" in dict(report.failed)[str(path)]
     assert await found("aqueducts") == {"rome.md"}
     await index([notes])
@@ -133,19 +138,8 @@ async def test_a_file_that_grows_while_it_is_read_is_stated_and_read_by_the_next
 
 
 async def test_a_file_that_vanishes_while_it_is_read_goes_with_its_items(notes, monkeypatch):
-    await index([notes])
     path = notes / "rome.md"
-    path.write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
-
-    def vanishing(self, where, source, words, *more):
-        made = prepare(Path(where), source, words)
-        if where == str(path):
-            path.unlink()
-        return made
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Readers, "read", vanishing)
-        report = await index([notes])
+    report = await read_while(path, path.unlink, notes, monkeypatch)
     assert report.removed == 1
     assert await found("aqueducts") == await found("catacombs") == set()
     await sound()

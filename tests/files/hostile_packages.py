@@ -13,23 +13,24 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hostile_parts import PACKAGES, PAGE, WORD, Files, W, package, pdf, samples, zipped
+from hostile_parts import PACKAGES, PAGE, WORD, Files, W, package, pdf, samples
+from zips import zip_bytes
 
 
 def zip_bombs() -> Files:
     for kind in PACKAGES:
-        yield f"media.{kind}", zipped({**package(kind), "media/x.bin": b"A" * (60 << 20)})
-        yield f"many.{kind}", zipped({**package(kind), **{f"x/{n}": "" for n in range(10_050)}})
-        yield f"text.{kind}", zipped(package(kind, "A" * (30 << 20)))
+        yield f"media.{kind}", zip_bytes({**package(kind), "media/x.bin": b"A" * (60 << 20)})
+        yield f"many.{kind}", zip_bytes({**package(kind), **{f"x/{n}": "" for n in range(10_050)}})
+        yield f"text.{kind}", zip_bytes(package(kind, "A" * (30 << 20)))
 
 
 def laughs() -> Files:
     names = "abcdefghij"
     entities = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in pairwise(names))
     for kind in PACKAGES:
-        yield f"laughs.{kind}", zipped(package(kind, "&j;", f'<!DOCTYPE d [<!ENTITY a "ha">{entities}]>'))
+        yield f"laughs.{kind}", zip_bytes(package(kind, "&j;", f'<!DOCTYPE d [<!ENTITY a "ha">{entities}]>'))
         quadratic = f'<!DOCTYPE d [<!ENTITY a "{"ha" * 50_000}">]>'
-        yield f"quadratic.{kind}", zipped(package(kind, "&a;" * 10_000, quadratic))
+        yield f"quadratic.{kind}", zip_bytes(package(kind, "&a;" * 10_000, quadratic))
     yield "laughs.html", f'<!DOCTYPE html [<!ENTITY a "ha">{entities}]>{PAGE % "&j; plain words"}'.encode()
 
 
@@ -40,10 +41,10 @@ def outside_entities(outside: Path) -> Files:
             "web": "http://127.0.0.1:9/x",
             "passwd": "file:///etc/passwd",
         }.items():
-            yield f"{name}.{kind}", zipped(package(kind, "&x;", f'<!DOCTYPE d [<!ENTITY x SYSTEM "{what}">]>'))
+            yield f"{name}.{kind}", zip_bytes(package(kind, "&x;", f'<!DOCTYPE d [<!ENTITY x SYSTEM "{what}">]>'))
     yield (
         "utf16.docx",
-        zipped(
+        zip_bytes(
             {
                 "word/document.xml": (
                     f'<?xml version="1.0" encoding="utf-16"?><!DOCTYPE d [<!ENTITY x SYSTEM "file://{outside}">]>'
@@ -69,7 +70,7 @@ def outside_entities(outside: Path) -> Files:
 def zip_slips() -> Files:
     for kind in PACKAGES:
         for n, name in enumerate(("../../../evil.txt", "/tmp/evil.txt", "a\\..\\..\\evil.txt", "C:/evil.txt")):
-            yield f"{n}.{kind}", zipped({**package(kind), name: "escaped"})
+            yield f"{n}.{kind}", zip_bytes({**package(kind), name: "escaped"})
 
 
 def nesting() -> Files:
@@ -82,10 +83,10 @@ def nesting() -> Files:
     yield "stars.md", b"*a **b " * 20_000
     yield "divs.html", b"<html><body>" + b"<div>" * deep + b"words"
     yield "tables.html", b"<html><body>" + b"<table><tr><td>x" * 5_000
-    yield "body.docx", zipped({"word/document.xml": f"<w:document {W}>" + "<w:p>" * deep})
+    yield "body.docx", zip_bytes({"word/document.xml": f"<w:document {W}>" + "<w:p>" * deep})
     yield (
         "tables.docx",
-        zipped(
+        zip_bytes(
             {
                 "word/document.xml": f"<w:document {W}><w:body>"
                 + "<w:tbl><w:tr><w:tc>" * 3_000
@@ -151,18 +152,18 @@ def pdf_bombs() -> Files:
 
 def boxes() -> Files:
     inner = next(zip_bombs())[1]
-    yield "office in office.docx", zipped({**package("docx"), "word/embeddings/a.docx": inner})
+    yield "office in office.docx", zip_bytes({**package("docx"), "word/embeddings/a.docx": inner})
     data = inner
     for _ in range(6):
-        data = zipped({"a.zip": data})
+        data = zip_bytes({"a.zip": data})
     yield "six deep.zip", data
-    yield "six deep.docx", zipped({**package("docx"), "a.zip": data})
+    yield "six deep.docx", zip_bytes({**package("docx"), "a.zip": data})
     twice = io.BytesIO()
     with zipfile.ZipFile(twice, "w") as archive, pytest.warns(UserWarning):
         for text in ("first", "second"):
             archive.writestr("word/document.xml", WORD % text)
     yield "same name twice.docx", twice.getvalue()
-    liar = bytearray(zipped({"word/document.xml": WORD % ("words " * 50_000)}))
+    liar = bytearray(zip_bytes({"word/document.xml": WORD % ("words " * 50_000)}))
     for signature, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         at = liar.index(signature) + offset
         liar[at : at + 4] = struct.pack("<I", 50)

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Iterator
+
+from zips import zip_bytes
 
 Files = Iterator[tuple[str, bytes]]
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -67,14 +67,6 @@ def package(kind: str, text: str = "Plain words.", before: str = "") -> dict[str
 PACKAGES = ("docx", "xlsx", "pptx", "epub")
 
 
-def zipped(parts: dict[str, str | bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, body in parts.items():
-            archive.writestr(name, body)
-    return out.getvalue()
-
-
 def pdf(
     content: bytes = b"BT /F1 12 Tf 72 700 Td (Plain words.) Tj ET",
     *more: bytes,
@@ -127,7 +119,7 @@ NOTEBOOK = json.dumps(
 def samples() -> dict[str, bytes]:
     """Return a sound file of each format."""
     return {
-        **{f"s.{kind}": zipped(package(kind, "Plain words. " * 50)) for kind in PACKAGES},
+        **{f"s.{kind}": zip_bytes(package(kind, "Plain words. " * 50)) for kind in PACKAGES},
         "s.pdf": pdf(b"BT /F1 12 Tf 72 700 Td " + b"(Plain words.) Tj 0 -14 Td " * 30 + b" ET"),
         "s.eml": mail(("note.txt", b"Words in an attachment.")),
         "s.html": (PAGE % "<b>Plain</b> words.").encode() * 3,

@@ -8,7 +8,8 @@ import json
 import os
 
 from hostile_packages import zip_bombs
-from hostile_parts import PAGE, SHEET, Files, mail, package, zipped
+from hostile_parts import PAGE, SHEET, Files, mail, package
+from zips import zip_bytes
 
 
 def sparse() -> Files:
@@ -60,14 +61,16 @@ def tables() -> Files:
     yield "formula.csv", b"name,value\n=cmd|' /C calc'!A0,@SUM(1)\n" * 20
     yield "long field.csv", b"a,b\n" + b"x" * 5_000_000 + b",y\n"
     big = SHEET.replace("<sheetData>", '<dimension ref="A1:XFD1048576"/><sheetData>') % "Plain words"
-    yield "dimension.xlsx", zipped({**package("xlsx"), "xl/worksheets/sheet1.xml": big})
+    yield "dimension.xlsx", zip_bytes({**package("xlsx"), "xl/worksheets/sheet1.xml": big})
     yield (
         "far cell.xlsx",
-        zipped({**package("xlsx"), "xl/worksheets/sheet1.xml": (SHEET % "words").replace('r="A1"', 'r="XFD1048576"')}),
+        zip_bytes(
+            {**package("xlsx"), "xl/worksheets/sheet1.xml": (SHEET % "words").replace('r="A1"', 'r="XFD1048576"')}
+        ),
     )
     yield (
         "no string.xlsx",
-        zipped(
+        zip_bytes(
             {
                 **package("xlsx"),
                 "xl/worksheets/sheet1.xml": (SHEET % "words")
@@ -78,7 +81,7 @@ def tables() -> Files:
     )
     yield (
         "merged.xlsx",
-        zipped(
+        zip_bytes(
             {
                 **package("xlsx"),
                 "xl/worksheets/sheet1.xml": (SHEET % "words").replace(
@@ -108,7 +111,7 @@ def liars() -> Files:
     yield "program.pdf", b"MZ\x90\0" + os.urandom(2_000)
     yield "program.docx", b"\x7fELF\2\1\1" + b"\0" * 2_000
     yield "picture.md", b"\x89PNG\r\n\x1a\n" + os.urandom(2_000)
-    yield "archive.txt", zipped({"a.txt": "words"})
+    yield "archive.txt", zip_bytes({"a.txt": "words"})
     yield "tape.json", b"\x1f\x8b\x08" + os.urandom(500)
     yield "noise.html", os.urandom(5_000)
     yield "old office.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 3_000

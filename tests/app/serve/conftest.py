@@ -11,13 +11,14 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
+from openai import AsyncOpenAI
 
 from ragweave.corpora.library import close_all
 from ragweave.corpora.settings import corpora_settings
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.testing import build_library
-from ragweave.testing.serving import in_process
+from ragweave.testing.serving import in_process, on_loopback
 
 TEXTS = {
     "lighthouse.md": "# The lighthouse\n\n## History\n\nThe lamp of the lighthouse was first lit on 3 October 1874.\n",
@@ -64,4 +65,14 @@ def app(home: Path) -> FastAPI:
 async def client(notes: Path, app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """A client of that server, over the two notes."""
     async with in_process(app) as client:
+        yield client
+
+
+@pytest.fixture
+async def chat(notes: Path, app: FastAPI) -> AsyncIterator[AsyncOpenAI]:
+    """The OpenAI client of a server on loopback."""
+    async with (
+        on_loopback(app) as address,
+        AsyncOpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client,
+    ):
         yield client

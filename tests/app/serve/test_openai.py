@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import openai
 import pytest
-from fastapi import FastAPI
 from openai import AsyncOpenAI
 
 from ragweave.api import GRAPHS
 from ragweave.serve.openai import plain
 from ragweave.serve.openai_types import without_links
-from ragweave.testing.serving import on_loopback
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
 MESSAGES: Any = [{"role": "user", "content": QUESTION}]
-
-
-@pytest.fixture
-async def chat(notes: Path, app: FastAPI) -> AsyncIterator[AsyncOpenAI]:
-    async with (
-        on_loopback(app) as address,
-        AsyncOpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client,
-    ):
-        yield client
 
 
 async def test_each_graph_is_a_model_and_so_is_each_further_library(chat: AsyncOpenAI) -> None:

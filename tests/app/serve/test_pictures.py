@@ -6,13 +6,11 @@ import base64
 import io
 import sqlite3
 import zlib
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from openai import AsyncOpenAI
 from PIL import Image, ImageDraw, ImageFont
 
@@ -21,7 +19,7 @@ from ragweave.nodes import attached
 from ragweave.serve import pictures
 from ragweave.serve.pictures import bytes_of
 from ragweave.testing import ScriptedChat
-from ragweave.testing.serving import ask_over_http, on_loopback
+from ragweave.testing.serving import ask_over_http
 
 ASKED = "What do I read here?"
 
@@ -41,15 +39,6 @@ def asked(*urls: str, text: str = ASKED) -> Any:
 
 SIGN = picture("ferry timetable: sails per day")
 """Read once in this process, in the first test that sends it."""
-
-
-@pytest.fixture
-async def chat(notes: Path, app: FastAPI) -> AsyncIterator[AsyncOpenAI]:
-    async with (
-        on_loopback(app) as address,
-        AsyncOpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client,
-    ):
-        yield client
 
 
 async def test_the_words_in_a_picture_are_searched_with_the_question_and_that_is_said(chat: AsyncOpenAI) -> None:

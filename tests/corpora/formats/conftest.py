@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from zips import zip_bytes
 
 Run = tuple[float, float, float, str, str]
 """One piece of text on a page: x, y, size, font (F1 regular, F2 bold), text."""
@@ -56,15 +56,6 @@ def pdf_bytes(pages: Sequence[Sequence[Run]], info: str = "", encrypt: str = "")
 def paragraph(lines: Sequence[str], top: float, *, left: float = 72, size: float = 11, font: str = "F1") -> list[Run]:
     """Set lines below each other with a leading of 1.2."""
     return [(left, top - n * size * 1.2, size, font, line) for n, line in enumerate(lines)]
-
-
-def zip_bytes(entries: dict[str, str | bytes]) -> bytes:
-    """Write a zip file."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, body in entries.items():
-            archive.writestr(name, body)
-    return out.getvalue()
 
 
 @pytest.fixture
