@@ -67,16 +67,10 @@ async def aindex(
     on_event: Callable[[IndexEvent], None] | None = None,
 ) -> Report:
     """Index files and folders into a library; what is unchanged costs a hash."""
-    from ragweave.captioning import captioner
+    from ragweave.captioning import at_indexing
     from ragweave.corpora.ingest import index as run_index
-    from ragweave.corpora.knowledge import extractor
-    from ragweave.corpora.video import overview
-    from ragweave.nodes.entities import extractor as chosen
-    from ragweave.nodes.overview import summariser
 
-    extractor.use(chosen())
-    overview.use(summariser())
-    return await run_index([Path(p) for p in paths], library, on_event=on_event, captioner=captioner())
+    return await run_index([Path(p) for p in paths], library, on_event=on_event, captioner=at_indexing())
 
 
 async def astream(

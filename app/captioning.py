@@ -1,4 +1,4 @@
-"""The vision model that writes captions of clips and pictures at indexing, where one is set."""
+"""The models that indexing asks, where they are set: what writes captions, sums up recordings and names entities."""
 
 from __future__ import annotations
 
@@ -46,3 +46,15 @@ def captioner() -> Captioner | None:
             await asked.text([("user", words)], node="caption", meter=Meter(), images=[grey])
 
     return Captioner(f"{model.name} at {model.host}", ask, check)
+
+
+def at_indexing() -> Captioner | None:
+    """Set what indexing asks for entities and summaries in this process, and return what writes captions."""
+    from ragweave.corpora.knowledge import extractor
+    from ragweave.corpora.video import overview
+    from ragweave.nodes.entities import extractor as chosen
+    from ragweave.nodes.overview import summariser
+
+    extractor.use(chosen())
+    overview.use(summariser())
+    return captioner()

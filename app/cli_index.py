@@ -79,15 +79,8 @@ def index(
 
 def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -> None:
     """Keep the library up to date until Ctrl-C; with `as_json` one line of JSON per run."""
-    from ragweave.captioning import captioner
-    from ragweave.corpora.knowledge import extractor
-    from ragweave.corpora.video import overview
+    from ragweave.captioning import at_indexing
     from ragweave.corpora.watch import watch
-    from ragweave.nodes.entities import extractor as chosen
-    from ragweave.nodes.overview import summariser
-
-    extractor.use(chosen())
-    overview.use(summariser())
 
     def told(report: Report) -> None:
         if as_json:
@@ -101,7 +94,7 @@ def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -
             library,
             on_report=told,
             on_error=lambda error: complain(in_words(error)),
-            captioner=captioner(),
+            captioner=at_indexing(),
         ),
         stopped="What was indexed stays.",
     )

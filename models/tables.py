@@ -6,6 +6,7 @@ A row is a line of cells parted by " | "; the heads of the columns stand in the 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 from ragweave.models.text import numbers, sentences
@@ -57,27 +58,32 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return out
 
 
-def heads(text: str, start: int, end: int) -> list[str]:
-    """Return the heads of the columns above the row at [start, end): the table's first line, where it reads like heads.
+@lru_cache(maxsize=64)
+def _heads(text: str) -> dict[int, list[str]]:
+    """Return the heads of the columns above each row that has some, by where the row starts.
 
-    Empty where the text begins in mid-table, and for the heads themselves.
+    They are the table's first line, where it reads like heads. Kept, because every row of a text is asked for its own.
     """
-    rows: list[str] = []
-    for line in reversed(text[:start].rstrip("\n").split("\n")):
-        if not _CELL.search(line):
-            break
-        rows.append(line)
-    found = cells(rows[-1]) if rows else []
-    fits = len(found) == len(cells(text[start:end])) and not any(numbers(c) or len(c) > _LONGEST_HEAD for c in found)
-    return found if fits else []
+    out: dict[int, list[str]] = {}
+    top: list[str] = []
+    usable, ended = False, 0
+    for m in _LINE.finditer(text):
+        if not _CELL.search(m.group()):
+            top = []
+            continue
+        row = cells(m.group())
+        if usable and len(row) == len(top):
+            out[m.start()] = top
+        if not top or m.start() > ended + 1:
+            # The first row below a gap still has the heads above it; those below have it.
+            top, usable = row, not any(numbers(c) or len(c) > _LONGEST_HEAD for c in row)
+        ended = m.end()
+    return out
 
 
 def is_heads(text: str, start: int, end: int) -> bool:
     """Tell whether the row at [start, end) is the heads of the row that follows it."""
-    following = _LINE.match(text, end + 1)
-    return bool(
-        following and _CELL.search(following.group()) and heads(text, *following.span()) == cells(text[start:end])
-    )
+    return _heads(text).get(end + 1) == cells(text[start:end])
 
 
 def statements(text: str) -> list[str]:
@@ -106,6 +112,8 @@ def told(text: str, start: int, end: int) -> str:
     if not _CELL.search(part):
         return " ".join(_MARK.sub("", part, count=1).split()) if _MARK.match(part) else " ".join(part.split())
     subject, *rest = cells(part)
-    named = heads(text, start, end)[1:] if len(rest) > 1 else []
-    said = ", ".join(f"{h} {c}".strip() for h, c in zip(named or [""] * len(rest), rest, strict=True) if c)
+    named = _heads(text).get(start, [])[1:]
+    if len(named) != len(rest) or len(rest) == 1:
+        named = [""] * len(rest)
+    said = ", ".join(f"{h} {c}".strip() for h, c in zip(named, rest, strict=True) if c)
     return f"{subject}: {said}" if subject and said else subject or said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ragweave.models import tables
 from ragweave.models.embed import encoder
@@ -100,7 +101,7 @@ class Extract:
     covers: frozenset[str]
     fits: bool
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The sentence as an answer says it."""
         return tables.told(self.strip["text"], self.start, self.end)

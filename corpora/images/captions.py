@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -77,66 +78,59 @@ def catch_up(
     return done, _missing(len(todo) - done, len(todo), why or SILENT)
 
 
+@dataclass
 class _Describing:
     """One pass over the pictures of a library that have no caption."""
 
-    def __init__(
-        self,
-        held: Stores,
-        row: LibraryRow,
-        mind: Encoder,
-        media: Media,
-        captioner: Captioner,
-        stop: threading.Event,
-        tell: Tell,
-    ) -> None:
-        self._held = held
-        self._row = row
-        self._mind = mind
-        self._media = media
-        self._captioner = captioner
-        self._stop = stop
-        self._tell = tell
-        self._language = NAMES.get(_language(held, row), "")
-        self._in_a_row = 0
-        self._why = ""
+    held: Stores
+    row: LibraryRow
+    mind: Encoder
+    media: Media
+    captioner: Captioner
+    stop: threading.Event
+    tell: Tell
+    in_a_row: int = 0
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        self.language = NAMES.get(_language(self.held, self.row), "")
 
     async def all(self, todo: Sequence[Item]) -> tuple[int, str]:
         """Ask for some pictures at a time, as many as keep the model's gate full, and make those known together."""
         done, at_once = 0, 4 * model_settings().chat_width
         for start in range(0, len(todo), at_once):
-            self._tell(done, len(todo))
+            self.tell(done, len(todo))
             some = todo[start : start + at_once]
             said = await asyncio.gather(*(self._one(item) for item in some))
             made = [
-                with_caption(item, text, self._captioner.name)
+                with_caption(item, text, self.captioner.name)
                 for item, text in zip(some, said, strict=True)
                 if text is not None
             ]
             if made:
-                await asyncio.to_thread(_put, self._held, self._row, self._mind, some, made)
+                await asyncio.to_thread(_put, self.held, self.row, self.mind, some, made)
             done += len(made)
             if self._over():
                 break
-        return done, self._why
+        return done, self.why
 
     def _over(self) -> bool:
-        return self._stop.is_set() or self._in_a_row >= GIVE_UP
+        return self.stop.is_set() or self.in_a_row >= GIVE_UP
 
     async def _one(self, item: Item) -> str | None:
         if self._over():
             return None
         try:
-            image = await asyncio.to_thread(lambda: self._media.path(item.locator["image"]).read_bytes())
-            said = await self._captioner.ask([image], _context(item), self._language)
+            image = await asyncio.to_thread(lambda: self.media.path(item.locator["image"]).read_bytes())
+            said = await self.captioner.ask([image], _context(item), self.language)
         except BudgetSpent as error:
-            self._in_a_row, self._why = GIVE_UP, str(error)
+            self.in_a_row, self.why = GIVE_UP, str(error)
             return None
         except (RagweaveError, OSError) as error:
-            self._why = str(error)
-            self._in_a_row += isinstance(error, ModelTransient)
+            self.why = str(error)
+            self.in_a_row += isinstance(error, ModelTransient)
             return None
-        self._in_a_row = 0
+        self.in_a_row = 0
         return said
 
 
