@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-ROOMS  := evals graphs nodes prompts corpora models
+ROOMS  := app serve evals graphs nodes prompts corpora models
 
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
@@ -23,19 +23,18 @@ $(VENV)/.dev: $(VENV)/.base
 setup: $(VENV)/.base
 setup-dev: $(VENV)/.dev
 
+# The tree under its package name, for mypy: folder X is ragweave.X.
 links:
-	@rm -rf .links && mkdir -p .links/ragweave
-	@for f in app/*; do ln -s ../../$$f .links/ragweave/$$(basename $$f); done
-	@for r in $(ROOMS); do ln -s ../../$$r .links/ragweave/$$r; done
+	@mkdir -p .links && ln -sfn .. .links/ragweave
 
 types: $(VENV)/.dev links
-	@$(BIN)/mypy -p ragweave
+	@$(BIN)/mypy $(ROOMS:%=-p ragweave.%)
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest -m "not llm and not hard and not page"
+	@$(BIN)/python -m pytest -n auto -m "not llm and not hard and not page"
 
 # Kills, hostile files, a reader beside a writer. The long form: make test-hard TEST_KILLS=100 TEST_CHANGES=1000
 test-hard: export TEST_KILLS ?= 10
@@ -82,10 +81,10 @@ verify-graphs: $(VENV)/.dev
 # Every endpoint with every foreign id, and a thousand questions for what another library holds.
 test-isolation: export TEST_CANARIES ?= 1000
 test-isolation: $(VENV)/.dev
-	@$(BIN)/python -m pytest tests/app/serve/test_isolation.py
+	@$(BIN)/python -m pytest tests/serve/test_isolation.py
 
 demo: $(VENV)/.base
 	@$(BIN)/python examples/demo.py
 
 docs: $(VENV)/.base
-	@$(BIN)/python -m ragweave.docs_config docs/configuration.md
+	@$(BIN)/python -m ragweave.app.docs_config docs/configuration.md

@@ -1,28 +1,4 @@
-"""Ragweave: answers over your own text, images and long videos, with citations that open the source."""
+"""The shell: commands, the Python API, rendering."""
 
-from __future__ import annotations
-
-import importlib
-from typing import Any
-
-__version__ = "0.1.0"
-
-_PUBLIC = {
-    "Answer": "ragweave.nodes.answer",
-    "Context": "ragweave.nodes.context",
-    "RagweaveError": "ragweave.models.errors",
-    "ask": "ragweave.api",
-    "aask": "ragweave.api",
-    "build_agent": "ragweave.api",
-    "index": "ragweave.api",
-    "aindex": "ragweave.api",
-}
-
-__all__ = ["__version__", *sorted(_PUBLIC)]
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use, so that importing the package stays cheap."""
-    if name in _PUBLIC:
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'ragweave' has no attribute {name!r}")
+if __name__ != "ragweave.app":
+    raise ImportError("this folder is the package ragweave.app: import it by that name")

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langgraph.graph.state import CompiledStateGraph
 
-    from ragweave.corpora.ingest import Event as IndexEvent
-    from ragweave.corpora.ingest import Report
+    from ragweave.corpora.ingest.run import Event as IndexEvent
+    from ragweave.corpora.ingest.run import Report
     from ragweave.graphs.base import Wrap
     from ragweave.nodes.answer import Answer
     from ragweave.nodes.context import Context
@@ -67,8 +67,8 @@ async def aindex(
     on_event: Callable[[IndexEvent], None] | None = None,
 ) -> Report:
     """Index files and folders into a library; what is unchanged costs a hash."""
-    from ragweave.captioning import at_indexing
-    from ragweave.corpora.ingest import index as run_index
+    from ragweave.app.captioning import at_indexing
+    from ragweave.corpora.ingest.run import index as run_index
 
     return await run_index([Path(p) for p in paths], library, on_event=on_event, captioner=at_indexing())
 

@@ -6,33 +6,26 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
-from ragweave import (
-    __version__,
-    cli_ask,
-    cli_care,
-    cli_chat,
-    cli_common,
-    cli_doctor,
-    cli_graph,
-    cli_index,
-    cli_keys,
-    cli_models,
-    cli_replay,
-    cli_serve,
-    cli_sources,
-    eval_cli,
-    eval_data_cli,
-    eval_images_cli,
-    eval_runs_cli,
-    eval_video_cli,
-    synthesize_cli,
-    train_cli,
-)
-from ragweave.models.errors import RagweaveError
+from ragweave import __version__
+from ragweave.app.commands import ask as cli_ask
+from ragweave.app.commands import care as cli_care
+from ragweave.app.commands import chat as cli_chat
+from ragweave.app.commands import common as cli_common
+from ragweave.app.commands import doctor as cli_doctor
+from ragweave.app.commands import graph as cli_graph
+from ragweave.app.commands import index as cli_index
+from ragweave.app.commands import keys as cli_keys
+from ragweave.app.commands import models as cli_models
+from ragweave.app.commands import replay as cli_replay
+from ragweave.app.commands import serve as cli_serve
+from ragweave.app.commands import sources as cli_sources
+from ragweave.models.errors import InputError, RagweaveError
 
 logger = logging.getLogger(__name__)
 
@@ -80,24 +73,25 @@ app.add_typer(cli_sources.sources, name="sources")
 app.add_typer(cli_sources.library, name="library")
 app.add_typer(cli_models.models, name="models")
 app.add_typer(cli_keys.keys, name="keys")
-for _measure in (
-    eval_data_cli.retrieval,
-    eval_data_cli.evaluator,
-    eval_data_cli.answers,
-    eval_data_cli.thresholds,
-    eval_images_cli.images,
-    eval_images_cli.alpha,
-    eval_video_cli.video,
-    eval_data_cli.mixed,
-    eval_data_cli.corruption,
-    eval_runs_cli.ablate,
-    eval_runs_cli.frontier,
-    eval_runs_cli.judge,
-):
-    eval_cli.eval_app.command()(_measure)
-app.command("synthesize")(synthesize_cli.synthesize)
-app.add_typer(eval_cli.eval_app, name="eval")
-app.add_typer(train_cli.train_app, name="train")
+
+
+def _measuring() -> None:
+    """Add `eval`, `train` and `synthesize`: they run from a checkout, and an installed package says so."""
+    if find_spec("ragweave.evals") is None:
+        for name in ("eval", "train", "synthesize"):
+            app.command(name, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(_not_here)
+        return
+    import_module("ragweave.evals.commands.cli").add_to(app)
+
+
+def _not_here() -> None:
+    """Measure and train: from a checkout of Ragweave only."""
+    raise InputError(
+        "measuring and training are not part of the installed package", "run this from a checkout of Ragweave"
+    )
+
+
+_measuring()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

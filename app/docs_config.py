@@ -1,6 +1,6 @@
 """Writes docs/configuration.md from the settings and the context, so that it cannot fall behind them.
 
-Run `python -m ragweave.docs_config FILE`; without a file it prints the page.
+Run `python -m ragweave.app.docs_config FILE`; without a file it prints the page.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ run's context.
 
 def page() -> str:
     """Return the whole page as Markdown."""
+    from ragweave.app.settings import AppSettings
     from ragweave.corpora.settings import CorporaSettings
     from ragweave.corpora.web.settings import WebSettings
     from ragweave.models.settings import ModelSettings
     from ragweave.nodes.context import Context
     from ragweave.serve.settings import ServeSettings
-    from ragweave.settings import AppSettings
 
     parts = [_INTRO]
     rooms: tuple[tuple[str, str, type[BaseModel]], ...] = (

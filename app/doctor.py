@@ -90,8 +90,8 @@ async def _packages() -> list[Finding]:
 
 
 async def _home() -> list[Finding]:
+    from ragweave.app.render import size
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.render import size
 
     home = Path(corpora_settings().home)
     there = next(p for p in (home, *home.parents) if p.exists())
@@ -117,9 +117,9 @@ def _size_of(folder: Path) -> int:
 
 
 async def _libraries() -> list[Finding]:
-    from ragweave.corpora.library import list_libraries, open_library
+    from ragweave.app.render import counted, listed
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.render import counted, listed
+    from ragweave.corpora.store.library import list_libraries, open_library
 
     # Listing would make the home, and a look around should leave no trace.
     there = await asyncio.to_thread(os.path.isdir, corpora_settings().home)
@@ -194,14 +194,14 @@ async def _reach(url: str) -> str:
 
 
 async def _pictures() -> list[Finding]:
-    from ragweave.doctor_pictures import rows
+    from ragweave.app.doctor_pictures import rows
 
     return [Finding("pictures", state, what, remedy) for state, what, remedy in await rows()]
 
 
 async def _recordings() -> list[Finding]:
     from ragweave.corpora.video.intake import installed
-    from ragweave.models.hear import hearer
+    from ragweave.models.asr import hearer
 
     if not installed():
         what = "videos and sound are not read; transcripts (VTT, SRT, JSON Lines) are"
@@ -217,8 +217,8 @@ async def _recordings() -> list[Finding]:
 
 
 async def _web() -> list[Finding]:
+    from ragweave.app.settings import app_settings
     from ragweave.corpora.web import available
-    from ragweave.settings import app_settings
 
     provider = available()
     if not provider:

@@ -20,7 +20,7 @@ async def rows() -> list[Row]:
 
 
 def _reading() -> Row:
-    from ragweave.models.read import installed
+    from ragweave.models.ocr import installed
     from ragweave.models.settings import model_settings
 
     if not installed():
@@ -32,7 +32,7 @@ def _reading() -> Row:
 
 
 async def _seeing() -> Row:
-    from ragweave.models.see import image_encoder
+    from ragweave.models.image_text import image_encoder
     from ragweave.models.settings import model_settings
 
     encoder = await asyncio.to_thread(image_encoder)

@@ -61,7 +61,7 @@ async def list_threads(limit: int = 20) -> list[Thread]:
     """Return the latest conversations, newest first."""
     from langchain_core.messages import HumanMessage
 
-    from ragweave.api import build_agent
+    from ragweave.app.api import build_agent
 
     if not threads_file().exists():
         return []

@@ -30,7 +30,7 @@ def react(received: Any) -> Any:
 
 async def build(folder: Path) -> None:
     """Index one file that answers and forty on the same subject that do not."""
-    from ragweave.testing.library import build_library
+    from ragweave.tests.support.library import build_library
 
     texts = {"corvane.md": "# Corvane Observatory\n\nThe Corvane Observatory was opened in 1931 on Mount Helder.\n"}
     for n in range(40):
@@ -53,7 +53,7 @@ async def graded(k: int) -> tuple[float, int, int]:
 
 async def measure(folder: Path, latency: float, repeats: int) -> dict[str, float]:
     """Measure one call for all passages, and a call per passage in a row and at once."""
-    from ragweave.testing import ScriptedServer
+    from ragweave.tests.support import ScriptedServer
 
     with ScriptedServer(react=react, latency=latency) as server:
         os.environ |= {"RAGWEAVE_CHAT": "scripted", "RAGWEAVE_CHAT_URL": server.base_url, "RAGWEAVE_CHAT_KEY": "k"}

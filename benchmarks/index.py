@@ -59,13 +59,13 @@ def write_files(folder: Path, paragraphs: int) -> None:
 
 def alone(files: list[str]) -> dict[str, float]:
     """Return the seconds of each stage, run by itself."""
-    from ragweave.corpora.commit import Committer, Outcome
-    from ragweave.corpora.pipeline import COMMIT_CHUNKS, EMBED_BATCH
-    from ragweave.corpora.readers import Readers
-    from ragweave.corpora.scan import identify
+    from ragweave.corpora.ingest.commit import Committer, Outcome
+    from ragweave.corpora.ingest.pipeline import COMMIT_CHUNKS, EMBED_BATCH
+    from ragweave.corpora.ingest.readers import Readers
+    from ragweave.corpora.ingest.scan import identify
+    from ragweave.corpora.ingest.stages import dense_texts, params_hash
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.corpora.stages import dense_texts, params_hash
-    from ragweave.corpora.stores import stores
+    from ragweave.corpora.store.stores import stores
     from ragweave.models.embed import encoder
 
     mind, seconds = encoder(), {}
@@ -121,8 +121,8 @@ def main() -> None:
 
 def measure(folder: Path) -> dict[str, float | int]:
     """Index the folder, index it again, then run each stage alone."""
-    from ragweave.corpora.ingest import index
-    from ragweave.corpora.library import close_all, open_library
+    from ragweave.corpora.ingest.run import index
+    from ragweave.corpora.store.library import close_all, open_library
     from ragweave.models.embed import encoder
 
     encoder().texts(["warm"])

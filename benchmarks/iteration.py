@@ -47,7 +47,7 @@ def react(hops: int) -> Any:
 
 async def build(folder: Path) -> None:
     """Index forty short files."""
-    from ragweave.testing.library import build_library
+    from ragweave.tests.support.library import build_library
 
     text = "# Works of Town {n}\n\nThe works of Town {n} were founded in {year}. They bought those of Town {next}.\n"
     texts = {f"{n}.md": text.format(n=n, year=1800 + n, next=n + 1) for n in range(40)}
@@ -58,7 +58,7 @@ async def wall(graph: Any, hops: int, latency: float) -> tuple[float, float, int
     """Return the seconds of one run, its processor seconds, and its rounds."""
     from ragweave.models.chat import override
     from ragweave.nodes.context import Context
-    from ragweave.testing import ScriptedChat
+    from ragweave.tests.support import ScriptedChat
 
     context = Context(mind="llm", expand_when="always", max_hops=hops, max_model_calls=100)
     started, worked = time.perf_counter(), time.process_time()

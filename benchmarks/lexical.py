@@ -39,9 +39,9 @@ def questions(count: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
 
 def build(count: int, gold: dict[str, str]) -> tuple[object, str]:
     """Fill a library with the gold passages among `count` others of about 120 words; return catalog and library id."""
-    from ragweave.corpora import lexical
-    from ragweave.corpora.catalog import Catalog
-    from ragweave.corpora.schema import items, sources, write
+    from ragweave.corpora.store import lexical
+    from ragweave.corpora.store.catalog import Catalog
+    from ragweave.corpora.store.schema import items, sources, write
 
     shared = runpy.run_path(str(HERE / "index.py"))
     pool, rng = shared["sentences"](shared["SETS"][1:]), random.Random(0)
@@ -75,7 +75,7 @@ def build(count: int, gold: dict[str, str]) -> tuple[object, str]:
 
 def measure(count: int) -> dict[str, float]:
     """Return milliseconds per query."""
-    from ragweave.corpora import lexical
+    from ragweave.corpora.store import lexical
     from ragweave.models.text import content_terms
 
     asked, gold = questions(300)

@@ -40,7 +40,7 @@ def react(messages: list[Any]) -> Any:
 
 async def build(folder: Path) -> None:
     """Index one file that answers and forty that do not."""
-    from ragweave.testing.library import build_library
+    from ragweave.tests.support.library import build_library
 
     texts = {"corvane.md": "# Corvane Observatory\n\nThe Corvane Observatory was opened in 1931 on Mount Helder.\n"}
     for n in range(40):
@@ -67,7 +67,7 @@ async def timed(context: Any, model: Any) -> float:
 async def with_model(latency: float) -> dict[str, float]:
     """Measure the llm mind: one asker, then twenty at once."""
     from ragweave.nodes.context import Context
-    from ragweave.testing import ScriptedChat
+    from ragweave.tests.support import ScriptedChat
 
     context = Context(mind="llm", expand_when="always")
     model = ScriptedChat(react=react, delay=latency)
@@ -115,7 +115,7 @@ async def without_model() -> dict[str, float]:
 def fresh_process(home: str) -> dict[str, Any]:
     """Time the first answer of a fresh process and name its largest imports."""
     env = {**os.environ, "RAGWEAVE_HOME": home}
-    cli = [sys.executable, "-m", "ragweave.cli"]
+    cli = [sys.executable, "-m", "ragweave.app.cli"]
     started = time.perf_counter()
     subprocess.run([*cli, "--help"], env=env, check=True, capture_output=True)
     helped = time.perf_counter() - started

@@ -76,8 +76,8 @@ def size(folder: Path) -> int:
 
 async def measure(count: int) -> dict[str, Any]:
     """Index `count` passages and ask; return the figures."""
-    from ragweave.corpora.ingest import index
-    from ragweave.corpora.library import open_library
+    from ragweave.corpora.ingest.run import index
+    from ragweave.corpora.store.library import open_library
     from ragweave.models.embed import encoder
     from ragweave.nodes.context import Context
     from ragweave.nodes.fuse import fused, score_items

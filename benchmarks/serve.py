@@ -42,7 +42,7 @@ def year(n: int) -> str:
 
 async def build(folder: Path) -> None:
     """Index the notes."""
-    from ragweave.testing.library import build_library
+    from ragweave.tests.support.library import build_library
 
     texts = {
         f"{n}.md": f"# Velmora {n}\n\nThe Observatory of Velmora {n} was opened in {year(n)} on Mount Helder.\n"
@@ -72,7 +72,7 @@ def react(received: Any) -> Any:
 def served(home: Path, **environment: str) -> Iterator[tuple[str, int]]:
     """Start the server; yields its address and its process id."""
     limits = {"RAGWEAVE_SERVE_PER_MINUTE": "1000000", "RAGWEAVE_HOME": str(home)}
-    command = [sys.executable, "-m", "ragweave.cli", "serve", "--port", "0", "--log", "none"]
+    command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none"]
     with subprocess.Popen(
         command, env={**os.environ, **limits, **environment}, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -185,7 +185,7 @@ async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
 
 async def overhead(client: httpx.AsyncClient, total: int) -> dict[str, float]:
     """Return the median milliseconds of one question: the graph called in this process, and each door."""
-    from ragweave import api
+    from ragweave.app import api
 
     direct: list[float] = []
     found: dict[str, list[float]] = {"native": [], "langserve": [], "openai": []}
@@ -203,7 +203,7 @@ async def overhead(client: httpx.AsyncClient, total: int) -> dict[str, float]:
 
 async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[str, Any]:
     """Return all figures."""
-    from ragweave.testing import ScriptedServer
+    from ragweave.tests.support import ScriptedServer
 
     figures: dict[str, Any] = {}
     with served(home) as (url, pid):

@@ -24,7 +24,7 @@ def main() -> None:
     import chromadb
     from chromadb.config import Settings
 
-    from ragweave.corpora.spaces import HNSW
+    from ragweave.corpora.store.spaces import HNSW
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=15_000)

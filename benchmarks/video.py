@@ -79,8 +79,8 @@ def speed(folder: Path) -> None:
     from ragweave.corpora.video.intake import demuxer_of
     from ragweave.corpora.video.sound import sound
     from ragweave.corpora.video.streams import examine
-    from ragweave.models.hear import hearer
-    from ragweave.models.read import ocr
+    from ragweave.models.asr import hearer
+    from ragweave.models.ocr import ocr
     from ragweave.models.vad import RATE, stretches
 
     films = [str(p) for p in sorted(folder.iterdir()) if demuxer_of(str(p))]
@@ -139,8 +139,7 @@ def _whole(folder: Path, total: float) -> None:
 
 
 def _indexed(folder: Path) -> tuple[Any, float, float, int, dict[str, float]]:
-    from ragweave.corpora import events
-    from ragweave.corpora.ingest import index
+    from ragweave.corpora.ingest import events, index
 
     spans: dict[tuple[str, str], list[float]] = {}
 
@@ -172,7 +171,7 @@ def words(heard: Path, told: Path) -> None:
     from ragweave.corpora.video.intake import demuxer_of
     from ragweave.corpora.video.sound import sound
     from ragweave.corpora.video.streams import examine
-    from ragweave.models.hear import hearer
+    from ragweave.models.asr import hearer
     from ragweave.models.text import content_terms
     from ragweave.models.vad import stretches
 
@@ -236,7 +235,7 @@ def length(film: Path, hours: float) -> None:
 
 def one(folder: str) -> None:
     """Index a folder and print what an hour of it costs."""
-    from ragweave.corpora.library import open_library
+    from ragweave.corpora.store.library import open_library
 
     report, wall, used, peak, _ = _indexed(Path(folder))
     home = Path(os.environ["RAGWEAVE_HOME"])

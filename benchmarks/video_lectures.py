@@ -62,8 +62,8 @@ def clock(at: float) -> str:
 
 async def asked(data: Path, folder: Path, places: dict[str, tuple[str, float, float]], name: str) -> dict[str, float]:
     """Index the films and return how often the right lecture and slide are found."""
-    from ragweave.corpora.ingest import index
-    from ragweave.corpora.library import open_library
+    from ragweave.corpora.ingest.run import index
+    from ragweave.corpora.store.library import open_library
     from ragweave.evals.data import read_jsonl
     from ragweave.graphs.search import graph
     from ragweave.nodes.context import Context

@@ -45,8 +45,8 @@ def clock(at: int) -> str:
 
 async def build(folder: Path) -> None:
     """Index a transcript of an hour in which twelve clips speak of the bridge; give every clip fifteen frames."""
-    from ragweave.testing.frames import add_frames
-    from ragweave.testing.library import build_library
+    from ragweave.tests.support.frames import add_frames
+    from ragweave.tests.support.library import build_library
 
     cues = []
     for n in range(120):
@@ -74,7 +74,7 @@ async def timed(text: Any, vision: Any) -> float:
 
 async def measure(latency: float) -> dict[str, float]:
     """Measure one asker, then four at once."""
-    from ragweave.testing import ScriptedChat
+    from ragweave.tests.support import ScriptedChat
 
     text = ScriptedChat(react=react, delay=latency)
     vision = ScriptedChat(react=lambda messages: "A red bridge over a river.", delay=VISION * latency)

@@ -55,7 +55,7 @@ def clock(at: float) -> str:
 
 async def ask(transcript: Path) -> dict[str, float]:
     """Ask for moments of the transcript, and return times and memory."""
-    from ragweave.corpora.library import open_library
+    from ragweave.corpora.store.library import open_library
     from ragweave.evals.video import moments
     from ragweave.graphs.video_rag import graph
     from ragweave.nodes.context import Context
@@ -104,7 +104,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
         write(given.transcript, Path(folder) / "texts", given.hours)
-        from ragweave.corpora.ingest import index
+        from ragweave.corpora.ingest.run import index
 
         report = asyncio.run(index([Path(folder) / "texts"]))
         figures: dict[str, Any] = {

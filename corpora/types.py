@@ -53,7 +53,7 @@ class Locator(TypedDict, total=False):
     bbox: list[float]
     """Box [left, bottom, right, top] on the page in points, or [x0, y0, x1, y1] in pixels of an image."""
     image: str
-    """Media id of a stored picture (thumbnail, page or frame): `ragweave.corpora.media` opens it."""
+    """Media id of a stored picture (thumbnail, page or frame): `ragweave.corpora.store.media` opens it."""
     start: float
     """Seconds from the start of the recording."""
     end: float

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.library import open_library
+from ragweave.corpora.store.library import open_library
 from ragweave.evals.answers import Outcome, Question, ask_all, figures, question_of
 from ragweave.evals.bootstrap import paired
 from ragweave.evals.data import read_jsonl

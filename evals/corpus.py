@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import Library, open_library
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import Library, open_library
 
 
 @dataclass(frozen=True)

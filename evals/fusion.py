@@ -25,7 +25,7 @@ from unittest import mock
 
 import numpy as np
 
-from ragweave.corpora.library import Library
+from ragweave.corpora.store.library import Library
 from ragweave.evals.bootstrap import Interval, interval, paired
 from ragweave.evals.corpus import Prepared, prepare, use_home
 from ragweave.evals.data import read_jsonl

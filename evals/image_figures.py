@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.stores import stores
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.stores import stores
 from ragweave.evals.images import (
     around,
     astronomy,
@@ -156,8 +156,8 @@ def _apart(what: str, *given: Path) -> dict[str, Any]:
 
 def _read(files: Sequence[str]) -> dict[str, Any]:
     """Read pictures one after the other; return their words and what it took."""
+    from ragweave.models.ocr import RapidOcr
     from ragweave.models.pictures import load
-    from ragweave.models.read import RapidOcr
 
     pictures = [load(Path(f).read_bytes()) for f in files]
     engine = RapidOcr()
@@ -171,7 +171,7 @@ def _read(files: Sequence[str]) -> dict[str, Any]:
 
 def _index(folder: str, home: str) -> dict[str, Any]:
     """Index a folder into a new library; return the pictures in it and what it took."""
-    from ragweave.corpora.library import close_all
+    from ragweave.corpora.store.library import close_all
     from ragweave.evals.corpus import use_home
 
     shutil.rmtree(home, ignore_errors=True)

@@ -18,13 +18,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-from ragweave.corpora.commit import Committer, Outcome
 from ragweave.corpora.images.texts import PARTS, compose, part
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import Library, create_library, open_library
-from ragweave.corpora.scan import File, Stat
-from ragweave.corpora.stages import dense_texts, made_of
-from ragweave.corpora.stores import stores
+from ragweave.corpora.ingest.commit import Committer, Outcome
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.ingest.scan import File, Stat
+from ragweave.corpora.ingest.stages import dense_texts, made_of
+from ragweave.corpora.store.library import Library, create_library, open_library
+from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import mrr, recall_at
@@ -141,7 +141,7 @@ async def rewritten(base: Library, name: str, change: Any) -> Library:
         name: name of the new library; one of that name is replaced.
         change: takes an item and its parts, and returns the item and its parts.
     """
-    from ragweave.corpora.library import delete_library, list_libraries
+    from ragweave.corpora.store.library import delete_library, list_libraries
 
     if name in await list_libraries():
         await delete_library(name)

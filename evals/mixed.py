@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import Library, open_library
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.evals.bootstrap import Interval, interval, paired
 from ragweave.evals.metrics import recall_at

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.library import Library
-from ragweave.corpora.stores import stores
+from ragweave.corpora.store.library import Library
+from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import CORPORA, Item
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.images import astronomy, indexed, name_of
 from ragweave.evals.mixed_data import Asked, Row, library_rows, questions
 from ragweave.models.errors import InputError, MissingExtra
-from ragweave.models.read import installed
+from ragweave.models.ocr import installed
 
 Turn = tuple[str, float, float]
 """Id of a turn, its start and its end in seconds."""

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.ingest import index
+from ragweave.corpora.ingest.run import index
 from ragweave.evals.corpus import use_home
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import says

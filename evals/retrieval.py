@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ragweave.corpora.library import Library
+from ragweave.corpora.store.library import Library
 from ragweave.evals.corpus import Prepared
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import all_gold_at, mrr, ndcg_at, recall_at

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ragweave.corpora.library import open_library
+from ragweave.corpora.store.library import open_library
 from ragweave.evals.synthesize import KEPT, Settings, Task, Walk, read_task, walk
 from ragweave.models.chat import chat
 from ragweave.models.errors import BudgetSpent, InputError, ModelError, RagweaveError

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragweave.corpora.library import Library
+from ragweave.corpora.store.library import Library
 from ragweave.evals.metrics import exact_match, token_f1
 from ragweave.evals.retrieval import ranking
 from ragweave.models.chat import Chat

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import open_library
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Locator
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.recording import Cue

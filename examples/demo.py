@@ -73,7 +73,7 @@ class _Tee(io.TextIOBase):
 
 def show(title: str, argv: list[str], code: int, words: list[str], typed: str = "") -> bool:
     """Run one command and say whether it did what it should."""
-    from ragweave.cli import main
+    from ragweave.app.cli import main
 
     line = shlex.join(["ragweave", *argv])
     print(f"\n\n── {title}\n$ {line}")

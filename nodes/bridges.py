@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ragweave.corpora.library import Library
+from ragweave.corpora.store.library import Library
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, fold, names, sentences, terms, words

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from langgraph.runtime import Runtime
 
-from ragweave.corpora.library import Library
+from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Hit, Item
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.context import Context

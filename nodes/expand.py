@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, field_validator
 
-from ragweave.corpora.library import Library
+from ragweave.corpora.store.library import Library
 from ragweave.models import relevance
 from ragweave.models.chat import Chat
 from ragweave.models.text import content_terms, fold, names, script, words

@@ -12,7 +12,7 @@ from typing import cast
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from ragweave.corpora.library import Library
+from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator, Recency
 from ragweave.models import relevance
 from ragweave.models.errors import RagweaveError

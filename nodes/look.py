@@ -8,7 +8,7 @@ from pathlib import Path
 
 from langgraph.runtime import Runtime
 
-from ragweave.corpora.media import Media
+from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
 from ragweave.models.chat import Chat
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError

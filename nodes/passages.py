@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from ragweave.corpora.images.texts import described
-from ragweave.corpora.library import Library
+from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragweave.corpora.media import Media
+from ragweave.corpora.store.media import Media
 from ragweave.models.chat import Chat
 from ragweave.models.chat_images import IMAGE_TOKENS
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError

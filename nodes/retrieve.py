@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from ragweave.corpora.library import open_library
+from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Corpus, Hit, Lists
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.context import Context

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
-from ragweave.corpora.library import Library, open_library
+from ragweave.corpora.store.library import Library, open_library
 from ragweave.models.chat import Chat, Role, chat, is_transient
 from ragweave.models.errors import ModelError, ModelTransient, RagweaveError
 from ragweave.models.meter import Limits, Meter, Spend

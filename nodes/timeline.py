@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ragweave.corpora.library import Library
+from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.models.text import UNSPACED, content_terms, fold, sentences, terms
 from ragweave.nodes.context import Context

@@ -6,6 +6,9 @@ import re
 from functools import cache
 from importlib.resources import files
 
+if __name__ != "ragweave.prompts":
+    raise ImportError("this folder is the package ragweave.prompts: import it by that name")
+
 Messages = list[tuple[str, str]]
 """(role, text) pairs, as chat models take them."""
 

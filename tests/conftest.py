@@ -63,14 +63,14 @@ def _forget() -> None:
     for module, names in {
         "ragweave.models.settings": ("model_settings",),
         "ragweave.corpora.settings": ("corpora_settings",),
-        "ragweave.settings": ("app_settings",),
+        "ragweave.app.settings": ("app_settings",),
         "ragweave.serve.settings": ("serve_settings",),
     }.items():
         for name in names:
             found = getattr(sys.modules.get(module), name, None)
             if found is not None:
                 found.cache_clear()
-    library = sys.modules.get("ragweave.corpora.library")
+    library = sys.modules.get("ragweave.corpora.store.library")
     if library is not None:
         library.close_all()
 
@@ -84,7 +84,7 @@ def _indexed_once(tmp_path_factory: pytest.TempPathFactory) -> Stock:
     homes: dict[tuple[tuple[str, str], ...], Path] = {}
 
     def indexed(texts: Mapping[str, str]) -> Path:
-        from ragweave.testing.library import build_library
+        from ragweave.tests.support.library import build_library
 
         key = tuple(sorted(texts.items()))
         if key not in homes:
@@ -115,3 +115,22 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the public data sets are not at {folder}; set RAGWEAVE_DATA to run this test")
     return folder
+
+
+Main = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def main(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Main:
+    """Run a command as the shell would; returns exit code, standard output and standard error."""
+    # Wide enough that what is asserted is not wrapped.
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        from ragweave.app import cli
+
+        code = cli.main(argv)
+        out = capsys.readouterr()
+        return code, out.out, out.err
+
+    return call

@@ -45,7 +45,7 @@ def parse(path: Path, kind: str, pictures: PdfPictures | None = None) -> Parsed:
 
     Args:
         path: the file.
-        kind: what `ragweave.corpora.probe.probe` said it is.
+        kind: what `ragweave.corpora.ingest.probe.probe` said it is.
         pictures: looks at the pages of a PDF; None reads its text only.
 
     Raises:

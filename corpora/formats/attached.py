@@ -47,7 +47,7 @@ def opened(files: Sequence[tuple[str, bytes]]) -> tuple[list[Block], tuple[str, 
 
 def _read(name: str, data: bytes) -> list[Block]:
     from ragweave.corpora.formats import parse
-    from ragweave.corpora.probe import PICTURE, probe
+    from ragweave.corpora.ingest.probe import PICTURE, probe
 
     with tempfile.TemporaryDirectory(prefix="ragweave-") as folder:
         path = Path(folder) / name

@@ -16,16 +16,16 @@ from typing import cast
 import numpy as np
 from sqlalchemy import select, update
 
-from ragweave.corpora import lexical
-from ragweave.corpora.catalog import LibraryRow, bump
 from ragweave.corpora.images.texts import has_parts, part, with_caption
+from ragweave.corpora.ingest.stages import terms_of
 from ragweave.corpora.language import NAMES
-from ragweave.corpora.media import Media
-from ragweave.corpora.rebuild import chunked
-from ragweave.corpora.rows import pack
-from ragweave.corpora.schema import items, write
-from ragweave.corpora.stages import terms_of
-from ragweave.corpora.stores import Stores
+from ragweave.corpora.store import lexical
+from ragweave.corpora.store.catalog import LibraryRow, bump
+from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.rebuild import chunked
+from ragweave.corpora.store.rows import pack
+from ragweave.corpora.store.schema import items, write
+from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.captions import CONTEXT, SILENT, Captioner, why_down
 from ragweave.models.embed import Encoder

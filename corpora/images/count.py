@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 from ragweave.corpora.images.inside import PACKAGES
-from ragweave.corpora.probe import PICTURE, probe
+from ragweave.corpora.ingest.probe import PICTURE, probe
 from ragweave.models.errors import SourceError
 
 _LINK = re.compile(rb"!\[|<img\b|<image\b", re.I)

@@ -13,12 +13,12 @@ from ragweave.corpora.formats.pdflayout import blocks
 from ragweave.corpora.images.items import Items, Place
 from ragweave.corpora.images.links import MOST_BYTES
 from ragweave.corpora.images.reader import PictureReader, Shot
+from ragweave.corpora.ingest.split import documents, paragraphs
 from ragweave.corpora.language import guess_language
-from ragweave.corpora.split import documents, paragraphs
 from ragweave.corpora.types import Item, Locator, Span
 from ragweave.models.errors import SourceError
+from ragweave.models.ocr import Line
 from ragweave.models.pictures import pages
-from ragweave.models.read import Line
 
 PAGE_WORDS = 60
 """Words from which a picture is read as a page of text as well."""

@@ -13,7 +13,7 @@ from ragweave.corpora.images.reader import Shot
 from ragweave.corpora.images.texts import compose, readable_name
 from ragweave.corpora.language import guess_language
 from ragweave.corpora.types import Item, Locator, Span
-from ragweave.models.read import Line
+from ragweave.models.ocr import Line
 from ragweave.models.text import fold, sentences
 
 AROUND = 80

@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ragweave.models.errors import MissingExtra, RagweaveError
+from ragweave.models.ocr import Line, Ocr, installed, ocr
 from ragweave.models.pictures import THUMBNAIL, Picture, Pixels, jpeg, open_picture
-from ragweave.models.read import Line, Ocr, installed, ocr
 from ragweave.models.settings import model_settings
 
 logger = logging.getLogger(__name__)

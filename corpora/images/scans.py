@@ -14,8 +14,8 @@ from ragweave.corpora.formats.captions import CAPTION, captioned
 from ragweave.corpora.formats.pdflayout import Line as PageLine
 from ragweave.corpora.images.files import page_line
 from ragweave.corpora.images.reader import PictureReader, Shot
+from ragweave.models.ocr import Box, Line
 from ragweave.models.pictures import WORKING, Picture, Pixels
-from ragweave.models.read import Box, Line
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection, Engine, Table, select
 
-from ragweave.corpora.catalog import now
-from ragweave.corpora.schema import aliases, mentions, relations, stages
+from ragweave.corpora.store.catalog import now
+from ragweave.corpora.store.schema import aliases, mentions, relations, stages
 
 _Id = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 _Text = Annotated[str, Field(max_length=5_000)]

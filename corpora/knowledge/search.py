@@ -14,14 +14,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, func, or_, select
 
-from ragweave.corpora.catalog import LibraryRow
 from ragweave.corpora.knowledge.links import groups
 from ragweave.corpora.knowledge.names import key_of
 from ragweave.corpora.knowledge.vectors import CORPUS
-from ragweave.corpora.schema import aliases, mentions, relations
-from ragweave.corpora.spaces import entity_space
-from ragweave.corpora.stores import Stores
-from ragweave.corpora.vectors import Matrix
+from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.schema import aliases, mentions, relations
+from ragweave.corpora.store.spaces import entity_space
+from ragweave.corpora.store.stores import Stores
+from ragweave.corpora.store.vectors import Matrix
 from ragweave.models.text import STOP, STOP_CJK, names, words
 
 MATCHES = 20

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Engine, delete, func, select
 from sqlalchemy.dialects.sqlite import insert
 
-from ragweave.corpora.catalog import now
 from ragweave.corpora.knowledge.facts import Facts
 from ragweave.corpora.knowledge.names import key_of
-from ragweave.corpora.schema import aliases, items, mentions, relations, sources, stages, write
+from ragweave.corpora.store.catalog import now
+from ragweave.corpora.store.schema import aliases, items, mentions, relations, sources, stages, write
 from ragweave.corpora.types import Corpus
 
 EXTRACT, WHOLE = "extract", "graph"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from ragweave.corpora.catalog import LibraryRow, bump
-from ragweave.corpora.schema import mentions, write
-from ragweave.corpora.spaces import entity_space
-from ragweave.corpora.stores import Stores
+from ragweave.corpora.store.catalog import LibraryRow, bump
+from ragweave.corpora.store.schema import mentions, write
+from ragweave.corpora.store.spaces import entity_space
+from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Corpus
 from ragweave.models.embed import Encoder
 from ragweave.models.text import clip

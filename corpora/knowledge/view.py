@@ -10,12 +10,12 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.dialects.sqlite import insert
 
-from ragweave.corpora.catalog import LibraryRow
 from ragweave.corpora.knowledge import store
 from ragweave.corpora.knowledge.links import groups
 from ragweave.corpora.knowledge.names import key_of
-from ragweave.corpora.schema import mentions, relations, summaries, write
-from ragweave.corpora.stores import Stores
+from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.schema import mentions, relations, summaries, write
+from ragweave.corpora.store.stores import Stores
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import sentences
 

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragweave.corpora.catalog import check_name
 from ragweave.corpora.images.captions import wanted
 from ragweave.corpora.images.count import pictures_in
-from ragweave.corpora.scan import Known, Stat, incomplete, known_paths
+from ragweave.corpora.ingest.scan import Known, Stat, incomplete, known_paths
+from ragweave.corpora.ingest.stages import params_hash
+from ragweave.corpora.ingest.walk import walk
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
-from ragweave.corpora.stages import params_hash
-from ragweave.corpora.stores import stores
+from ragweave.corpora.store.catalog import check_name
+from ragweave.corpora.store.stores import stores
 from ragweave.corpora.video.captions import Captioner
 from ragweave.corpora.video.intake import Intake, companion, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.streams import Container, examine
-from ragweave.corpora.walk import walk
 from ragweave.models.chat_images import IMAGE_TOKENS
 from ragweave.models.errors import LibraryNotFound, RagweaveError
 from ragweave.models.settings import model_settings
@@ -148,7 +148,7 @@ def _record(found: Estimate, path: str, how: str) -> None:
 
 
 def _speech(path: str, container: Container) -> str:
-    from ragweave.models.hear import hearer
+    from ragweave.models.asr import hearer
 
     if companion(path, model_settings().hear_language) or container.subtitles():
         return "subtitles"

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ragweave.corpora.formats.meta import iso_date
-from ragweave.corpora.scan import File, digest_of
+from ragweave.corpora.ingest.scan import File, digest_of
+from ragweave.corpora.ingest.stages import Prepared, made_of
 from ragweave.corpora.settings import CorporaSettings
-from ragweave.corpora.stages import Prepared, made_of
 from ragweave.corpora.video import captions, overview
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.items import items_of
@@ -22,8 +22,8 @@ from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.sniff import HEAD, demuxer
 from ragweave.corpora.video.streams import examine
+from ragweave.models.asr import Hearer
 from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError
-from ragweave.models.hear import Hearer
 
 VERSION = 1
 """Raise it when the items of the same recording change."""
@@ -98,8 +98,8 @@ class Intake:
             path: the recording.
             base: digest of what the items of every file depend on.
         """
-        from ragweave.models.hear import hearer
-        from ragweave.models.read import ocr
+        from ragweave.models.asr import hearer
+        from ragweave.models.ocr import ocr
         from ragweave.models.settings import model_settings
 
         listens, reads = hearer(), ocr()
@@ -138,8 +138,8 @@ class Intake:
         return made_of(kind, recording.title, items, self._max_words, language=recording.language, warnings=warnings)
 
     def _perceived(self, file: File, media: Path, before: str, tell: Tell) -> tuple[Recording, list[str]]:
-        from ragweave.models.hear import hearer
-        from ragweave.models.read import ocr
+        from ragweave.models.asr import hearer
+        from ragweave.models.ocr import ocr
         from ragweave.models.settings import model_settings
 
         beside = companion(file.path, model_settings().hear_language)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from ragweave.corpora.video.perceived import Perceived
 from ragweave.corpora.video.recording import Cue
 from ragweave.corpora.video.streams import Container
+from ragweave.models.asr import Hearer
 from ragweave.models.errors import RagweaveError, SourceError
-from ragweave.models.hear import Hearer
-from ragweave.models.read import Ocr
+from ragweave.models.ocr import Ocr
 
 SHORT = 32
 """Frames of a whole recording that is too short to have as many by the clock."""

@@ -14,8 +14,8 @@ from ragweave.corpora.video.ffmpeg import Running, reading, running
 from ragweave.corpora.video.job import Decoding, Undecoded, Work
 from ragweave.corpora.video.recording import Cue, Speech
 from ragweave.corpora.video.sound import sound
+from ragweave.models.asr import Heard, Hearer, Word
 from ragweave.models.errors import SourceError
-from ragweave.models.hear import Heard, Hearer, Word
 from ragweave.models.vad import RATE, Sound, Stretch, stretches
 
 _SUBTITLE_BYTES = 64 * 2**20

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Literal, cast
 
-from ragweave.corpora.events import Event, Perceived
+from ragweave.corpora.ingest.events import Event, Perceived
 
 _EVERY = 0.25
 """Seconds between two events of one stage."""

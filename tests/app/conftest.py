@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from ragweave import api, cli
+from ragweave.app import api
 from ragweave.nodes.answer import Answer, Citation, Sentence
-
-Main = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def main(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Main:
-    """Run a command as the shell would; returns exit code, standard output and standard error."""
-    # Wide enough that what is asserted is not wrapped.
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        code = cli.main(argv)
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return call
-
 
 LIGHTHOUSE = Answer(
     question="When was it lit?",

@@ -8,7 +8,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.drawing import Edge, back_edges, layered, page, svg
+from ragweave.app.drawing import Edge, back_edges, layered, page, svg
 
 LOOP = [
     Edge("__start__", "route"),

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from ragweave import Context, aask, ask, build_agent, index
 from ragweave.models.errors import InputError
-from ragweave.testing import build_library
+from ragweave.tests.support import build_library
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "inside_another_agent.py"
 QUESTION = "When was the lamp of the lighthouse first lit?"

@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that holds the example library."""
     home = tmp_path_factory.mktemp("examples") / "home"
-    command = [sys.executable, "-m", "ragweave.cli", "index", str(EXAMPLES / "library"), "--quiet"]
+    command = [sys.executable, "-m", "ragweave.app.cli", "index", str(EXAMPLES / "library"), "--quiet"]
     subprocess.run(command, env={**os.environ, "RAGWEAVE_HOME": str(home)}, check=True)
     return home
 

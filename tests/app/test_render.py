@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from ragweave.corpora.types import Locator
-from ragweave.nodes.answer import Answer, Citation, NodeUsage, Sentence
-from ragweave.render import (
+from ragweave.app.render import (
     Flow,
     clean,
     counted,
@@ -28,6 +26,8 @@ from ragweave.render import (
     size,
     usage_line,
 )
+from ragweave.corpora.types import Locator
+from ragweave.nodes.answer import Answer, Citation, NodeUsage, Sentence
 
 
 def console(width: int = 80) -> Console:

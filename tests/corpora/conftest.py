@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import close_all
-from ragweave.corpora.readers import Readers
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.stages import prepare
+from ragweave.corpora.store.library import close_all
 from ragweave.models import embed
 
 TEXTS = {

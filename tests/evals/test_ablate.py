@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ragweave import cli
+from ragweave.app import cli
 from ragweave.evals.ablate import FULL, Bench, ablate, difference, draw, flat, frontier, public_set, rows_of, sweep
 from ragweave.evals.answers import Outcome, Question
 from ragweave.evals.off import OFF
@@ -18,7 +18,7 @@ from ragweave.graphs import agent, crag
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer, Sentence
 from ragweave.nodes.context import Context
-from ragweave.testing import build_library
+from ragweave.tests.support import build_library
 
 TEXTS = {
     "pump.md": "# Pump\n\nThe pump stands in the cellar. It was built by the Orlow company in 1987.",

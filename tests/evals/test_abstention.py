@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.library import open_library
+from ragweave.corpora.store.library import open_library
 from ragweave.evals.abstention import Told, shares, tell
 from ragweave.evals.answers import Question
 from ragweave.evals.corpus import Prepared

@@ -11,7 +11,7 @@ from ragweave.graphs.agent import build
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer, Sentence
 from ragweave.nodes.context import Context
-from ragweave.testing.library import build_library
+from ragweave.tests.support.library import build_library
 
 
 def outcome(text: str, *, cited: list[str] | None = None, **question: Any) -> Outcome:

@@ -11,7 +11,7 @@ import pytest
 
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.recency import measure
-from ragweave.testing.library import build_library
+from ragweave.tests.support.library import build_library
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "news.py"
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from ragweave.corpora import seeing
-from ragweave.corpora.ingest import index
+from ragweave.corpora.ingest.run import index, seeing
 from ragweave.corpora.types import Item
 from ragweave.evals.image_figures import _apart
 from ragweave.evals.images import (

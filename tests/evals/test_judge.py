@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ragweave import cli
+from ragweave.app import cli
 from ragweave.evals.judge import ASPECTS, CRITERIA, TRIES, Case, control, flat, judge, read_cases, rows_of
 from ragweave.evals.runner import Runner
 from ragweave.models.chat import chat, override
 from ragweave.models.errors import InputError, ModelError
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 CASES = [Case("1", "Why?", "the long good answer", "the bad one"), Case("2", "How?", "good too", "bad too", "x")]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from ragweave import cli
+from ragweave.app import cli
 from ragweave.evals.mixed_data import CLIP_WORDS, _stretches, library_rows, questions, read_asked
 from ragweave.models.errors import InputError
 

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from ragweave import cli
-from ragweave.corpora.ingest import Report, index
+from ragweave.app import cli
+from ragweave.corpora.ingest.run import Report, index
 from ragweave.corpora.types import Item
 from ragweave.evals import images, mixed_data, mixed_media
 from ragweave.evals.mixed_media import Media, media

@@ -9,7 +9,7 @@ import pytest
 from ragweave.evals.pairs import measure, read_pairs, scorer
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 ROWS = [
     {

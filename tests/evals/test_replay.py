@@ -13,13 +13,13 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Overwrite
 from typer.testing import CliRunner
 
-from ragweave import api, cli
+from ragweave.app import api, cli
 from ragweave.evals.off import OFF, WITHOUT, check_off, without
 from ragweave.evals.replay import Player, Recorder, Saved, both, decode, encode
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer, NodeUsage, Sentence
 from ragweave.nodes.context import Context
-from ragweave.testing import build_library
+from ragweave.tests.support import build_library
 
 TEXTS = {
     "pump.md": "# Pump\n\nThe pump stands in the cellar. It was built by the Orlow company in 1987.",

@@ -91,7 +91,7 @@ def test_figures_of_a_run():
 
 async def test_the_chat_classifier_asks_the_configured_model_with_the_graphs_prompt():
     from ragweave.models.chat import override
-    from ragweave.testing import ScriptedChat
+    from ragweave.tests.support import ScriptedChat
 
     model = ScriptedChat(replies=["Image."])
     with override(writer=model):

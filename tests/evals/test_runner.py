@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ragweave import cli
-from ragweave.cli_common import Stopped
+from ragweave.app import cli
+from ragweave.app.commands.common import Stopped
 from ragweave.evals.runner import Ledger, Runner
 
 UNITS = {str(n): n for n in range(6)}

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from ragweave.corpora.library import open_library
+from ragweave.corpora.store.library import open_library
 from ragweave.evals.synthesis_job import Job, read_journal, read_tasks, synthesize
 from ragweave.evals.synthesize import NEED, Settings, Task, bears, read_task, same
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.meter import Limits
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 TEXTS = {
     "mill.md": "# Tarn Mill\n\nThe Tarn Mill made paper. It was set up by Ilse Marwen in 1871.\n",

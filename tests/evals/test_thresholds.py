@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from ragweave import cli
+from ragweave.app import cli
 from ragweave.evals import thresholds
 from ragweave.evals.evaluator_data import Asked
 from ragweave.evals.pairs import read_pairs, scorer
@@ -18,7 +18,7 @@ from ragweave.evals.thresholds import Calibration, best_scores, calibrate, draw
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
 from ragweave.models.relevance import Passage, Scores
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 SCORES = st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=1, max_size=30)
 

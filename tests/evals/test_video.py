@@ -92,7 +92,7 @@ async def test_questions_are_asked_of_a_folder_with_subtitles(tmp_path: Path, ho
 
 
 async def test_moments_are_asked_for_without_their_rarest_word_and_found_again(tmp_path: Path, home: Path) -> None:
-    from ragweave.corpora.ingest import index
+    from ragweave.corpora.ingest.run import index
     from ragweave.graphs.search import graph
 
     path = tmp_path / "talk.vtt"

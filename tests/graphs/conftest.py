@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 TEXTS = {
     "observatory.md": """# Corvane Observatory

@@ -10,7 +10,7 @@ from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 pytestmark = pytest.mark.usefixtures("library")
 QUESTION = "When was the Corvane Observatory opened?"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from ragweave.api import GRAPHS, build_agent
+from ragweave.app.api import GRAPHS, build_agent
 from ragweave.graphs.agent import build, graph
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
@@ -91,7 +91,7 @@ async def test_empty_corpus_selection_is_said_in_words() -> None:
 
 
 async def test_scope_by_source_keeps_other_files_out() -> None:
-    from ragweave.corpora.library import open_library
+    from ragweave.corpora.store.library import open_library
 
     bread = next(s for s in await (await open_library()).sources() if s.path.endswith("bread.md"))
     state = await ask("When was the Corvane Observatory opened?", sources=(bread.id,))

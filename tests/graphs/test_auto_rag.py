@@ -15,7 +15,7 @@ from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
 from ragweave.nodes.dialogue import NOTHING, REMINDER, REPEATED
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 pytestmark = pytest.mark.usefixtures("library")
 QUESTION = "Who founded the firm that built the main telescope of the Corvane Observatory?"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import create_library
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import create_library
 from ragweave.graphs.agent import graph
 from ragweave.models import chat as chat_module
 from ragweave.models import chat_structured
@@ -20,7 +20,7 @@ from ragweave.models.chat import override
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
-from ragweave.testing import Fault, ScriptedServer
+from ragweave.tests.support import Fault, ScriptedServer
 
 QUESTION = "Who founded the firm that built the main telescope of the Corvane Observatory?"
 OPENED = "When was the Corvane Observatory opened?"

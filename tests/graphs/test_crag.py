@@ -9,7 +9,7 @@ from ragweave.graphs.crag import graph
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.context import Context
-from ragweave.testing.library import build_library
+from ragweave.tests.support.library import build_library
 
 pytestmark = pytest.mark.usefixtures("library")
 KNOWN = "When was the Corvane Observatory opened?"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.ingest import index
+from ragweave.corpora.ingest.run import index
 from ragweave.graphs.universal_rag import graph
 from ragweave.models import router
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
 from ragweave.nodes.context import Context
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 ITEMS: list[dict[str, Any]] = [
     {"kind": "paragraph", "title": "Lease", "text": "The lease of the flat was signed on 3 May 2019 in Tartu."},

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from ragweave.api import aask, astate, astream
-from ragweave.corpora.library import close_all
+from ragweave.app.api import aask, astate, astream
+from ragweave.corpora.store.library import close_all
 from ragweave.models.errors import ModelError
 from ragweave.nodes.context import Context
 from ragweave.nodes.judge import AT_LEAST
-from ragweave.testing import ScriptedChat
-from ragweave.testing.library import build_library
+from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.library import build_library
 
 TALK = [
     (0, "Welcome to the evening talk of the Corvane Observatory."),

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragweave.corpora import lexical
-from ragweave.corpora.catalog import Catalog
-from ragweave.corpora.rows import pack
+from ragweave.corpora.store import lexical
+from ragweave.corpora.store.catalog import Catalog
+from ragweave.corpora.store.rows import pack
+from ragweave.corpora.store.vectors import Vectors, item_of
 from ragweave.corpora.types import CORPORA
-from ragweave.corpora.vectors import Vectors, item_of
 
 KILLS = int(os.environ.get("TEST_KILLS", "10"))
 CHANGES = int(os.environ.get("TEST_CHANGES", "200"))

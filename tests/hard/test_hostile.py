@@ -13,7 +13,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hostile_packages import (
+
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.library import open_library
+from ragweave.models.errors import SourceError
+from ragweave.tests.support.hostile_packages import (
     boxes,
     flipped,
     laughs,
@@ -24,14 +30,19 @@ from hostile_packages import (
     zip_bombs,
     zip_slips,
 )
-from hostile_parts import Files
-from hostile_texts import bait, encodings, liars, long_lines, mails, names, notebooks, sparse, tables, zeros
-
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import open_library
-from ragweave.corpora.readers import Readers
-from ragweave.corpora.settings import corpora_settings
-from ragweave.models.errors import SourceError
+from ragweave.tests.support.hostile_parts import Files
+from ragweave.tests.support.hostile_texts import (
+    bait,
+    encodings,
+    liars,
+    long_lines,
+    mails,
+    names,
+    notebooks,
+    sparse,
+    tables,
+    zeros,
+)
 
 pytestmark = pytest.mark.hard
 

@@ -17,8 +17,9 @@ pytestmark = pytest.mark.hard
 WRITER = """
 import asyncio, os, sys
 from pathlib import Path
-from ragweave.corpora import events, pipeline
-from ragweave.corpora.ingest import index
+from ragweave.corpora.ingest import events
+from ragweave.corpora.ingest import pipeline
+from ragweave.corpora.ingest.run import index
 pipeline.COMMIT_CHUNKS = 100
 log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
@@ -34,7 +35,7 @@ asyncio.run(index([Path(sys.argv[1])], on_event=tell))
 
 CARER = """
 import asyncio
-from ragweave.corpora.repair import repair
+from ragweave.corpora.store.repair import repair
 print("started", flush=True)
 while True:
     done = asyncio.run(repair())

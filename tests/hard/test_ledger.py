@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragweave.corpora import commit, ledger
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import close_all
-from ragweave.corpora.readers import Readers
+from ragweave.corpora.ingest import commit, ledger
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.stages import prepare
-from ragweave.corpora.stores import stores
-from ragweave.corpora.vectors import Vectors, item_of
+from ragweave.corpora.store.library import close_all
+from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.vectors import Vectors, item_of
 
 pytestmark = pytest.mark.hard
 

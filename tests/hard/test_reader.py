@@ -12,16 +12,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.readers import Readers
-from ragweave.corpora.stages import prepare
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.ingest.stages import prepare
 
 pytestmark = pytest.mark.hard
 
 BATCH = 20
 READER = """
 import asyncio, json, sys, threading, time
-from ragweave.corpora.library import open_library
+from ragweave.corpora.store.library import open_library
 
 stop = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()

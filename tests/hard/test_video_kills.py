@@ -27,7 +27,7 @@ RUN = """
 import asyncio, sys, time
 from pathlib import Path
 if sys.argv[2] == "scripted":
-    from ragweave.models import hear
+    from ragweave.models import asr as hear
     from ragweave.models.vad import RATE, Stretch
     import ragweave.corpora.video.listen as listen
     import numpy as np
@@ -48,7 +48,7 @@ if sys.argv[2] == "scripted":
                 held, start = held[step:], start + step
     hear.hearer = lambda name=None: Scripted()
     listen.stretches = all_of_it
-from ragweave.corpora.ingest import index
+from ragweave.corpora.ingest.run import index
 report = asyncio.run(index([Path(sys.argv[1])]))
 sys.exit(3 if report.failed else 0)
 """
@@ -56,9 +56,9 @@ sys.exit(3 if report.failed else 0)
 DUMP = """
 import asyncio, json
 from dataclasses import asdict
-from ragweave.corpora.library import open_library
-from ragweave.corpora.media import Media
-from ragweave.corpora.rows import pack
+from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.rows import pack
 async def main():
     library = await open_library()
     rows, stored = [], {}

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragweave.models import see
+from ragweave.models import image_text as see
 from ragweave.models.errors import ModelError
-from ragweave.models.see import image_encoder
-from ragweave.testing.hub import ScriptedHub
+from ragweave.models.image_text import image_encoder
+from ragweave.tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.hf
 pytest.importorskip("transformers", reason="the extra hf is not installed; `make test-hf` runs these tests")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragweave import cli
+from ragweave.app import cli
 from ragweave.models import checkpoint
 
 pytestmark = pytest.mark.hf

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragweave import cli
+from ragweave.app import cli
 from ragweave.models.errors import InputError, ModelError, WeightsError
 from ragweave.nodes.dialogue import read_turn
 

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessageChunk
 
 from ragweave.graphs.agent import graph
 from ragweave.nodes.context import Context
-from ragweave.testing.library import build_library
+from ragweave.tests.support.library import build_library
 
 pytestmark = pytest.mark.llm
 

@@ -7,7 +7,7 @@ from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.models.meter import Meter
 from ragweave.prompts import captions
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 PICTURE = [b"\xff\xd8one"]
 

@@ -19,7 +19,7 @@ from ragweave.models.chat import Chat, chat, override
 from ragweave.models.chat_cache import reply_cache
 from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient
 from ragweave.models.meter import Limits, Meter
-from ragweave.testing import ScriptedChat, UnexpectedModelCall
+from ragweave.tests.support import ScriptedChat, UnexpectedModelCall
 
 ASK = [("system", "Be brief."), ("user", "Capital of France?")]
 

@@ -15,7 +15,7 @@ from ragweave.models.chat import Chat, chat
 from ragweave.models.errors import BudgetSpent, ModelError, ModelTransient
 from ragweave.models.meter import Limits, Meter
 from ragweave.models.settings import model_settings
-from ragweave.testing import Fault, ScriptedServer
+from ragweave.tests.support import Fault, ScriptedServer
 
 ASK = [("system", "Be brief."), ("user", "Capital of France?")]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ragweave.models import embed
 from ragweave.models.embed import PrefixedEncoder, encoder, habits, normalise
 from ragweave.models.errors import MissingExtra, ModelError
-from ragweave.testing import ScriptedServer
+from ragweave.tests.support import ScriptedServer
 
 
 def test_the_embedded_encoder_puts_like_meaning_close() -> None:

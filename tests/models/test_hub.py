@@ -9,7 +9,7 @@ import pytest
 from ragweave.models import hub as module
 from ragweave.models.errors import WeightsError
 from ragweave.models.hub import Remote, download
-from ragweave.testing import ScriptedHub
+from ragweave.tests.support import ScriptedHub
 
 DATA = random.Random(7).randbytes(3_000_000)
 

@@ -13,7 +13,7 @@ from langchain_core.outputs import ChatGenerationChunk
 from ragweave.models.chat import chat, override
 from ragweave.models.errors import BudgetSpent
 from ragweave.models.meter import Limits, Meter, Spend
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 
 def spend(

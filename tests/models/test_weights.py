@@ -9,7 +9,7 @@ import pytest
 from ragweave.models import hub as hub_module
 from ragweave.models import weights
 from ragweave.models.errors import InputError, WeightsError
-from ragweave.testing import ScriptedHub
+from ragweave.tests.support import ScriptedHub
 
 GGUF = b"GGUF" + random.Random(1).randbytes(200_000)
 TOKENIZER = b'{"tokens": []}'

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.catalog import LibraryRow
+from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.types import Item
 from ragweave.nodes.context import Context
 

@@ -11,7 +11,7 @@ from ragweave.nodes.answer import Citation, Sentence
 from ragweave.nodes.check import check, searched, verify
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Strip
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 EVIDENCE = "The telescope was built by Ada Ostrander for Jo Halden in 1889."
 SWAPPED = "The telescope was built by Jo Halden for Ada Ostrander in 1889."

@@ -7,7 +7,7 @@ import pytest
 from ragweave.nodes.context import Context
 from ragweave.nodes.elsewhere import elsewhere
 from ragweave.nodes.state import State
-from ragweave.testing import build_library
+from ragweave.tests.support import build_library
 
 ALL = ["paragraph", "document", "image", "clip", "video"]
 
@@ -46,7 +46,7 @@ def test_a_graph_without_a_router_has_searched_what_it_searches() -> None:
 
 
 async def test_a_question_that_was_sent_to_the_wrong_corpus_is_asked_of_the_others(tmp_path: Any, home: Any) -> None:
-    from ragweave.api import astate
+    from ragweave.app.api import astate
 
     talk = (
         "WEBVTT\n\n00:00:05.000 --> 00:00:14.000\nThe boat inside is called Petrel, and she has been launched "

@@ -10,7 +10,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.models.chat import chat, override
 from ragweave.models.meter import Meter
 from ragweave.nodes.entities import extract, extractor, summarise
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 FIRST = "entity | Ada | person | She looked.\nrelation | Ada | Pell | lived in | 3"
 MORE = "entity | Pell | place | A town."

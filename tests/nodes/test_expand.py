@@ -12,7 +12,7 @@ from ragweave.models.text import words
 from ragweave.nodes.context import Context
 from ragweave.nodes.expand import Rewrites, clauses, clean, expand, keyword_form
 from ragweave.prompts import load
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 QUERY = "How does version v2.0 store vectors?"
 FOUR = ["vector files of v2.0", "storage format in v2.0", "where embeddings lie on disk", "index file layout"]

@@ -11,7 +11,7 @@ from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer, Citation
 from ragweave.nodes.context import Context
 from ragweave.nodes.frame import _resolve
-from ragweave.testing import build_library
+from ragweave.tests.support import build_library
 
 LAST = Answer(
     question="Who founded the Corvane Observatory?",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragweave.corpora.library import Library, open_library, set_ageing
+from ragweave.corpora.store.library import Library, open_library, set_ageing
 from ragweave.corpora.types import Item
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.library import open_library
+from ragweave.corpora.store.library import open_library
 from ragweave.graphs.rag_fusion import graph
 from ragweave.models.errors import InputError
 from ragweave.nodes.context import Context

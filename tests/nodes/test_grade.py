@@ -19,7 +19,7 @@ from ragweave.nodes.context import Context
 from ragweave.nodes.evaluators import Verdicts, strip_judge, thresholds
 from ragweave.nodes.grade import after_grade, grade, verdict
 from ragweave.nodes.state import Action, Evidence, State
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 PAPER = {"popqa": (0.59, -0.99), "pubhealth": (0.5, -0.91), "arc": (0.5, -0.91), "biography": (0.95, -0.91)}
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from ragweave.api import astate
+from ragweave.app.api import astate
 from ragweave.corpora.types import Item
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.nodes import look as looking
 from ragweave.nodes.context import Context
 from ragweave.nodes.look import frames
-from ragweave.testing import ScriptedChat
-from ragweave.testing.frames import add_frames
-from ragweave.testing.library import build_library
+from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.frames import add_frames
+from ragweave.tests.support.library import build_library
 
 TALK = """WEBVTT
 

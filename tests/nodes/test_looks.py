@@ -11,17 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from ragweave.api import astate
-from ragweave.corpora import seeing
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import open_library
-from ragweave.corpora.seeing import UNRELATED, deviations
+from ragweave.app.api import astate
+from ragweave.corpora.ingest.run import index, seeing
+from ragweave.corpora.ingest.seeing import UNRELATED, deviations
+from ragweave.corpora.store.library import open_library
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.nodes import pictures
 from ragweave.nodes.context import Context
 from ragweave.nodes.looks import SPREAD, by_look, joined
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 SCALE = st.floats(-1, 1)
 SHARE = st.floats(0, 1)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave import api
+from ragweave.app import api
 from ragweave.models.chat import override
 from ragweave.nodes.context import Context
 from ragweave.nodes.options import options_of
-from ragweave.testing import ScriptedChat, build_library
+from ragweave.tests.support import ScriptedChat, build_library
 
 
 @pytest.mark.parametrize(

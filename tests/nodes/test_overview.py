@@ -11,7 +11,7 @@ from ragweave.corpora.video.overview import Overview
 from ragweave.models.chat import chat, override
 from ragweave.models.meter import Meter
 from ragweave.nodes.overview import sum_up, summariser
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 
 async def summed(*replies: str) -> Overview | None:

@@ -10,22 +10,21 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from ragweave.api import astate
-from ragweave.corpora import seeing
-from ragweave.corpora.ingest import index
-from ragweave.corpora.media import Media
-from ragweave.corpora.readers import Readers
-from ragweave.corpora.stages import prepare
-from ragweave.corpora.stores import stores
+from ragweave.app.api import astate
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.ingest.run import index, seeing
+from ragweave.corpora.ingest.stages import prepare
+from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
-from ragweave.models.read import Line
+from ragweave.models.ocr import Line
 from ragweave.nodes import pictures
 from ragweave.nodes.context import Context
 from ragweave.nodes.fuse import collapse, fused, with_pictures
 from ragweave.nodes.state import RankedList
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 NOTE = """# Harbour
 

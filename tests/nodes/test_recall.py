@@ -9,7 +9,7 @@ from ragweave.models.chat import override
 from ragweave.nodes.context import Context
 from ragweave.nodes.recall import TITLE, recall
 from ragweave.nodes.state import State
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 STATE: State = {"question": "Who founded it?", "query": "founder", "hop": 2, "recalls": 1, "turn": "0123456789ab"}
 

@@ -14,7 +14,7 @@ from ragweave.nodes import run as runs
 from ragweave.nodes.context import Context
 from ragweave.nodes.route import ENSEMBLE_AT, route
 from ragweave.nodes.state import State
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 HELD = {"paragraph": 9, "document": 4, "image": 3, "clip": 0, "video": 0}
 EVERYTHING = ["paragraph", "document", "image"]

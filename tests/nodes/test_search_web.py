@@ -17,7 +17,7 @@ from ragweave.models.chat import override
 from ragweave.nodes.origins import inert
 from ragweave.nodes.search_web import search_web
 from ragweave.nodes.state import State
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 pytestmark = pytest.mark.usefixtures("shelf")
 QUESTION = "Who repaired the harbour crane of Vellmouth in 1967?"

@@ -14,13 +14,13 @@ from pathlib import Path
 from ragweave.corpora.types import CORPORA, LABELS
 assert CORPORA[-1] == LABELS[-1] == "table"
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import open_library
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import open_library
 from ragweave.evals.data import read_routed
 from ragweave.graphs.universal_rag import graph
 from ragweave.models.chat import override
 from ragweave.nodes.context import Context
-from ragweave.testing import ScriptedChat
+from ragweave.tests.support import ScriptedChat
 
 folder = Path(sys.argv[1])
 rows = [

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.testing.server import Received, ScriptedServer
+from ragweave.tests.support.server import Received, ScriptedServer
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HERE = Path(__file__).resolve().parent
@@ -76,7 +76,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             "PYTHONUNBUFFERED": "1",
         }
         subprocess.run([sys.executable, str(HERE / "stage.py"), str(home), str(folder / "made")], env=env, check=True)
-        command = [sys.executable, "-m", "ragweave.cli", "serve", "--port", "0", "--log", "none"]
+        command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none"]
         process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True, cwd=folder)
         try:
             assert process.stdout is not None

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.stores import stores
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Locator
 from ragweave.nodes.answer import Answer, Citation, Sentence
 from ragweave.serve.opening import answer_with_openings

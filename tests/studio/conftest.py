@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ragweave.testing import build_library
+from ragweave.tests.support import build_library
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _PATIENCE = 180

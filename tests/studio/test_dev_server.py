@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ragweave.api import GRAPHS
+from ragweave.app.api import GRAPHS
 
 pytestmark = pytest.mark.studio
 

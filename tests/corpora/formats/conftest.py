@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from zips import zip_bytes
+
+from ragweave.tests.support.zips import zip_bytes
 
 Run = tuple[float, float, float, str, str]
 """One piece of text on a page: x, y, size, font (F1 regular, F2 bold), text."""

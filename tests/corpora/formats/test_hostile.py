@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ragweave.corpora.formats import KINDS, archive, parse
-from ragweave.corpora.probe import probe
-from ragweave.corpora.split import documents, paragraphs
+from ragweave.corpora.ingest.probe import probe
+from ragweave.corpora.ingest.split import documents, paragraphs
 from ragweave.models.errors import SourceError
 
 Write = Callable[[str, str | bytes], Path]

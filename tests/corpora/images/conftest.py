@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ragweave.models import read as read_module
-from ragweave.models.read import Line
+from ragweave.models import ocr as read_module
+from ragweave.models.ocr import Line
 
 
 class Painted:

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from ragweave import api
-from ragweave.captioning import captioner
-from ragweave.cli_picture import told_of
-from ragweave.corpora.events import Report
+from ragweave.app import api
+from ragweave.app.captioning import captioner
+from ragweave.app.commands.picture import told_of
 from ragweave.corpora.images.captions import GIVE_UP
 from ragweave.corpora.images.count import pictures_in
 from ragweave.corpora.images.texts import part, with_caption
-from ragweave.corpora.library import open_library
+from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.stores import stores
+from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item, Span
 from ragweave.corpora.video.estimate import estimate
 from ragweave.models.settings import model_settings
-from ragweave.testing import Fault, ScriptedServer
+from ragweave.tests.support import Fault, ScriptedServer
 from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
 
 COLOURS = {"red": RED, "green": GREEN, "blue": BLUE}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ragweave.corpora.stages import prepare
+from ragweave.corpora.ingest.stages import prepare
 from ragweave.models.errors import MissingExtra, SourceError
 from tests.corpora.images.conftest import BLACK, BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
 

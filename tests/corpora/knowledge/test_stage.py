@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from ragweave.corpora.bundle import export_library
-from ragweave.corpora.ingest import index
+from ragweave.corpora.ingest.run import index
 from ragweave.corpora.knowledge import extractor, store, view
 from ragweave.corpora.knowledge.extractor import Extractor
 from ragweave.corpora.knowledge.facts import Entity, Relation
 from ragweave.corpora.knowledge.search import ngrams, search
 from ragweave.corpora.knowledge.small import extract
-from ragweave.corpora.library import delete_library, open_library
-from ragweave.corpora.schema import aliases, mentions, relations
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.spaces import entity_space, name_of
-from ragweave.corpora.stores import stores
-from ragweave.corpora.unbundle import import_library
+from ragweave.corpora.store.bundle import export_library
+from ragweave.corpora.store.library import delete_library, open_library
+from ragweave.corpora.store.schema import aliases, mentions, relations
+from ragweave.corpora.store.spaces import entity_space, name_of
+from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.unbundle import import_library
 from ragweave.models.embed import encoder
 from ragweave.models.errors import ModelError, ModelTransient
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ragweave.corpora.video.ffmpeg import binary
-from ragweave.models.hear import Heard, Word
+from ragweave.models.asr import Heard, Word
 from ragweave.models.vad import RATE, Sound, Stretch
 
 Film = Callable[..., Path]
@@ -80,7 +80,7 @@ def hears(monkeypatch: pytest.MonkeyPatch) -> Callable[[ScriptedHearer | None], 
     """Set what hears, and take every ten seconds of sound for speech."""
 
     def use(hearer: ScriptedHearer | None) -> None:
-        monkeypatch.setattr("ragweave.models.hear.hearer", lambda name=None: hearer)
+        monkeypatch.setattr("ragweave.models.asr.hearer", lambda name=None: hearer)
         monkeypatch.setattr("ragweave.corpora.video.listen.stretches", _all_of_it)
 
     return use

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ragweave.corpora.events import Report
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import open_library
-from ragweave.corpora.media import Media
+from ragweave.corpora.ingest.events import Report
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
 from ragweave.models.vad import stretches
 from tests.corpora.video.conftest import Film, ScriptedHearer
@@ -192,7 +192,7 @@ async def test_a_film_of_two_pictures_and_subtitles_is_taken_in(data_dir: Path) 
 
 async def test_silence_and_music_are_no_speech_and_no_fault(film: Film, monkeypatch: pytest.MonkeyPatch) -> None:
     hearer = ScriptedHearer("false words")
-    monkeypatch.setattr("ragweave.models.hear.hearer", lambda name=None: hearer)
+    monkeypatch.setattr("ragweave.models.asr.hearer", lambda name=None: hearer)
     film("silence.mp4", 6, sound="anullsrc=sample_rate=16000")
     chord = "aevalsrc='0.2*sin(2*PI*262*t)+0.2*sin(2*PI*330*t)+0.2*sin(2*PI*392*t*(1+0.01*sin(9*t)))':sample_rate=16000"
     path = film("music.wav", 6, picture=False, sound=chord)
@@ -243,7 +243,7 @@ async def test_broken_subtitles_are_told_and_not_used(film: Film) -> None:
 async def test_a_hearer_that_is_down_costs_the_film_its_turn_and_no_other(
     film: Film, hears: Callable[[ScriptedHearer | None], None]
 ) -> None:
-    from ragweave.models.hear_api import Endpoint
+    from ragweave.models.asr_api import Endpoint
 
     hears(Endpoint("m", "http://127.0.0.1:1/v1"))  # type: ignore[arg-type]
     path = film(seconds=4)
@@ -261,7 +261,7 @@ def test_no_speech_is_found_in_random_bytes() -> None:
 async def test_a_film_that_cannot_be_taken_in_for_now_stays_as_it_was(
     film: Film, hears: Callable[[ScriptedHearer | None], None]
 ) -> None:
-    from ragweave.models.hear_api import Endpoint
+    from ragweave.models.asr_api import Endpoint
 
     hears(ScriptedHearer("words"))
     path = film(seconds=4)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import open_library
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import open_library
 from ragweave.corpora.video.captions import Captioner
 from ragweave.models.errors import ModelError
 from tests.corpora.video.conftest import Film

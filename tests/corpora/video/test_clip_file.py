@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ragweave.cli import app
-from ragweave.corpora.ingest import index
+from ragweave.app.cli import app
+from ragweave.corpora.ingest.run import index
 from ragweave.corpora.video.clip_file import cut_clip
 from ragweave.corpora.video.streams import examine
 from ragweave.models.errors import InputError, SourceError

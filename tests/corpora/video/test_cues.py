@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.probe import probe
+from ragweave.corpora.ingest.probe import probe
 from ragweave.corpora.video.cues import is_transcript, read_transcript, timed_cues
 from ragweave.models.errors import SourceError
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.corpora.ingest import index
+from ragweave.corpora.ingest.run import index
 from ragweave.corpora.video.captions import Captioner
 from ragweave.corpora.video.estimate import estimate
 from ragweave.models.settings import model_settings

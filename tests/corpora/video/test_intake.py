@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.corpora.events import Perceived as PerceivedEvent
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import open_library
-from ragweave.corpora.media import Media
+from ragweave.corpora.ingest.events import Perceived as PerceivedEvent
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.chunks import chunks_of
 from ragweave.corpora.video.intake import companion, subtitles_of_others
@@ -220,7 +220,7 @@ async def test_without_the_extra_a_film_is_named_and_its_transcript_is_indexed(
     path = film(seconds=4)
     path.with_suffix(".vtt").write_text(VTT)
     monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
-    monkeypatch.setattr("ragweave.corpora.ingest.installed", lambda: False)
+    monkeypatch.setattr("ragweave.corpora.ingest.run.installed", lambda: False)
     report = await index([path.parent])
     assert report.indexed == 1
     [(failed, why)] = report.failed

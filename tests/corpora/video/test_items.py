@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.rows import pack, unpack
+from ragweave.corpora.store.rows import pack, unpack
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.chunks import chunks_of
 from ragweave.corpora.video.items import items_of, utterances

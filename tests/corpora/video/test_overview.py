@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from ragweave.corpora.ingest import index
-from ragweave.corpora.library import open_library
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.overview import SHOWN, Overview, Summariser, use, words_of
 from ragweave.corpora.video.recording import Cue, Recording

@@ -1,0 +1,164 @@
+"""`ragweave export`, `import` and `reembed`, and what `doctor --repair` does: the care of libraries."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragweave.app.commands.common import (
+    EXIT_ERROR,
+    JsonOption,
+    LibraryOption,
+    complain,
+    console,
+    in_words,
+    library_name,
+    print_json,
+    run,
+)
+from ragweave.models.errors import RagweaveError
+
+if TYPE_CHECKING:
+    from ragweave.corpora.store.bundle import Bundle
+    from ragweave.corpora.store.repair import Health, Repaired
+
+_LINES = {
+    "vectors_without_item": "vectors without an item",
+    "items_without_vectors": "items without vectors",
+    "words_without_item": "rows of the word index without an item",
+    "items_without_words": "items that the word index lacks",
+    "sources_without_items": "sources without items (the next `ragweave index` reads them)",
+    "unfinished": "sources that an interrupted run left",
+    "wrong_dimension": "corpora with vectors of a wrong length",
+    "media_without_source": "sources that are gone and have left pictures",
+    "items_without_media": "items whose stored picture is missing",
+    "stray_collections": "collections that belong to nothing",
+}
+
+
+def export_library(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, for example notes.ragweave.")],
+    library: LibraryOption = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite the file.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a library into one file that another machine opens without embedding anything."""
+    from ragweave.corpora.store.bundle import export_library
+
+    _tell("Wrote", run(export_library(library_name(library), file, overwrite=force)), as_json)
+
+
+def import_library(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File that `ragweave export` wrote.")],
+    library: Annotated[
+        str, typer.Option("--library", "-l", metavar="NAME", help="Name of the new library; default: the one it had.")
+    ] = "",
+    files: Annotated[
+        Path | None, typer.Option("--files", metavar="FOLDER", help="Where the files lie on this machine, if they do.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a library of a file that `ragweave export` wrote.
+
+    The file is checked before anything is written. Take one only from where you trust: its digest shows that it is
+    whole, not who wrote it.
+    """
+    from ragweave.corpora.store.unbundle import import_library
+
+    _tell("Opened", run(import_library(file, library, files=files)), as_json)
+
+
+def reembed(
+    embed: Annotated[str, typer.Option("--embed", metavar="NAME", help="Encoder, as RAGWEAVE_EMBED names it.")],
+    library: LibraryOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a library the vectors of another encoder, without reading a file again.
+
+    The old vectors serve until the new ones are complete and verified. Stopped, it is continued by the same command.
+    """
+    from ragweave.app.render import counted, duration
+    from ragweave.corpora.store.rebuild import Progress, reembed
+
+    err = console(stderr=True)
+    with err.status("Embedding ...") as status:
+
+        def show(progress: Progress) -> None:
+            status.update(f"Embedding ... {progress.done:,} of {counted(progress.total, 'item')}")
+
+        done = run(
+            reembed(library_name(library), embed, on_progress=show),
+            stopped="The library is as it was; the same command goes on where this one ended.",
+        )
+    if as_json:
+        print_json(asdict(done))
+        return
+    console().print(
+        f"Library {done.library} now has the encoder {done.after}: {counted(done.vectors, 'vector')}, "
+        f"{done.embedded:,} of them made in {duration(done.seconds)}.\nSet RAGWEAVE_EMBED={embed} to use it.",
+        soft_wrap=True,
+    )
+
+
+def repair_all(library: str | None, as_json: bool) -> None:
+    """Repair one library, or all, and print what was found and what is left; exit code 2 where something is left."""
+    from ragweave.corpora.store.library import list_libraries
+    from ragweave.corpora.store.repair import repair
+
+    async def work() -> tuple[list[Repaired], list[RagweaveError]]:
+        done: list[Repaired] = []
+        failed: list[RagweaveError] = []
+        for name in [library] if library else await list_libraries():
+            try:
+                done.append(await repair(name))
+            except RagweaveError as error:
+                failed.append(error)
+        return done, failed
+
+    done, failed = run(work())
+    if as_json:
+        print_json([asdict(d) for d in done])
+    else:
+        for one in done:
+            _print_repaired(one)
+        if not done and not failed:
+            typer.echo("There is no library yet, and nothing to repair.")
+    for error in failed:
+        complain(in_words(error))
+    if failed or not all(d.after.sound for d in done):
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _print_repaired(one: Repaired) -> None:
+    from ragweave.app.render import clean, duration, size
+
+    out = console()
+    state = "sound" if one.before.sound else "repaired" if one.after.sound else "NOT SOUND"
+    out.print(f"Library {clean(one.library)}: {state}, in {duration(one.seconds)}", style="bold", soft_wrap=True)
+    for field, words in _LINES.items():
+        before, after = _count(one.before, field), _count(one.after, field)
+        if before or after:
+            out.print(f"  {words}: {before} before, {after} now", soft_wrap=True)
+    if one.after.unchecked:
+        out.print(f"  missing vectors were not looked for: {clean(one.after.unchecked)}", soft_wrap=True)
+    out.print(f"  free disk: {size(one.before.free)} before, {size(one.after.free)} now", soft_wrap=True)
+
+
+def _count(health: Health, field: str) -> int:
+    return int(getattr(health, field))
+
+
+def _tell(verb: str, bundle: Bundle, as_json: bool) -> None:
+    from ragweave.app.render import clean, counted
+
+    if as_json:
+        facts: dict[str, Any] = {**asdict(bundle), "path": str(bundle.path)}
+        print_json(facts)
+        return
+    held = f"{counted(bundle.sources, 'source')}, {counted(bundle.items, 'item')}, {counted(bundle.vectors, 'vector')}"
+    out = console()
+    out.print(f"{verb} library {clean(bundle.library)}: {held} of {clean(bundle.encoder)}.", soft_wrap=True)
+    out.print(f"{clean(str(bundle.path))}\nsha256 of its manifest: {bundle.sha256}", soft_wrap=True)

@@ -1,0 +1,160 @@
+"""What the commands share: consoles, exit codes, the log, running a coroutine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ragweave.models.errors import RagweaveError
+
+EXIT_UNEXPECTED = 1
+EXIT_ERROR = 2
+EXIT_ABSTAINED = 3
+EXIT_STOPPED = 130
+
+P = ParamSpec("P")
+T = TypeVar("T")
+logger = logging.getLogger("ragweave")
+
+LibraryOption = Annotated[
+    str | None, typer.Option("--library", "-l", metavar="NAME", help="Library; default: that of RAGWEAVE_LIBRARY.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+class _HomeLog(logging.Handler):
+    """Writes to `ragweave.log` in the home, which is created only when there is something to write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._file: logging.FileHandler | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record; a home that cannot be named or written to costs the record, not the command."""
+        try:
+            if self._file is None:
+                log_file().parent.mkdir(parents=True, exist_ok=True)
+                self._file = logging.FileHandler(log_file(), encoding="utf-8")
+                self._file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+            self._file.emit(record)
+        except (OSError, ValueError):
+            return
+
+
+def log_file() -> Path:
+    """Return the path of the log."""
+    from ragweave.corpora.settings import corpora_settings
+
+    return Path(corpora_settings().home) / "ragweave.log"
+
+
+def set_up_logging(debug: bool) -> None:
+    """Send warnings to the log in the home; with `debug` everything of Ragweave goes to stderr as well."""
+    root = logging.getLogger()
+    for old in [h for h in root.handlers if isinstance(h, _HomeLog) or h.get_name() == "ragweave-debug"]:
+        root.removeHandler(old)
+    root.addHandler(_HomeLog())
+    logger.setLevel(logging.DEBUG if debug else logging.WARNING)
+    if debug:
+        shown = logging.StreamHandler(sys.stderr)
+        shown.set_name("ragweave-debug")
+        shown.setFormatter(logging.Formatter("%(relativeCreated)7d ms %(name)s: %(message)s"))
+        root.addHandler(shown)
+
+
+def debugging() -> bool:
+    """Say whether the command runs with `--debug`."""
+    return logger.isEnabledFor(logging.DEBUG)
+
+
+def in_words(error: RagweaveError) -> str:
+    """Write an error and its remedy as one sentence."""
+    return "; ".join(filter(None, (error.what, error.remedy))) + "."
+
+
+def complain(message: str) -> None:
+    """Print one line on stderr."""
+    typer.echo(f"error: {' '.join(message.split())}", err=True)
+
+
+def settings_problem(error: Exception) -> str:
+    """Return what is wrong with a variable, where the error is that a settings model refused it; else nothing."""
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError) or not error.title.endswith("Settings"):
+        return ""
+    first = error.errors()[0]
+    name = "_".join(str(part) for part in first["loc"]).upper()
+    name = name if name.startswith("RAGWEAVE_") else f"RAGWEAVE_{name}"
+    why = first["msg"].removeprefix("Value error, ")
+    return f"{name} cannot be used: {why}. Correct it in the environment or in .env."
+
+
+def unexpected(error: Exception) -> str:
+    """Log an error nobody foresaw, and say where its traceback is."""
+    logger.error("unexpected error", exc_info=error)
+    what = f"something unexpected went wrong ({type(error).__name__}: {str(error)[:200]})"
+    if debugging():
+        return f"{what}."
+    return f"{what}. The traceback is in {log_file()}; `ragweave --debug ...` shows it at once."
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console that neither highlights nor reads markup: what it prints was written by others."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+class Stopped(Exception):
+    """The person at the keyboard stopped the command; carries what to know about it."""
+
+
+def call(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+    """Do something that blocks.
+
+    Raises:
+        Stopped: on Ctrl-C.
+    """
+    try:
+        return work(*args, **options)
+    except KeyboardInterrupt:
+        raise Stopped from None
+
+
+def run(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
+    """Run a coroutine to its end.
+
+    Args:
+        work: the coroutine.
+        stopped: what to say where it is stopped.
+
+    Raises:
+        Stopped: on Ctrl-C.
+    """
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt:
+        raise Stopped(stopped) from None
+
+
+def library_name(given: str | None) -> str:
+    """Return the library to use."""
+    from ragweave.app.settings import app_settings
+
+    return given or app_settings().library
+
+
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON, other scripts as they are."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))

@@ -1,0 +1,220 @@
+"""`ragweave index`: read files and folders into a library, showing what happens to each file."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragweave.app.commands.common import (
+    EXIT_ERROR,
+    JsonOption,
+    LibraryOption,
+    complain,
+    console,
+    in_words,
+    library_name,
+    print_json,
+    run,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+
+    from ragweave.corpora.ingest.events import Event, Report
+
+_VERBS = {"read": "reading", "embed": "embedding", "commit": "storing"}
+_SENSES = {"look": "looking", "hear": "hearing", "caption": "captioning"}
+_ROWS = 4
+"""Files shown at work at the same time."""
+_LISTED = 20
+"""Paths listed under one heading of the summary, before `and ... more`."""
+
+
+def index(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS", help="Files and folders.")],
+    library: LibraryOption = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    as_json: JsonOption = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on, and index whatever changes.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and do nothing.")] = False,
+) -> None:
+    """Read files and folders into a library.
+
+    The next time only what has changed is read. What .gitignore and .ragweaveignore name, hidden files and files that
+    look like secrets are left out. Files that cannot be read are listed with the reason, and the rest goes on; exit
+    code 2 if none could be read.
+    """
+    if estimate:
+        from ragweave.app.commands.estimate import show
+
+        show(paths, library_name(library), as_json=as_json)
+        return
+    if watch:
+        _watch(paths, library_name(library), quiet=quiet, as_json=as_json)
+        return
+    from ragweave.app import api
+
+    watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
+    with watcher:
+        report = run(
+            api.aindex(paths, library_name(library), on_event=watcher.event),
+            stopped="What was stored stays; the same command goes on where this one ended.",
+        )
+    if as_json:
+        print_json(asdict(report))
+    elif not quiet:
+        print_report(console(), report, watcher.changed, watcher.removed)
+    if report.failed and not (report.indexed or report.unchanged or report.linked):
+        if quiet:
+            typer.echo(f"error: {report.failed[0][1]}", err=True)
+        raise typer.Exit(EXIT_ERROR)
+
+
+def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -> None:
+    """Keep the library up to date until Ctrl-C; with `as_json` one line of JSON per run."""
+    from ragweave.app.captioning import at_indexing
+    from ragweave.corpora.ingest.watch import watch
+
+    def told(report: Report) -> None:
+        if as_json:
+            typer.echo(json.dumps(asdict(report), ensure_ascii=False))
+        elif not quiet:
+            print_report(console(), report, (), ())
+
+    run(
+        watch(
+            paths,
+            library,
+            on_report=told,
+            on_error=lambda error: complain(in_words(error)),
+            captioner=at_indexing(),
+        ),
+        stopped="What was indexed stays.",
+    )
+
+
+class Watcher:
+    """Follows a run: a bar over all files, how many are in each stage, some of them by name; and what has changed."""
+
+    def __init__(self, err: Console, *, shown: bool) -> None:
+        self.changed: list[str] = []
+        self.removed: list[str] = []
+        self._at: dict[str, str] = {}
+        self._sensed: dict[tuple[str, str], tuple[float, float, float]] = {}
+        self._words, self._total, self._finished = "Looking for files ...", 0, 0
+        self._live: Live | None = None
+        if shown and err.is_terminal:
+            from rich.live import Live
+
+            self._live = Live(console=err, transient=True, get_renderable=self._picture, refresh_per_second=6)
+
+    def __enter__(self) -> Watcher:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._live:
+            self._live.stop()
+
+    def event(self, event: Event) -> None:
+        """Take note of one event of the run."""
+        from ragweave.corpora.ingest import events
+
+        match event:
+            case events.Waiting(holder=holder):
+                self._words = f"Waiting for another run to finish ({holder}) ..."
+            case events.Started(total=total):
+                self._words, self._total = "", total
+            case events.Staged(path=path, stage=stage):
+                self._at[path] = _VERBS[stage]
+                self._perceived(path)
+            case events.Perceived(path=path, stage=stage, done=done, total=total, left=left):
+                self._sensed[path, stage] = (done, total, left)
+            case events.Done(path=path) | events.Linked(path=path):
+                self.changed.append(path)
+                self._finish(path)
+            case events.Unchanged(path=path) | events.Failed(path=path):
+                self._finish(path)
+            case events.Extracted(done=done, total=total):
+                self._words = f"Finding names and what stands with them: {done} of {total} stretches ..."
+            case events.Captioned(done=done, total=total):
+                self._words = f"Describing pictures: {done} of {total} ..."
+            case events.Removed(path=path):
+                self.removed.append(path)
+            case _:
+                pass
+
+    def _finish(self, path: str) -> None:
+        self._at.pop(path, None)
+        self._perceived(path)
+        self._finished += 1
+
+    def _perceived(self, path: str) -> None:
+        self._sensed = {key: value for key, value in self._sensed.items() if key[0] != path}
+
+    def _picture(self) -> RenderableType:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        from ragweave.app.render import clean, duration, short_path
+
+        if self._words:
+            return Text(clean(self._words))
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row("Files", ProgressBar(self._total, self._finished, width=40), f"{self._finished}/{self._total}")
+        counts = Counter(self._at.values())
+        stages = " · ".join(f"{verb} {counts[verb]}" for verb in _VERBS.values() if counts[verb])
+        # The last to enter a stage are the ones at work; the others wait for their batch.
+        latest = list(self._at.items())[-_ROWS:]
+        rows = [Text(f"  {verb:<9} {short_path(path)}", no_wrap=True, overflow="ellipsis") for path, verb in latest]
+        senses = Table.grid(padding=(0, 1))
+        for (path, stage), (done, total, left) in self._sensed.items():
+            share = f"{100 * done / total if total else 0:.0f} %"
+            ahead = f"{duration(left)} left" if left else ""
+            name = Text(f"  {_SENSES[stage]:<10} {short_path(path)}", no_wrap=True, overflow="ellipsis")
+            senses.add_row(name, ProgressBar(total, done, width=20), share, ahead)
+        return Group(bar, Text(stages, style="dim"), *rows, senses)
+
+
+def print_report(out: Console, report: Report, changed: Sequence[str], removed: Sequence[str]) -> None:
+    """Print what a run did: counts first, then what changed, what was left out and what failed, with reasons."""
+    from ragweave.app.render import clean, counted, duration, listed, short_path
+
+    counts = [
+        (report.indexed, "read"),
+        (report.unchanged, "unchanged"),
+        (report.linked, "known under another name"),
+        (report.removed, "gone and forgotten"),
+        (len(report.failed), "failed"),
+    ]
+    told = listed(f"{n:,} {word}" for n, word in counts if n) or "nothing to do"
+    out.print(f"Library {report.library}: {counted(report.files, 'file')}, {told}.", soft_wrap=True)
+    if report.indexed:
+        out.print(f"{counted(report.items, 'item')} to find, made in {duration(report.seconds)}.")
+    if report.captioned:
+        out.print(f"{counted(report.captioned, 'picture')} described by the vision model.")
+    _list(out, "Read", [short_path(p) for p in changed])
+    _list(out, "Gone and forgotten", [short_path(p) for p in removed])
+    _list(out, "Left out", [f"{short_path(p)}: {clean(why)}" for p, why in report.skipped])
+    _list(out, "Failed", [f"{short_path(p)}: {clean(why)}" for p, why in report.failed], style="red")
+    _list(out, "Not done", [clean(note) for note in report.notes], style="yellow")
+
+
+def _list(out: Console, title: str, lines: Sequence[str], style: str = "") -> None:
+    if not lines:
+        return
+    out.print(f"{title}:", style="bold")
+    for line in lines[:_LISTED]:
+        out.print(f"  {line}", style=style or None, soft_wrap=True)
+    if len(lines) > _LISTED:
+        out.print(f"  and {len(lines) - _LISTED:,} more (--json lists all)")

@@ -1,0 +1,99 @@
+"""`ragweave keys`: make, list and revoke the API keys of the server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragweave.app.commands.common import JsonOption, console, print_json, run
+
+if TYPE_CHECKING:
+    from ragweave.serve.keys import Keys
+
+keys = typer.Typer(help="Make, list or revoke API keys of the server.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@keys.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What the key is for, such as the name of a chat app.")],
+    library: Annotated[
+        list[str] | None, typer.Option("--library", "-l", metavar="NAME", help="Library it opens; may be repeated.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Open all libraries, and allow to make and delete them.")
+    ] = False,
+) -> None:
+    """Make a key and print it once; only its hash is kept.
+
+    From the first key on, every request to the server needs one.
+    """
+    from ragweave.models.errors import InputError
+
+    if bool(library) == everything:
+        raise InputError("a key opens some libraries or all", "give --library NAME, or --all")
+    ids = None if everything else run(_ids(library or []))
+    key, secret = _keys().create(name, ids)
+    typer.echo(secret)
+    opens = "all libraries" if everything else "library " + ", ".join(library or [])
+    typer.echo(f"Key {key.id} opens {opens}. It is shown only now; keep it.", err=True)
+
+
+@keys.command("list")
+def list_keys(as_json: JsonOption = False) -> None:
+    """List the keys: what they are for, what they open, when they were last used."""
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from ragweave.app.render import clean
+
+    found, names = _keys().all(), run(_names())
+    if as_json:
+        print_json([asdict(key) for key in found])
+        return
+    if not found:
+        typer.echo("There is no key; the server answers this machine alone.")
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for column in ("id", "name", "opens", "created", "last used"):
+        table.add_column(column)
+    for key in found:
+        opens = "all" if key.libraries is None else ", ".join(names.get(i, "a deleted library") for i in key.libraries)
+        state = f"revoked {key.revoked[:10]}" if key.revoked else key.used.replace("T", " ") or "never"
+        table.add_row(key.id, clean(key.name), clean(opens), key.created[:10], state)
+    console().print(table)
+
+
+@keys.command()
+def revoke(
+    id: Annotated[str, typer.Argument(metavar="KEY", help="Id of the key, as `ragweave keys list` shows it.")],
+) -> None:
+    """End a key at once, also in a server that is running."""
+    _keys().revoke(id)
+    typer.echo(f"Key {id} opens nothing any more.")
+
+
+def _keys() -> Keys:
+    from ragweave.app.commands.serve import need
+
+    need("fastapi", what="`ragweave keys`", extra="serve")
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.serve.keys import Keys
+    from ragweave.serve.store import Store
+
+    return Keys(Store(corpora_settings().home / "serve.sqlite"))
+
+
+async def _ids(names: list[str]) -> tuple[str, ...]:
+    from ragweave.corpora.store.library import open_library
+
+    return tuple([(await open_library(name)).id for name in dict.fromkeys(names)])
+
+
+async def _names() -> dict[str, str]:
+    import asyncio
+
+    from ragweave.corpora.store.stores import stores
+
+    return {row.id: row.name for row in await asyncio.to_thread(lambda: stores().catalog.libraries())}

@@ -1,0 +1,192 @@
+"""`ragweave serve`: the server in the foreground, until Ctrl-C."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragweave.app.commands.common import LibraryOption, debugging, library_name
+
+if TYPE_CHECKING:
+    import uvicorn
+    from fastapi import FastAPI
+
+    from ragweave.serve.settings import ServeSettings
+
+HostOption = Annotated[
+    str | None, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; default: this machine only.")
+]
+PortOption = Annotated[int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port; 0 takes a free one.")]
+
+
+def serve(
+    host: HostOption = None,
+    port: PortOption = None,
+    library: LibraryOption = None,
+    log: Annotated[str, typer.Option("--log", help="Form of the log on stderr: text, json or none.")] = "text",
+) -> None:
+    """Serve the page, the API, and the doors for chat apps and LangServe.
+
+    Listens on this machine alone. Any other address needs API keys; see `ragweave keys`.
+    """
+    need("uvicorn", "fastapi", "sse_starlette", what="`ragweave serve`", extra="serve")
+    from ragweave.models.errors import InputError
+    from ragweave.serve.lock import only_server
+    from ragweave.serve.log import set_up
+    from ragweave.serve.settings import serve_settings
+
+    if log not in ("text", "json", "none"):
+        raise InputError(f"there is no log of the form {log!r}", "use text, json or none")
+    given = {k: v for k, v in {"host": host, "port": port}.items() if v is not None}
+    settings = serve_settings().model_copy(update=given)
+    if library is not None:
+        use_library(library)
+    with only_server():
+        exposed = is_exposed(settings)
+        app = build(settings, exposed)
+        listener = listen(settings.host, settings.port)
+        set_up("debug" if debugging() else log)
+        at = listener.getsockname()
+        shown = f"[{at[0]}]" if ":" in at[0] else at[0]
+        typer.echo(f"Ragweave is at http://{shown}:{at[1]} (library {library_name(None)}). Ctrl-C stops it.")
+        _run(app, settings, listener)
+    typer.echo("Stopped.")
+
+
+def mcp(
+    library: Annotated[
+        list[str] | None,
+        typer.Option("--library", "-l", metavar="NAME", help="Library to open, and no other; may be repeated."),
+    ] = None,
+) -> None:
+    """Serve tools to an assistant over standard input and output (MCP).
+
+    The assistant starts this command by itself. Over HTTP the same tools are at /mcp of `ragweave serve`.
+    """
+    need("mcp", "fastapi", "sse_starlette", what="`ragweave mcp`", extra="serve")
+    from ragweave.app.commands.common import run
+    from ragweave.corpora.store.library import open_library
+    from ragweave.serve.access import Caller
+    from ragweave.serve.mcp import build
+    from ragweave.serve.settings import serve_settings
+    from ragweave.serve.slots import Slots
+
+    async def talk() -> None:
+        # Opened here, so that a name that is wrong ends the command with a sentence.
+        rows = [await open_library(name) for name in library or ()]
+        caller = Caller(libraries=frozenset(row.id for row in rows) if rows else None)
+        settings = serve_settings()
+        server = build(lambda _: caller, Slots(settings.running, settings.running_each), settings.run_seconds)
+        await server.run_stdio_async()
+
+    if library:
+        use_library(library[0])
+    run(talk())
+
+
+def use_library(name: str) -> None:
+    """Make a library the one that is used where a request names none."""
+    from ragweave.app.settings import app_settings
+
+    os.environ["RAGWEAVE_LIBRARY"] = name
+    app_settings.cache_clear()
+
+
+def need(*modules: str, what: str, extra: str) -> None:
+    """Check that optional packages are there.
+
+    Raises:
+        MissingExtra: one is not.
+    """
+    from importlib.util import find_spec
+
+    from ragweave.models.errors import MissingExtra
+
+    if any(find_spec(m) is None for m in modules):
+        raise MissingExtra(what, extra)
+
+
+def is_exposed(settings: ServeSettings) -> bool:
+    """Whether the settings let other machines in; further host names count, because a proxy may stand before them."""
+    if settings.names.strip():
+        return True
+    try:
+        return not ipaddress.ip_address(settings.host).is_loopback
+    except ValueError:
+        return settings.host.lower() != "localhost"
+
+
+def build(settings: ServeSettings, exposed: bool) -> FastAPI:
+    """Return the app.
+
+    Raises:
+        InputError: other machines could reach it, and there is no key.
+    """
+    from ragweave.models.errors import InputError
+    from ragweave.serve.app import create_app
+    from ragweave.serve.keys import Keys
+
+    app = create_app(settings, exposed=exposed)
+    keys: Keys = app.state.keys
+    if exposed and not any(not key.revoked for key in keys.all()):
+        raise InputError(
+            f"{settings.host} can be reached from other machines, and there is no API key",
+            "make one with: ragweave keys create NAME, or listen on 127.0.0.1",
+        )
+    return app
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the socket to listen on.
+
+    Raises:
+        InputError: the port is taken, or the address is not of this machine.
+    """
+    import errno
+
+    from ragweave.models.errors import InputError
+
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(
+                f"port {port} on {host} is in use", "stop what listens there, or choose another with --port"
+            ) from None
+        raise InputError(
+            f"cannot listen on {host}:{port} ({error.strerror})", "choose another --host or --port"
+        ) from None
+    return listener
+
+
+def _run(app: FastAPI, settings: ServeSettings, listener: socket.socket) -> None:
+    import uvicorn
+
+    uvicorn.Server(config_of(app, settings.shutdown_seconds)).run(sockets=[listener])
+
+
+def config_of(app: FastAPI, shutdown_seconds: int) -> uvicorn.Config:
+    """Return how the app is served."""
+    import uvicorn
+
+    from ragweave.serve.connections import Connection
+
+    return uvicorn.Config(
+        app,
+        http=Connection,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=shutdown_seconds,
+        h11_max_incomplete_event_size=64 * 1024,
+        proxy_headers=False,
+    )

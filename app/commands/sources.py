@@ -1,0 +1,259 @@
+"""`ragweave sources`, `ragweave show` and `ragweave library`: what a library holds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragweave.app.commands.common import JsonOption, LibraryOption, console, library_name, print_json, run
+
+if TYPE_CHECKING:
+    from ragweave.corpora.store.library import Library
+    from ragweave.corpora.store.rows import Source
+    from ragweave.corpora.types import Item
+
+sources = typer.Typer(help="List, show or remove sources.", invoke_without_command=True, rich_markup_mode=None)
+library = typer.Typer(
+    help="List, create, rename, set up or delete libraries.", invoke_without_command=True, rich_markup_mode=None
+)
+
+SourceArgument = Annotated[str, typer.Argument(metavar="SOURCE", help="Path, id, or the first letters of an id.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+@sources.callback()
+def _sources(context: typer.Context, library: LibraryOption = None, as_json: JsonOption = False) -> None:
+    if context.invoked_subcommand is None:
+        list_sources(library, as_json)
+
+
+@sources.command("list")
+def list_sources(library: LibraryOption = None, as_json: JsonOption = False) -> None:
+    """List every source with its kind, its items, and why it failed if it did."""
+    from ragweave.app.render import clean, counted, short_path, size
+
+    found = run(_all(library_name(library)))
+    if as_json:
+        print_json([asdict(s) for s in found])
+        return
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("id", "kind", "items", "size", "source"):
+        table.add_column(name, justify="right" if name in ("items", "size") else "left", no_wrap=name != "source")
+    for s in found:
+        same = f"\nand {counted(len(s.paths) - 1, 'more path')} with the same bytes" if len(s.paths) > 1 else ""
+        note = f"\n{s.status}: {'; '.join(filter(None, (s.reason, *s.warnings)))}" if s.status != "ok" else ""
+        table.add_row(s.id[:8], s.kind, str(s.items), size(s.bytes), short_path(s.path) + same + clean(note))
+    out = console()
+    if found:
+        out.print(table)
+    items = sum(s.items for s in found)
+    out.print(f"{counted(len(found), 'source')}, {counted(items, 'item')} in library {library_name(library)}.")
+
+
+@sources.command("show")
+def show_source(source: SourceArgument, library: LibraryOption = None, as_json: JsonOption = False) -> None:
+    """Show everything known about one source."""
+    from ragweave.app.render import clean, short_path, size
+
+    found = run(_one(library_name(library), source))
+    if as_json:
+        print_json(asdict(found))
+        return
+    out = console()
+    rows = {
+        "id": found.id,
+        "title": found.title,
+        "path": "\n         ".join(short_path(p) for p in found.paths or (found.path,)),
+        "kind": f"{found.kind}, {size(found.bytes)}",
+        "items": str(found.items),
+        "status": " - ".join(filter(None, (found.status, found.reason))),
+        "warnings": "; ".join(found.warnings),
+        "author": found.author,
+        "date": found.date.date().isoformat() if found.date else "",
+        "language": found.language,
+        "indexed": found.indexed_at,
+        "sha256": found.sha256,
+    }
+    for name, value in rows.items():
+        if value:
+            out.print(f"{name:<9}{clean(value)}", soft_wrap=True)
+
+
+@sources.command("remove")
+def remove_source(source: SourceArgument, library: LibraryOption = None, yes: YesOption = False) -> None:
+    """Forget a source and all its items; the file itself is not touched."""
+    from ragweave.app.render import short_path
+
+    name = library_name(library)
+
+    async def remove() -> Source:
+        opened = await _open(name)
+        found = pick(await opened.sources(), source, name)
+        if not yes and not typer.confirm(f"Forget {short_path(found.path)}?"):
+            raise typer.Exit
+        await opened.remove(found.id)
+        return found
+
+    typer.echo(f"Forgot {short_path(run(remove()).path)}; the file is where it was.")
+
+
+def show(
+    id: Annotated[str, typer.Argument(help="Id that stands beside a citation or a search result.")],
+    library: LibraryOption = None,
+    as_json: JsonOption = False,
+    to: Annotated[Path | None, typer.Option("--to", help="Write its clip, frame or picture to this file.")] = None,
+    launch: Annotated[bool, typer.Option("--open", help="Open its clip, frame or picture.")] = False,
+) -> None:
+    """Print the cited text with its place and its picture; write or open its clip, frame or picture."""
+    from ragweave.models.errors import InputError
+
+    name = library_name(library)
+    key, _, part = id.partition("#")
+
+    async def find() -> tuple[Item | None, str]:
+        opened = await _open(name)
+        return (await opened.items([key])).get(key), opened.id
+
+    item, library_id = run(find())
+    if item is None:
+        raise InputError(
+            f"library {name!r} holds nothing with the id {id!r}", "copy the id as `ragweave search` prints it"
+        )
+    start, dash, end = part.partition("-")
+    locator = item.locate(int(start), int(end)) if dash and start.isdigit() and end.isdigit() else item.locator
+    if to is not None or launch:
+        from ragweave.app.commands.open import hand_out
+
+        hand_out(item, locator, library_id, to and to.expanduser().absolute(), launch)
+        return
+    if as_json:
+        print_json(asdict(item))
+        return
+    from ragweave.app.render import clean, place
+
+    out = console()
+    out.print(place(locator), style="bold", soft_wrap=True)
+    out.print(clean(f"{item.title} · {item.corpus} · {item.id}"), style="dim", soft_wrap=True)
+    out.print()
+    told = [("", item.text)]
+    if item.corpus == "image":
+        from ragweave.app.commands.picture import told_of
+
+        told = told_of(item)
+    for name, text in told:
+        if name:
+            out.print(clean(name), style="dim", soft_wrap=True)
+        out.print(clean(text), soft_wrap=False, width=min(out.width, 100))
+    if "image" in locator:
+        from ragweave.app.commands.picture import show_picture
+
+        show_picture(out, library_id, locator)
+
+
+@library.callback()
+def _library(context: typer.Context, as_json: JsonOption = False) -> None:
+    if context.invoked_subcommand is None:
+        list_all(as_json)
+
+
+@library.command("list")
+def list_all(as_json: JsonOption = False) -> None:
+    """List the libraries of this home."""
+    from ragweave.corpora.store.library import list_libraries
+
+    names = run(list_libraries())
+    if as_json:
+        print_json(names)
+    elif names:
+        typer.echo("\n".join(names))
+    else:
+        typer.echo("There is no library yet; `ragweave index FOLDER` makes one.")
+
+
+@library.command("create")
+def create(name: str) -> None:
+    """Make an empty library; `ragweave index` makes one by itself."""
+    from ragweave.corpora.store.library import create_library
+
+    run(create_library(name))
+    typer.echo(f"Made library {name}.")
+
+
+@library.command("rename")
+def rename(old: str, new: str) -> None:
+    """Give a library another name."""
+    from ragweave.corpora.store.library import rename_library
+
+    run(rename_library(old, new))
+    typer.echo(f"Library {old} is now called {new}.")
+
+
+@library.command("set")
+def set_library(
+    name: str,
+    recency: Annotated[
+        str | None,
+        typer.Option(metavar="auto|on|off", help="Prefer newer documents where a question asks for it, always, never."),
+    ] = None,
+    half_life: Annotated[
+        float | None,
+        typer.Option(metavar="DAYS", help="Days after which a document counts half as new; 0 forgets them."),
+    ] = None,
+) -> None:
+    """Say how the documents of a library age; without an option, show it."""
+    from ragweave.corpora.store.library import set_ageing
+
+    row = run(set_ageing(name, recency, half_life))
+    when = {"auto": "where a question asks for them", "on": "always", "off": "never"}[row.recency]
+    days = f"half-life {row.half_life:g} days" if row.half_life else "no half-life of its own"
+    typer.echo(f"Library {row.name}: newer documents are preferred {when}; {days}.")
+
+
+@library.command("delete")
+def delete(name: str, yes: YesOption = False) -> None:
+    """Delete a library; the files it was made from are not touched."""
+    from ragweave.corpora.store.library import delete_library
+
+    if not yes and not typer.confirm(f"Delete library {name} with everything in it?"):
+        raise typer.Exit
+    run(delete_library(name))
+    typer.echo(f"Deleted library {name}; the files it was made from are where they were.")
+
+
+def pick(found: list[Source], wanted: str, library: str) -> Source:
+    """Return the source that a path, an id or the beginning of an id names.
+
+    Raises:
+        InputError: if none or several match.
+    """
+    from ragweave.models.errors import InputError
+
+    path = str(Path(wanted).expanduser().absolute())
+    matches = [s for s in found if wanted == s.id or path == s.path or path in s.paths]
+    matches = matches or [s for s in found if wanted and s.id.startswith(wanted)]
+    if len(matches) == 1:
+        return matches[0]
+    how = "no source" if not matches else f"{len(matches)} sources"
+    raise InputError(
+        f"{how} of library {library!r} matches {wanted!r}",
+        "`ragweave sources` lists them; give a path or more of the id",
+    )
+
+
+async def _open(name: str) -> Library:
+    from ragweave.corpora.store.library import open_library
+
+    return await open_library(name)
+
+
+async def _all(name: str) -> list[Source]:
+    return await (await _open(name)).sources()
+
+
+async def _one(name: str, wanted: str) -> Source:
+    return pick(await _all(name), wanted, name)

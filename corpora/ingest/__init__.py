@@ -1,0 +1,1 @@
+"""From files to items: scan, read, embed, commit."""

@@ -1,0 +1,292 @@
+"""The one writer of a library: vectors and media first, then the catalog in one transaction, then what nobody needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection, delete, func, select
+from sqlalchemy.dialects.sqlite import insert
+
+from ragweave.corpora.ingest import ledger
+from ragweave.corpora.ingest.scan import File
+from ragweave.corpora.ingest.stages import Prepared, chunk_ids
+from ragweave.corpora.store import lexical
+from ragweave.corpora.store.catalog import Catalog, LibraryRow, bump, now
+from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.rows import pack
+from ragweave.corpora.store.schema import items, paths, sources, write
+from ragweave.corpora.store.vectors import Matrix, Vectors
+from ragweave.corpora.types import CORPORA, Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a file before the commit.
+
+    Attributes:
+        file: the file.
+        prepared: its items, or None where it could not be read.
+        vectors: one row per chunk, shape (chunks, dim); empty where it could not be read.
+        error: why it could not be read.
+        passing: the failure may be gone next time, so what is known from the path stays.
+        began: monotonic time at which its reading began, seconds.
+    """
+
+    file: File
+    prepared: Prepared | None
+    vectors: Matrix
+    error: str = ""
+    passing: bool = False
+    began: float = 0.0
+
+
+class Committer:
+    """Changes a library; the caller holds its writer lock.
+
+    Args:
+        catalog: the catalog.
+        vectors: the vector store.
+        library: the library, read after the lock was taken.
+        params_hash: parameters of this run.
+    """
+
+    def __init__(self, catalog: Catalog, vectors: Vectors, library: LibraryRow, params_hash: str) -> None:
+        self._catalog = catalog
+        self._vectors = vectors
+        self._library = library.id
+        self._space = library.space
+        self._params = params_hash
+        self._generation = library.generation
+        self._media = Media.of(library.id)
+
+    def recover(self) -> int:
+        """Finish what an interrupted run left: drop vectors and media of sources that the catalog does not hold."""
+        self._media.recover()
+        with self._catalog.engine.begin() as connection:
+            left = ledger.unfinished(connection, self._library)
+        if left:
+            with self._vectors.changing(self._library, self._generation):
+                self._drop(left)
+        return len(left)
+
+    def store(self, outcomes: Sequence[Outcome], links: Sequence[File] = ()) -> tuple[list[File], dict[str, str]]:
+        """Make files known, all or none of them.
+
+        Args:
+            outcomes: files that were read, or could not be.
+            links: files whose source the library should hold already.
+
+        Returns:
+            The links whose source it does not hold, and why the source of others could not be read, by path.
+        """
+        good = [(o.file, o.prepared, o.vectors) for o in outcomes if o.prepared is not None]
+        if good:
+            with write(self._catalog.engine) as connection:
+                started = [file.source for file, _, _ in good]
+                ledger.mark(connection, self._library, started, "commit", "running", self._params)
+        missing: list[File] = []
+        unread: dict[str, str] = {}
+        with self._vectors.changing(self._library, self._generation):
+            for corpus in CORPORA:
+                self._upsert(corpus, good)
+            for file, _, _ in good:
+                self._media.publish(file.source)
+            with write(self._catalog.engine) as connection:
+                moved: list[str | None] = []
+                again = [file.source for file, _, _ in good if self._has(connection, file.source)]
+                for file, prepared, _ in good:
+                    self._put_source(connection, file, prepared)
+                    ledger.put_pictures(connection, self._library, file.source, prepared.reached, prepared.links)
+                    moved.append(self._put_path(connection, file))
+                for outcome in outcomes:
+                    if outcome.prepared is None and not (outcome.passing and self._source_at(connection, outcome)):
+                        self._put_failure(connection, outcome)
+                        moved.append(self._put_path(connection, outcome.file))
+                for file in links:
+                    if not self._has(connection, file.source):
+                        missing.append(file)
+                        continue
+                    moved.append(self._put_path(connection, file))
+                    if reason := self._reason(connection, file.source):
+                        unread[file.path] = reason
+                done = [file.source for file, _, _ in good]
+                ledger.mark(connection, self._library, done, "read", "done", self._params)
+                ledger.mark(connection, self._library, done, "commit", "done", self._params)
+                orphans = self._forget(connection, [m for m in moved if m])
+                generation = bump(connection, self._library)
+            self._generation = generation
+            self._drop(orphans)
+            # A source that was read again may have lost items.
+            kept = {item.id for file, p, _ in good if file.source in again for item in p.items}
+            self._vectors.delete(self._library, self._space, again, kept)
+        # What could not be read has no media, and what it had before belongs to items that are gone.
+        self._media.drop(o.file.source for o in outcomes if o.prepared is None and not o.passing)
+        return missing, unread
+
+    def refresh(self, files: Sequence[File]) -> None:
+        """Note how files look from outside whose bytes are as before; what can be found stays the same."""
+        if files:
+            with write(self._catalog.engine) as connection:
+                for file in files:
+                    self._put_path(connection, file)
+
+    def remove_paths(self, gone: Sequence[str]) -> None:
+        """Forget files; a source goes with the last of its paths."""
+        with self._vectors.changing(self._library, self._generation):
+            with write(self._catalog.engine) as connection:
+                left: list[str] = []
+                for path in gone:
+                    where = (paths.c.library == self._library) & (paths.c.path == path)
+                    left += connection.execute(select(paths.c.source).where(where)).scalars()
+                    connection.execute(delete(paths).where(where))
+                orphans = self._forget(connection, left)
+                self._generation = bump(connection, self._library)
+            self._drop(orphans)
+
+    def remove_source(self, source: str) -> bool:
+        """Forget a source with all its paths; return whether it was known."""
+        with self._vectors.changing(self._library, self._generation):
+            with write(self._catalog.engine) as connection:
+                where = (paths.c.library == self._library) & (paths.c.source == source)
+                connection.execute(delete(paths).where(where))
+                orphans = self._forget(connection, [source])
+                self._generation = bump(connection, self._library)
+            self._drop(orphans)
+        return bool(orphans)
+
+    def _drop(self, orphans: Sequence[str]) -> None:
+        """Remove the vectors and media of forgotten sources and close their rows in the ledger."""
+        if orphans:
+            self._vectors.delete(self._library, self._space, orphans)
+            self._media.drop(orphans)
+            with write(self._catalog.engine) as connection:
+                ledger.forget(connection, self._library, orphans)
+                self._generation = bump(connection, self._library)
+        self._vectors.reached(self._library, self._generation)
+
+    def _upsert(self, corpus: Corpus, good: Iterable[tuple[File, Prepared, Matrix]]) -> None:
+        ids: list[str] = []
+        belongs: list[str] = []
+        rows: list[Matrix] = []
+        for file, prepared, vectors in good:
+            of = [i.corpus for i, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges]
+            mine = [n for n, c in enumerate(of) if c == corpus]
+            if not mine:
+                continue
+            named = chunk_ids(prepared)
+            ids += [named[n] for n in mine]
+            belongs += [file.source] * len(mine)
+            rows.append(vectors[mine])
+        if ids:
+            self._vectors.upsert(self._library, corpus, self._space, ids, belongs, np.concatenate(rows))
+
+    def _put_source(self, connection: Connection, file: File, prepared: Prepared) -> None:
+        if self._has(connection, file.source):
+            self._clear_items(connection, file.source)
+        self._upsert_source(
+            connection,
+            file,
+            kind=prepared.kind,
+            title=prepared.title,
+            status="partial" if prepared.warnings else "ok",
+            reason="",
+            warnings=list(prepared.warnings),
+            author=prepared.author,
+            language=prepared.language,
+            date=prepared.date,
+        )
+        first = connection.execute(select(func.coalesce(func.max(items.c.n), 0))).scalar_one() + 1
+        connection.execute(
+            items.insert(),
+            [{**pack(item), "n": first + at, "library": self._library} for at, item in enumerate(prepared.items)],
+        )
+        by_corpus: dict[Corpus, list[tuple[int, str, str, str]]] = {}
+        for at, (item, terms) in enumerate(zip(prepared.items, prepared.terms, strict=True)):
+            by_corpus.setdefault(item.corpus, []).append((first + at, *terms))
+        for corpus, rows in by_corpus.items():
+            lexical.insert(connection, self._library, corpus, rows)
+
+    def _put_failure(self, connection: Connection, outcome: Outcome) -> None:
+        source = outcome.file.source
+        self._clear_items(connection, source)
+        self._upsert_source(
+            connection,
+            outcome.file,
+            kind="",
+            title=outcome.file.path.rpartition("/")[2],
+            status="failed",
+            reason=outcome.error,
+            warnings=[],
+            author="",
+            language="",
+            date=None,
+        )
+        ledger.mark(connection, self._library, [source], "read", "failed", self._params, outcome.error)
+
+    def _upsert_source(self, connection: Connection, file: File, **values: object) -> None:
+        row = {
+            "library": self._library,
+            "id": file.source,
+            "bytes": file.stat.size,
+            "sha256": file.sha256,
+            "params_hash": file.params or self._params,
+            "indexed_at": now(),
+            **values,
+        }
+        statement = insert(sources).values(row)
+        connection.execute(statement.on_conflict_do_update(index_elements=["library", "id"], set_=row))
+
+    def _put_path(self, connection: Connection, file: File) -> str | None:
+        """Point a path at its source; return the source it pointed at before, where that was another."""
+        where = (paths.c.library == self._library) & (paths.c.path == file.path)
+        before = connection.execute(select(paths.c.source).where(where)).scalar()
+        row = {
+            "library": self._library,
+            "path": file.path,
+            "source": file.source,
+            "size": file.stat.size,
+            "mtime_ns": file.stat.mtime_ns,
+            "ctime_ns": file.stat.ctime_ns,
+            "inode": file.stat.inode,
+            "checked_at": file.stat.checked_at,
+        }
+        statement = insert(paths).values(row)
+        connection.execute(statement.on_conflict_do_update(index_elements=["library", "path"], set_=row))
+        return before if before != file.source else None
+
+    def _forget(self, connection: Connection, candidates: Sequence[str]) -> list[str]:
+        """Delete those of the candidates that no path points at; note that their vectors are still to go."""
+        gone = []
+        for source in dict.fromkeys(candidates):
+            where = (paths.c.library == self._library) & (paths.c.source == source)
+            if self._has(connection, source) and connection.execute(select(paths.c.path).where(where)).first() is None:
+                self._clear_items(connection, source)
+                mine = (sources.c.library == self._library) & (sources.c.id == source)
+                connection.execute(delete(sources).where(mine))
+                gone.append(source)
+        ledger.forget(connection, self._library, gone)
+        ledger.mark(connection, self._library, gone, "drop", "pending", self._params)
+        return gone
+
+    def _clear_items(self, connection: Connection, source: str) -> None:
+        for corpus in CORPORA:
+            if lexical.exists(connection, self._library, corpus):
+                lexical.delete(connection, self._library, corpus, source)
+        mine = (items.c.library == self._library) & (items.c.source == source)
+        connection.execute(delete(items).where(mine))
+
+    def _has(self, connection: Connection, source: str) -> bool:
+        mine = (sources.c.library == self._library) & (sources.c.id == source)
+        return connection.execute(select(sources.c.id).where(mine)).first() is not None
+
+    def _reason(self, connection: Connection, source: str) -> str:
+        """Return why a source could not be read, or ""."""
+        mine = (sources.c.library == self._library) & (sources.c.id == source)
+        return connection.execute(select(sources.c.reason).where(mine)).scalar() or ""
+
+    def _source_at(self, connection: Connection, outcome: Outcome) -> str | None:
+        where = (paths.c.library == self._library) & (paths.c.path == outcome.file.path)
+        found: str | None = connection.execute(select(paths.c.source).where(where)).scalar()
+        return found

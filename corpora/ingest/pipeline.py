@@ -1,0 +1,340 @@
+"""The pipeline of a run: scan, read, embed and commit side by side, joined by queues.
+
+The slowest stage sets the pace. What is on its way is bounded by the size of the files it comes from.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Container, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ragweave.corpora.ingest.commit import Committer, Outcome
+from ragweave.corpora.ingest.events import Done, Event, Failed, Linked, Report, Stage, Staged, Unchanged
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.ingest.scan import File, Known, Stat, check_grown, check_unchanged, identify
+from ragweave.corpora.ingest.stages import dense_texts, source_id
+from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.store.in_flight import Budget
+from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.vectors import Matrix
+from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
+from ragweave.corpora.video.job import Stopped
+from ragweave.corpora.video.pace import Pace
+from ragweave.corpora.video.perceived import Later
+from ragweave.models.embed import Encoder
+from ragweave.models.errors import SourceError
+
+EMBED_BATCH = 512
+"""Texts of one call of the encoder."""
+COMMIT_CHUNKS = 1_000
+"""Vectors of one commit: the most that an interrupted run repeats, and what a reader may wait for."""
+COMMIT_SECONDS = 1.0
+"""Longest that a file that is ready waits for others to be committed with it."""
+IN_FLIGHT = 64 * 2**20
+"""Bytes of files between scan and commit."""
+
+_EMPTY: Matrix = np.zeros((0, 0), dtype=np.float32)
+
+
+class Pipeline:
+    """One pass over the files of a run.
+
+    Args:
+        settings: limits.
+        encoder: text encoder of the library.
+        committer: the one writer.
+        params_hash: parameters of this run.
+        media: takes the pictures that are kept of the files.
+        roots: the files and folders that are being indexed.
+        intake: takes videos and recordings in.
+        report: filled in on the way.
+        tell: told about progress, from several threads.
+        stop: when set, the run ends after the batch in hand.
+    """
+
+    def __init__(
+        self,
+        settings: CorporaSettings,
+        encoder: Encoder,
+        committer: Committer,
+        params_hash: str,
+        media: Media,
+        roots: Sequence[Path],
+        intake: Intake,
+        report: Report,
+        tell: Callable[[Event], None],
+        stop: threading.Event,
+    ) -> None:
+        self._settings = settings
+        self._encoder = encoder
+        self._committer = committer
+        self._params = params_hash
+        self._media = media
+        self._roots = [str(root if root.is_dir() else root.parent) for root in roots]
+        self._intake = intake
+        self._report = report
+        self._tell = tell
+        self._stop = stop
+        self._busy = threading.Lock()
+        self._failure: BaseException | None = None
+
+    def run(self, files: Sequence[str], known: Mapping[str, Known], again: Container[str] = ()) -> list[str]:
+        """Bring the library up to date with these files.
+
+        Args:
+            files: paths.
+            known: what the catalog has of them.
+            again: sources that are to be read although their bytes are as they were.
+
+        Returns:
+            Files whose bytes the library was about to hold, but does not: they need another pass.
+        """
+        self._readers = Readers(self._settings)
+        self._as_before: list[File] = []
+        self._budget = Budget(IN_FLIGHT, self._stop)
+        self._to_embed: queue.Queue[Outcome | None] = queue.Queue()
+        self._to_commit: queue.Queue[Outcome | File | None] = queue.Queue()
+        threads = [
+            threading.Thread(target=self._guarded, args=(self._scan, files, known, again), name="ragweave-scan"),
+            threading.Thread(target=self._guarded, args=(self._embed,), name="ragweave-embed"),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            again = self._commit()
+        except BaseException:
+            self._stop.set()
+            raise
+        finally:
+            self._readers.close()
+            for thread in threads:
+                thread.join()
+        if self._failure is not None:
+            raise self._failure
+        return again
+
+    def _guarded(self, stage: Callable[..., None], *given: object) -> None:
+        try:
+            stage(*given)
+        except BaseException as error:
+            self._failure = error
+            self._stop.set()
+
+    def _scan(self, files: Sequence[str], known: Mapping[str, Known], again: Container[str]) -> None:
+        held = {
+            k.source
+            for k in known.values()
+            if k.status != "failed"
+            and k.source not in again
+            and (k.kind in RECORDINGS or k.params_hash == self._params)
+        }
+        # Hours of film must not keep the texts waiting: recordings have threads of their own, one for each stage.
+        with (
+            ThreadPoolExecutor(3, thread_name_prefix="ragweave-record") as recordings,
+            ThreadPoolExecutor(self._readers.width, thread_name_prefix="ragweave-read") as pool,
+        ):
+            for path in files:
+                if self._stop.is_set():
+                    break
+                before = known.get(path)
+                file = self._identify(path, before, before is not None and before.source in again)
+                if file is None:
+                    continue
+                if file.source in held and not (file.params and self._intake.incomplete(file.sha256)):
+                    if before is not None and before.source == file.source and before.status != "failed":
+                        self._as_before.append(file)
+                        self._unchanged(path)
+                    else:
+                        self._to_commit.put(file)
+                    continue
+                held.add(file.source)
+                if file.params:
+                    recordings.submit(self._guarded, self._perceive, file, before.sha256 if before else "")
+                    continue
+                self._budget.take(path, file.stat.size)
+                pool.submit(self._guarded, self._read, file)
+        self._to_embed.put(None)
+
+    def _identify(self, path: str, before: Known | None, again: bool) -> File | None:
+        """Return a file that must be looked into; None where the look from outside, or its failure, is enough."""
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            printable = path.encode("utf-8", "backslashreplace").decode()
+            self._failed(printable, "Its name is no valid text. Rename it.")
+            return None
+        try:
+            if before is not None and not again and before.unchanged(Stat.of(path), self._params):
+                self._unchanged(path)
+                return None
+        except OSError:
+            pass  # `identify` says what is wrong
+        try:
+            if demuxer_of(path):
+                return self._identify_recording(path, before)
+            return identify(path, self._params, self._settings.max_file_mb)
+        except SourceError as error:
+            nameless = File(path, source_id(f"unread\0{path}", self._params), "", Stat(0, 0, 0, 0, 0.0))
+            self._to_commit.put(Outcome(nameless, None, _EMPTY, str(error), passing=True))
+            return None
+
+    def _identify_recording(self, path: str, before: Known | None) -> File | None:
+        params = self._intake.params(path, self._params)
+        try:
+            seen = before is not None and before.unchanged(Stat.of(path), params)
+            if seen and not self._intake.incomplete(before.sha256 if before else ""):
+                self._unchanged(path)
+                return None
+        except OSError:
+            pass
+        return identify(path, params, self._settings.max_video_gb * 1024, grows=True)
+
+    def _perceive(self, file: File, before: str) -> None:
+        """Take a recording in; one that has only grown meanwhile counts as it was."""
+        if self._stop.is_set():
+            return
+        began = time.monotonic()
+        self._tell(Staged(file.path, "read"))
+        try:
+            prepared = self._intake.read(file, self._media.staging(file.source), before, Pace(file.path, self._tell))
+            error, passing = "", False
+        except Stopped:
+            return
+        except SourceError as failure:
+            prepared, error, passing = None, str(failure), isinstance(failure, Later)
+        try:
+            check_grown(file)
+        except SourceError as failure:
+            prepared, error, passing = None, str(failure), True
+        if prepared is None:
+            self._media.discard(file.source)
+        self._spent("read", began)
+        self._to_embed.put(Outcome(file, prepared, _EMPTY, error, passing, began))
+
+    def _read(self, file: File) -> None:
+        if self._stop.is_set():
+            return
+        began = time.monotonic()
+        self._tell(Staged(file.path, "read"))
+        try:
+            staging = self._media.staging(file.source)
+            prepared = self._readers.read(file.path, file.source, self._encoder.max_words, staging, self._roots)
+            error, passing = "", False
+        except SourceError as failure:
+            prepared, error, passing = None, str(failure), False
+        try:
+            check_unchanged(file.path, file.stat)
+        except SourceError as failure:
+            prepared, error, passing = None, str(failure), True
+        if prepared is None:
+            self._media.discard(file.source)
+        self._spent("read", began)
+        self._to_embed.put(Outcome(file, prepared, _EMPTY, error, passing, began))
+
+    def _embed(self) -> None:
+        ended = False
+        while not ended and not self._stop.is_set():
+            batch: list[tuple[Outcome, list[str]]] = []
+            count = 0
+            while count < EMBED_BATCH:
+                try:
+                    outcome = self._to_embed.get(timeout=0.2) if not batch else self._to_embed.get_nowait()
+                except queue.Empty:
+                    break
+                if outcome is None:
+                    ended = True
+                    break
+                texts = dense_texts(outcome.prepared) if outcome.prepared is not None else []
+                batch.append((outcome, texts))
+                count += len(texts)
+            if batch:
+                self._embed_batch(batch)
+        self._to_commit.put(None)
+
+    def _embed_batch(self, batch: Sequence[tuple[Outcome, list[str]]]) -> None:
+        began = time.monotonic()
+        for outcome, _ in batch:
+            if outcome.prepared is not None:
+                self._tell(Staged(outcome.file.path, "embed"))
+        texts = [text for _, some in batch for text in some]
+        parts = [self._encoder.texts(texts[i : i + EMBED_BATCH]) for i in range(0, len(texts), EMBED_BATCH)]
+        vectors = np.concatenate(parts) if parts else _EMPTY
+        self._spent("embed", began)
+        at = 0
+        for outcome, some in batch:
+            self._to_commit.put(replace(outcome, vectors=vectors[at : at + len(some)]))
+            at += len(some)
+
+    def _commit(self) -> list[str]:
+        outcomes: list[Outcome] = []
+        links: list[File] = []
+        chunks, due, ended = 0, 0.0, False
+        while not ended and not self._stop.is_set():
+            try:
+                got = self._to_commit.get(timeout=0.2)
+            except queue.Empty:
+                pass  # what is due is stored even if nothing follows: the scan may be waiting for its room
+            else:
+                if got is None:
+                    ended = True
+                elif isinstance(got, File):
+                    links.append(got)
+                else:
+                    due = due or time.monotonic() + COMMIT_SECONDS
+                    outcomes.append(got)
+                    chunks += len(got.vectors)
+            if outcomes and (ended or chunks >= COMMIT_CHUNKS or time.monotonic() >= due):
+                links = self._store(outcomes, links)
+                outcomes, chunks, due = [], 0, 0.0
+        if self._stop.is_set():
+            return []
+        self._committer.refresh(self._as_before)
+        if not links:
+            return []
+        return [file.path for file in self._store([], links)]
+
+    def _store(self, outcomes: list[Outcome], links: list[File]) -> list[File]:
+        """Commit a batch, tell about it, and return the links whose source is not there (yet)."""
+        began = time.monotonic()
+        for outcome in outcomes:
+            if outcome.prepared is not None:
+                self._tell(Staged(outcome.file.path, "commit"))
+        missing, unread = self._committer.store(outcomes, links)
+        self._spent("commit", began)
+        for outcome in outcomes:
+            path = outcome.file.path
+            self._budget.give(path)
+            if outcome.prepared is None:
+                self._failed(path, outcome.error)
+                continue
+            self._report.indexed += 1
+            self._report.items += len(outcome.prepared.items)
+            self._report.chunks += len(outcome.vectors)
+            self._tell(Done(path, len(outcome.prepared.items), time.monotonic() - outcome.began))
+        for file in links:
+            if file.path in unread:
+                self._failed(file.path, unread[file.path])
+            elif file not in missing:
+                self._report.linked += 1
+                self._tell(Linked(file.path, file.source))
+        return missing
+
+    def _unchanged(self, path: str) -> None:
+        self._report.unchanged += 1
+        self._tell(Unchanged(path))
+
+    def _failed(self, path: str, reason: str) -> None:
+        with self._busy:
+            self._report.failed.append((path, reason))
+        self._tell(Failed(path, reason))
+
+    def _spent(self, stage: Stage, began: float) -> None:
+        with self._busy:
+            self._report.busy[stage] += time.monotonic() - began

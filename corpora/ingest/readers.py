@@ -1,0 +1,185 @@
+"""The pool of reading processes: files in, `Prepared` out, whatever the files do."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import re
+import selectors
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragweave.corpora.ingest.stages import VERSION, Prepared
+from ragweave.corpora.ingest.worker import LENGTH
+from ragweave.corpora.settings import CorporaSettings
+from ragweave.models.errors import LibraryError, SourceError
+
+_COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
+"""Variables that a process which reads strangers' files has no business with."""
+
+
+class Readers:
+    """Reading processes that are kept warm for one run.
+
+    Args:
+        settings: limits and number of processes.
+        command: program that serves the protocol of `ragweave.corpora.ingest.worker`; the default is that module.
+    """
+
+    def __init__(self, settings: CorporaSettings, command: Sequence[str] = ()) -> None:
+        self.width = settings.parse_workers or max(1, (os.cpu_count() or 2) - 1)
+        self._settings = settings
+        self._idle: queue.SimpleQueue[_Reader] = queue.SimpleQueue()
+        # What a reading process that is killed leaves in its temporary folder goes with the run.
+        self._scratch = tempfile.TemporaryDirectory(prefix="ragweave-", ignore_cleanup_errors=True)
+        self._all = [_Reader(settings, command or _COMMAND, self._scratch.name) for _ in range(self.width)]
+        for reader in self._all:
+            self._idle.put(reader)
+
+    def read(
+        self, path: str, source: str, max_words: int, media: Path | None = None, roots: Sequence[str] = ()
+    ) -> Prepared:
+        """Read one file in a free process; waits for one. Call from as many threads as `width`.
+
+        Args:
+            path: absolute path.
+            source: id of the source.
+            max_words: most words the encoder reads at once.
+            media: folder for the pictures that are kept of it.
+            roots: folders being indexed.
+
+        Raises:
+            SourceError: the file cannot be read, or went past a limit.
+            LibraryError: the reading process is of another version, because Ragweave was upgraded meanwhile.
+        """
+        reader = self._idle.get()
+        try:
+            request = {"path": path, "source": source, "max_words": max_words, "roots": list(roots)}
+            return reader.read({**request, "media": str(media) if media else ""})
+        finally:
+            self._idle.put(reader)
+
+    def close(self) -> None:
+        """End every process."""
+        for reader in self._all:
+            reader.close()
+        self._scratch.cleanup()
+
+
+class _Reader:
+    def __init__(self, settings: CorporaSettings, command: Sequence[str], scratch: str) -> None:
+        self._settings = settings
+        self._scratch = scratch
+        self._command = [*command, str(settings.parse_memory_mb), scratch]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+        self._starting = threading.Lock()
+
+    def read(self, wanted: dict[str, object]) -> Prepared:
+        seconds, more = self._settings.parse_seconds, self._settings.ocr_seconds
+        request = {**wanted, "seconds": seconds, "ocr_seconds": more, "version": VERSION}
+        try:
+            reply = self._ask(json.dumps(request).encode() + b"\n", time.monotonic() + seconds)
+        except TimeoutError:
+            self.stop()
+            raise SourceError(
+                f"Reading it takes longer than {seconds:g} seconds", "raise RAGWEAVE_PARSE_SECONDS, or leave it out"
+            ) from None
+        except OSError:
+            self.stop()
+            raise SourceError(
+                "Reading it ended the reading process (out of memory, or the file is damaged)",
+                "check the file, or raise RAGWEAVE_PARSE_MEMORY_MB",
+            ) from None
+        if reply.get("ends"):  # it is about to end, and must not be given the next file
+            self.stop()
+        if "version" in reply:
+            raise LibraryError(
+                "Ragweave was upgraded while it was at work", "run the same command again; what is stored stays"
+            )
+        if "ok" not in reply:
+            raise SourceError(str(reply["what"]), str(reply["remedy"]))
+        return Prepared.from_json(reply["ok"])
+
+    def _ask(self, request: bytes, deadline: float) -> dict[str, dict[str, object]]:
+        process = self._running()
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(request)
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            (length,) = LENGTH.unpack(_exactly(process.stdout.fileno(), selector, LENGTH.size, deadline))
+            if length == 0:  # it begins to read the words in pictures, which has a limit of its own
+                deadline = time.monotonic() + self._settings.ocr_seconds + self._settings.parse_seconds
+                (length,) = LENGTH.unpack(_exactly(process.stdout.fileno(), selector, LENGTH.size, deadline))
+            if length > self._settings.parse_output_mb * 2**20:
+                self.stop()
+                raise SourceError(
+                    f"It turns into more than {self._settings.parse_output_mb} MiB", "raise RAGWEAVE_PARSE_OUTPUT_MB"
+                )
+            found: dict[str, dict[str, object]] = json.loads(
+                _exactly(process.stdout.fileno(), selector, length, deadline)
+            )
+        return found
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        with self._starting:
+            if self._closed:
+                raise ConnectionResetError
+            if self._process is None or self._process.poll() is not None:
+                self.stop()
+                self._process = subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    bufsize=0,
+                    cwd=Path.home().anchor or None,
+                    env=environment() | {"TMPDIR": self._scratch},
+                    # Ctrl-C is for the run, which ends its readers: one that ended first would look like a bad file.
+                    start_new_session=True,
+                )
+            return self._process
+
+    def close(self) -> None:
+        with self._starting:  # no process is started from here on
+            self._closed = True
+            process = self._process
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def stop(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+
+def environment() -> dict[str, str]:
+    """Return the variables for a process that reads strangers' files."""
+    kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
+    return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+
+
+def _exactly(descriptor: int, selector: selectors.BaseSelector, count: int, deadline: float) -> bytes:
+    """Read `count` bytes before the deadline; an ended process is an OSError."""
+    parts: list[bytes] = []
+    while count:
+        if not selector.select(max(0.0, deadline - time.monotonic())):
+            raise TimeoutError
+        part = os.read(descriptor, min(count, 2**20))
+        if not part:
+            raise ConnectionResetError
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)

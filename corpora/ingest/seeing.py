@@ -1,0 +1,264 @@
+"""Vectors of pictures by an image-text encoder, made of the pictures that are kept with their sources.
+
+They stand beside the text vectors of the same items, in collections of their own (one per corpus and image encoder),
+and are made after the commit, so that another encoder, or one that is set later, needs no file read again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ragweave.corpora.ingest.stages import chunk_id
+from ragweave.corpora.store.catalog import LibraryRow, bump
+from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.schema import write
+from ragweave.corpora.store.stores import Stores
+from ragweave.corpora.store.vectors import Matrix, visual_space
+from ragweave.corpora.types import Corpus, Item
+from ragweave.models.errors import LibraryError, RagweaveError
+from ragweave.models.image_text import ImageEncoder, Pixels, image_encoder
+
+logger = logging.getLogger(__name__)
+
+Ranked = list[tuple[str, float]]
+"""(item id, cosine), best first."""
+
+SEEN: tuple[Corpus, ...] = ("image", "clip", "video")
+"""Corpora whose items have pictures."""
+_NORMAL = 1.4826
+"""Standard deviations to one median deviation of a normal distribution."""
+_ALIKE = 1e-6
+UNRELATED = tuple(
+    f"Which picture shows {thing}?"
+    for thing in (
+        "a cat on a sofa",
+        "a bowl of soup",
+        "two people shaking hands",
+        "a map of the underground",
+        "a bar chart of sales",
+        "a football match",
+        "a page of handwriting",
+        "a bridge over a river",
+        "the inside of a church",
+        "a bunch of tulips",
+        "a motorcycle in the rain",
+        "a diagram of a machine",
+        "a snowy mountain",
+        "a child with a kite",
+        "a screenshot of a settings window",
+        "a pair of shoes",
+        "an X-ray of a hand",
+        "a row of shops at night",
+        "a horse in a meadow",
+        "a galaxy in the sky",
+        "a wooden table with tools",
+        "a beach with umbrellas",
+        "an airplane on a runway",
+        "a portrait of an old man",
+    )
+)
+"""Questions about many things, beside which a question is seen to fit a picture or not."""
+_AT_ONCE = 64
+"""Pictures that are encoded and made known together."""
+
+
+def pictures_of(item: Item) -> list[str]:
+    """Return the media ids of an item's pictures: `meta["pictures"]` where it has several, else the one it shows."""
+    listed = item.meta.get("pictures")
+    if isinstance(listed, list):
+        return [str(one) for one in listed]
+    shown = item.locator.get("image")
+    return [shown] if shown else []
+
+
+def catch_up(held: Stores, row: LibraryRow, media: Media, stop: threading.Event) -> tuple[int, str]:
+    """Encode the pictures that the image encoder of the settings has not seen; the caller holds the writer lock.
+
+    Returns:
+        How many it saw now, and why it could not see any, in words, or "".
+    """
+    try:
+        encoder = image_encoder()
+    except RagweaveError as error:
+        return 0, str(error)
+    if encoder is None:
+        return 0, ""
+    space = visual_space(encoder.name, row.space)
+    seen = 0
+    try:
+        for corpus in SEEN:
+            stored = set(held.vectors.ids(row.id, corpus, space, row.generation))
+            for some in _unseen(held, row, corpus, stored):
+                if stop.is_set():
+                    return seen, ""
+                seen += _see(held, row, media, encoder, corpus, some)
+    except RagweaveError as error:
+        return seen, str(error)
+    return seen, ""
+
+
+def unseen(held: Stores, row: LibraryRow, encoder: str) -> int:
+    """Return how many pictures an image encoder has no vector of."""
+    space, count = visual_space(encoder, row.space), 0
+    for corpus in SEEN:
+        stored = set(held.vectors.ids(row.id, corpus, space, row.generation))
+        count += sum(len(some) for some in _unseen(held, row, corpus, stored))
+    return count
+
+
+def _unseen(held: Stores, row: LibraryRow, corpus: Corpus, stored: set[str]) -> Iterator[list[tuple[str, str, str]]]:
+    """Yield (vector id, source, media id) of pictures that have no vector, some at a time."""
+    some: list[tuple[str, str, str]] = []
+    for page in held.catalog.pages(row.id, corpus):
+        for item in page:
+            for n, picture in enumerate(pictures_of(item)):
+                if chunk_id(item.id, n) not in stored:
+                    some.append((chunk_id(item.id, n), item.source, picture))
+        while len(some) >= _AT_ONCE:
+            yield some[:_AT_ONCE]
+            some = some[_AT_ONCE:]
+    if some:
+        yield some
+
+
+def _see(
+    held: Stores,
+    row: LibraryRow,
+    media: Media,
+    encoder: ImageEncoder,
+    corpus: Corpus,
+    some: Sequence[tuple[str, str, str]],
+) -> int:
+    opened = [(id_, source, pixels) for id_, source, name in some if (pixels := _open(media, name)) is not None]
+    if not opened:
+        return 0
+    vectors = encoder.images([pixels for _, _, pixels in opened])
+    row = held.catalog.row(row.id)
+    with held.vectors.changing(row.id, row.generation):
+        space = visual_space(encoder.name, row.space)
+        ids, sources = [i for i, _, _ in opened], [s for _, s, _ in opened]
+        written = held.vectors.upsert(row.id, corpus, space, ids, sources, vectors)
+        with write(held.catalog.engine) as connection:
+            generation = bump(connection, row.id)
+        held.vectors.reached(row.id, generation)
+    return len(written)
+
+
+def _open(media: Media, name: str) -> Pixels | None:
+    from ragweave.models.pictures import load
+
+    try:
+        return load(media.path(name).read_bytes())
+    except (RagweaveError, OSError) as error:
+        logger.warning("a stored picture cannot be seen: %s", error)
+        return None
+
+
+def look(
+    held: Stores,
+    row: LibraryRow,
+    corpus: Corpus,
+    queries: Sequence[str],
+    k: int,
+    sources: Sequence[str],
+    *found: Sequence[Ranked],
+) -> tuple[list[Ranked], str]:
+    """Return the pictures that each query finds, by cosine, and why none were looked for, in words, or "".
+
+    A list holds the k best pictures, and every picture of the items that the text lists found: an item that is missing
+    has no picture at all, which the mixing of both sides rests on.
+
+    Args:
+        held: the stores.
+        row: the library.
+        corpus: where to search.
+        queries: phrasings.
+        k: most hits of the visual search itself.
+        sources: search only these source ids; empty means all.
+        found: text lists, one ranking for each query.
+    """
+    nothing: list[Ranked] = [[] for _ in queries]
+    if corpus not in SEEN:
+        return nothing, ""
+    try:
+        encoder = image_encoder()
+        if encoder is None:
+            return nothing, ""
+        space = visual_space(encoder.name, row.space)
+        if not held.vectors.has(row.id, corpus, space, row.generation):
+            return nothing, _why_none(held, row, encoder.name)
+        vectors = encoder.texts(queries)
+    except LibraryError:
+        raise
+    except RagweaveError as error:
+        return nothing, f"pictures were searched by their text only: {error}"
+    best = held.vectors.query(row.id, corpus, space, row.generation, vectors, k, sources)
+    lacking = [list(dict.fromkeys(i for ranking in lists for i, _ in ranking)) for lists in zip(*found, strict=True)]
+    return _completed(held, row, corpus, space, vectors, best, lacking), ""
+
+
+def stand_out(held: Stores, row: LibraryRow, query: str, pictures: Sequence[str]) -> dict[str, float]:
+    """Return by how many standard deviations pictures are nearer to a query than to UNRELATED questions, by item id.
+
+    Middle and spread are the median and the median deviation, so that an unrelated question that a picture happens to
+    answer counts for little.
+    """
+    try:
+        encoder = image_encoder()
+        if encoder is None:
+            return {}
+        asked = encoder.texts([query, *UNRELATED])
+    except RagweaveError as error:
+        logger.info("what pictures show was not graded: %s", error)
+        return {}
+    space = visual_space(encoder.name, row.space)
+    got = held.vectors.of_items(row.id, "image", space, row.generation, pictures)
+    return {item: deviations(*np.split((own @ asked.T).max(axis=0), [1])) for item, own in got.items()}
+
+
+def deviations(cosine: Matrix, others: Matrix) -> float:
+    """Return how far a cosine lies above others, in their standard deviations; 0 where these do not differ."""
+    middle = float(np.median(others))
+    spread = _NORMAL * float(np.median(np.abs(others - middle)))
+    return float(cosine[0] - middle) / spread if spread > _ALIKE else 0.0
+
+
+def _why_none(held: Stores, row: LibraryRow, encoder: str) -> str:
+    others = held.vectors.image_encoders(row.id, row.space, row.generation)
+    if not others:
+        return ""
+    return (
+        f"pictures were searched by their text only: they were seen by {', '.join(others)}, and {encoder} is set. "
+        "Run `ragweave index` again to have them seen by it"
+    )
+
+
+def complete(
+    held: Stores, row: LibraryRow, corpus: Corpus, vectors: Matrix, dense: Sequence[Ranked], seen: Sequence[Ranked]
+) -> list[Ranked]:
+    """Return dense lists with the text cosine of the items that only their picture found."""
+    return _completed(held, row, corpus, row.space, vectors, dense, [[i for i, _ in ranking] for ranking in seen])
+
+
+def _completed(
+    held: Stores,
+    row: LibraryRow,
+    corpus: Corpus,
+    space: str,
+    vectors: Matrix,
+    lists: Sequence[Ranked],
+    wanted: Sequence[Sequence[str]],
+) -> list[Ranked]:
+    out: list[Ranked] = []
+    for vector, ranking, ids in zip(vectors, lists, wanted, strict=True):
+        best = dict(ranking)
+        lacking = [i for i in ids if i not in best]
+        if lacking:
+            got = held.vectors.of_items(row.id, corpus, space, row.generation, lacking)
+            best.update({item: float(np.max(own @ vector)) for item, own in got.items()})
+        out.append(sorted(best.items(), key=lambda hit: (-hit[1], hit[0])))
+    return out

@@ -1,0 +1,129 @@
+"""The reading process: reads one file after the other under limits, and answers in JSON.
+
+Run as `python -m ragweave.corpora.ingest.worker MEMORY_MB SCRATCH`. A request is one line of JSON on standard input,
+a reply is eight bytes of length and that much JSON on what was standard output; before it a length of zero says that
+the words in pictures are being read, which takes longer. The process never touches the stores, so what a hostile file
+does to it costs the run that file and nothing else. When the run is killed, it ends as well, and takes the folder
+SCRATCH for temporary files with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ragweave.corpora.ingest.stages import VERSION, prepare
+from ragweave.models.errors import RagweaveError
+
+LENGTH = struct.Struct(">Q")
+
+_LOOK = 0.5
+"""Seconds between two looks for the parent."""
+
+
+def answer(request: dict[str, Any], memory_mb: int, begins: Callable[[], None] = lambda: None) -> tuple[bytes, bool]:
+    """Return the reply to one request, what `prepare` made or why it could not, and whether to go on after it.
+
+    Args:
+        request: one line of the protocol.
+        memory_mb: limit of this process, for the message.
+        begins: told when the words in pictures are about to be read.
+    """
+    healthy = True
+    if request["version"] != VERSION:
+        # An upgrade exchanged the files between the start of the run and that of this process.
+        return json.dumps({"version": VERSION, "ends": True}).encode(), False
+    try:
+        media = Path(request["media"]) if request["media"] else None
+        made = prepare(
+            Path(request["path"]),
+            request["source"],
+            request["max_words"],
+            media,
+            request["roots"],
+            request["ocr_seconds"],
+            begins,
+        )
+        return b'{"ok":' + made.to_json() + b"}", healthy
+    except RagweaveError as error:
+        what, remedy = error.what, error.remedy
+    except MemoryError:
+        healthy = False
+        what, remedy = f"Reading it takes more than {memory_mb} MiB of memory", "raise RAGWEAVE_PARSE_MEMORY_MB"
+    except RecursionError:
+        what, remedy = "It is nested too deeply to be read", "flatten it"
+    except OSError as error:
+        what, remedy = f"It cannot be read ({error.strerror or error})", "check the file and its permissions"
+    except Exception as error:  # a reader met a file that it was not made for; the next file is still to be read
+        what, remedy = f"It cannot be read ({type(error).__name__}: {error})"[:500], "check that the file is sound"
+    return json.dumps({"what": what, "remedy": remedy, "ends": not healthy}).encode(), healthy
+
+
+def limit(memory_mb: int) -> None:
+    """Limit this process: memory, no core dumps, no large files."""
+    try:
+        import resource
+    except ImportError:  # no such limits on this system; the time limit of the parent still holds
+        return
+    for kind, most in (
+        (resource.RLIMIT_AS, memory_mb * 2**20),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 64 * 2**20),
+    ):
+        _, hard = resource.getrlimit(kind)
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def end_with(parent: int, scratch: str) -> None:
+    """Wait until the parent is gone, then remove the temporary files and end this process, whatever it is doing."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    shutil.rmtree(scratch, ignore_errors=True)
+    os._exit(1)
+
+
+def _reads_pictures(out: BinaryIO, request: dict[str, Any]) -> None:
+    """Tell the parent, by a length of zero, that from here on the longer limit counts."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, request["ocr_seconds"] + request["seconds"] + 5)
+    out.write(LENGTH.pack(0))
+    out.flush()
+
+
+def main() -> None:
+    """Serve requests until standard input ends."""
+    memory_mb, scratch = int(sys.argv[1]), sys.argv[2]
+    threading.Thread(target=end_with, args=(os.getppid(), scratch), daemon=True).start()
+    # Replies get a descriptor of their own: whatever a library prints goes to standard error.
+    out: BinaryIO = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    limit(memory_mb)
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        if hasattr(signal, "setitimer"):
+            # The default action ends the process from the kernel, also inside a regular expression or a C library,
+            # and also when the parent is gone.
+            signal.setitimer(signal.ITIMER_REAL, request["seconds"] + 5)
+        reply, healthy = answer(request, memory_mb, partial(_reads_pictures, out, request))
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        out.write(LENGTH.pack(len(reply)))
+        out.write(reply)
+        out.flush()
+        if not healthy:
+            return
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What is kept: catalog, lexical index, vectors, media."""

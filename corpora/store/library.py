@@ -1,0 +1,347 @@
+"""An open library: search it, read its items, remove what should not be there."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from collections.abc import Iterable, Sequence
+
+from ragweave.corpora.ingest import seeing
+from ragweave.corpora.ingest.commit import Committer
+from ragweave.corpora.ingest.recordings import Recording, items_of, recordings
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import lexical, locks
+from ragweave.corpora.store.catalog import LibraryRow, check_name
+from ragweave.corpora.store.catalog import generation as generation_of
+from ragweave.corpora.store.compact import compact
+from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.rows import Source
+from ragweave.corpora.store.stores import Stores, check_encoder, close_stores, stores
+from ragweave.corpora.store.vectors import Matrix
+from ragweave.corpora.types import CORPORA, Corpus, Hit, Item, Lists
+from ragweave.corpora.video.perceived import sweep
+from ragweave.models.embed import Encoder
+from ragweave.models.errors import InputError, LibraryError
+
+__all__ = [
+    "Library",
+    "Source",
+    "close_all",
+    "create_library",
+    "delete_library",
+    "list_libraries",
+    "open_library",
+    "rename_library",
+    "set_ageing",
+]
+
+_TRIES = 3
+"""Times a search begins anew because a writer committed in the middle of it."""
+
+
+PRIOR = 50
+"""Items that a small library is taken to stand beside when the rarity of a word is judged."""
+
+_COUNTED: tuple[Corpus, ...] = ("paragraph", "clip")
+"""Corpora over which the rarity of a word is told: every text stands in one of them once."""
+
+
+class Library:
+    """One library, open for questions; safe to share between tasks and threads.
+
+    Attributes:
+        name: its name.
+        id: its id, which a rename leaves alone.
+    """
+
+    def __init__(self, name: str, id: str, held: Stores, encoder: Encoder) -> None:
+        self.name = name
+        self.id = id
+        self._held = held
+        self._encoder = encoder
+        self._frequencies = {corpus: lexical.Frequencies(id, corpus) for corpus in CORPORA}
+
+    async def about(self) -> LibraryRow:
+        """Return what the catalog knows of this library as a whole."""
+        return await asyncio.to_thread(self._held.catalog.row, self.id)
+
+    async def counts(self) -> dict[Corpus, int]:
+        """Return the number of items in each corpus that holds any."""
+        return await asyncio.to_thread(self._held.catalog.counts, self.id)
+
+    async def search(
+        self, corpus: Corpus, queries: Sequence[str], k: int = 50, sources: Sequence[str] = ()
+    ) -> list[Lists]:
+        """Return the dense, lexical and visual lists of each query, all as of one generation of the library.
+
+        Args:
+            corpus: where to search.
+            queries: phrasings; they are embedded and asked in one batch.
+            k: most hits of one list.
+            sources: search only these source ids; empty means all.
+
+        Raises:
+            LibraryError: a store cannot be read, or the library was deleted.
+        """
+        if not queries or k < 1:
+            return [Lists() for _ in queries]
+        vectors = await asyncio.to_thread(self._encoder.queries, list(queries))
+        for left in reversed(range(_TRIES)):
+            row = await asyncio.to_thread(self._held.catalog.row, self.id)
+            check_encoder(row, self._encoder.name)
+            try:
+                dense, words = await asyncio.gather(
+                    asyncio.to_thread(self._dense, corpus, row, vectors, k, sources),
+                    asyncio.to_thread(self._lexical, corpus, queries, k, sources),
+                )
+            except LibraryError:
+                # A writer may have put new collections in the place of those that were being read.
+                if left and await asyncio.to_thread(self._held.catalog.generation, self.id) != row.generation:
+                    continue
+                raise
+            seen, note = await asyncio.to_thread(
+                seeing.look, self._held, row, corpus, queries, k, sources, dense, words
+            )
+            if any(seen):
+                dense = await asyncio.to_thread(seeing.complete, self._held, row, corpus, vectors, dense, seen)
+            ids = {id_ for hits in (*dense, *words, *seen) for id_, _ in hits}
+            after, held = await asyncio.to_thread(self._held.catalog.known, self.id, sorted(ids))
+            if after == row.generation:
+                break
+        if not any(dense):
+            await asyncio.to_thread(self._held.catalog.check_vectors, self.id)
+        return [
+            Lists(
+                dense=tuple(Hit(id_, score) for id_, score in d if id_ in held),
+                lexical=tuple(Hit(id_, score) for id_, score in w if id_ in held),
+                visual=tuple(Hit(id_, score) for id_, score in v if id_ in held),
+                note=note,
+            )
+            for d, w, v in zip(dense, words, seen, strict=True)
+        ]
+
+    async def items(self, ids: Sequence[str]) -> dict[str, Item]:
+        """Return items with their full text; ids that this library does not hold are left out."""
+        return await asyncio.to_thread(self._held.catalog.items, self.id, ids)
+
+    async def items_of(self, source: str, corpus: Corpus) -> list[Item]:
+        """Return the items of a source in one corpus, in order."""
+        return await asyncio.to_thread(items_of, self._held.catalog.engine, self.id, source, corpus)
+
+    async def recordings(self) -> list[Recording]:
+        """Return every recording, in the order of the titles."""
+        return await asyncio.to_thread(recordings, self._held.catalog.engine, self.id)
+
+    async def stand_out(self, query: str, pictures: Sequence[str]) -> dict[str, float]:
+        """Return how far pictures answer to a query rather than to others, in standard deviations, by item id.
+
+        Without an image encoder, or one that has seen them, there are none.
+        """
+        row = await asyncio.to_thread(self._held.catalog.row, self.id)
+        return await asyncio.to_thread(seeing.stand_out, self._held, row, query, pictures)
+
+    async def ask_graph(
+        self, text: str, statement: str, k: int = 50, sources: Sequence[str] = ()
+    ) -> list[tuple[str, float]]:
+        """Return (item id, score) of the items that the knowledge graph leads to, best first.
+
+        Args:
+            text: question and keywords: entities that it names are looked up.
+            statement: declarative sentence, compared with what is known of entities.
+            k: most items.
+            sources: search only these source ids; empty means all.
+
+        Raises:
+            LibraryError: a store cannot be read, or the library was deleted.
+        """
+
+        def ask() -> list[tuple[str, float]]:
+            from ragweave.corpora.knowledge.search import search
+
+            row = self._held.catalog.row(self.id)
+            check_encoder(row, self._encoder.name)
+            return search(self._held, row, text, self._encoder.queries([statement]), k, sources)[0]
+
+        return await asyncio.to_thread(ask)
+
+    async def speaks_of(self, text: str) -> bool:
+        """Tell whether the knowledge graph knows a name that stands in a text."""
+
+        def known() -> bool:
+            from ragweave.corpora.knowledge.search import knows
+
+            return knows(self._held.catalog.engine, self.id, text)
+
+        return await asyncio.to_thread(known)
+
+    async def idf(self, terms: Iterable[str]) -> dict[str, float]:
+        """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.
+
+        It is log((N + PRIOR + 1) / (df + 1.5)), never below 0: as if PRIOR further items, one of them with the term,
+        stood in the library. Without them a word that a library of three items lacks would outweigh all others.
+        """
+        return await asyncio.to_thread(self._idf, list(terms))
+
+    async def sources(self) -> list[Source]:
+        """Return every source, also those that failed, in the order of their paths."""
+        return await asyncio.to_thread(self._held.catalog.sources, self.id)
+
+    async def source_of(self, ids: Sequence[str]) -> dict[str, Source]:
+        """Return the source of each item id; unknown ids are left out."""
+        return await asyncio.to_thread(self._held.catalog.sources_of, self.id, ids)
+
+    async def remove(self, source_id: str) -> None:
+        """Remove a source: its items, its vectors, its words; then from the disk as well what the files still hold.
+
+        Raises:
+            InputError: the library holds no such source.
+            LibraryError: another process writes the library, or the disk has no room to write the stores anew.
+        """
+        await asyncio.to_thread(self._remove, source_id)
+
+    def close(self) -> None:
+        """Forget this library in the process; the stores stay open for the others."""
+        with _lock:
+            _libraries.pop(self.name, None)
+
+    def _dense(
+        self, corpus: Corpus, row: LibraryRow, vectors: Matrix, k: int, sources: Sequence[str]
+    ) -> list[list[tuple[str, float]]]:
+        return self._held.vectors.query(self.id, corpus, row.space, row.generation, vectors, k, sources)
+
+    def _lexical(
+        self, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str]
+    ) -> list[list[tuple[str, float]]]:
+        with self._held.catalog.engine.begin() as connection:
+            at = generation_of(connection, self.id)
+            known = self._frequencies[corpus]
+            return [lexical.search(connection, known, self.id, corpus, at, q, k, sources) for q in queries]
+
+    def _idf(self, terms: list[str]) -> dict[str, float]:
+        with self._held.catalog.engine.begin() as connection:
+            at = generation_of(connection, self.id)
+            counted = [self._frequencies[corpus].of(connection, at, terms) for corpus in _COUNTED]
+        total = sum(items for items, _ in counted) + PRIOR + 1
+        return {t: max(0.0, math.log(total / (sum(df[t] for _, df in counted) + 1.5))) for t in dict.fromkeys(terms)}
+
+    def _remove(self, source_id: str) -> None:
+        settings = corpora_settings()
+        with locks.writer(settings.home, self.id, self.name, settings.lock_wait, lambda holder: None):
+            row = self._held.catalog.row(self.id)
+            committer = Committer(self._held.catalog, self._held.vectors, row, "")
+            committer.recover()
+            if not committer.remove_source(source_id):
+                raise InputError(
+                    f"The library {self.name!r} holds no source {source_id!r}", "list them with: ragweave sources"
+                )
+            sweep(settings.home, self.id, (s.sha256 for s in self._held.catalog.sources(self.id)))
+            compact(settings, self._held, self._held.catalog.row(self.id))
+
+
+_libraries: dict[str, Library] = {}
+_lock = threading.Lock()
+
+
+async def open_library(name: str = "default") -> Library:
+    """Open a library; the same object for the same name within a process.
+
+    Raises:
+        LibraryNotFound: there is none of that name.
+        LibraryError: it was made by another encoder or a newer Ragweave.
+    """
+    return await asyncio.to_thread(_open, name)
+
+
+def _open(name: str) -> Library:
+    from ragweave.models.embed import encoder
+
+    name = check_name(name)
+    held, mind = stores(), encoder()
+    row = held.catalog.library(name)
+    check_encoder(row, mind.name)
+    with _lock:
+        found = _libraries.get(name)
+        if found is None or found.id != row.id or found._held is not held or found._encoder is not mind:
+            found = _libraries[name] = Library(name, row.id, held, mind)
+        return found
+
+
+async def list_libraries() -> list[str]:
+    """Return the names of all libraries, in order."""
+    return await asyncio.to_thread(lambda: [row.name for row in stores().catalog.libraries()])
+
+
+async def create_library(name: str) -> None:
+    """Make an empty library for the encoder that is set.
+
+    Raises:
+        InputError: the name cannot be used.
+        LibraryError: one of that name exists.
+    """
+
+    def make() -> None:
+        from ragweave.models.embed import encoder
+
+        mind = encoder()
+        stores().catalog.create(name, mind.name, mind.dim)
+
+    await asyncio.to_thread(make)
+
+
+async def rename_library(name: str, to: str) -> None:
+    """Give a library another name; its content stays where it is.
+
+    Raises:
+        LibraryNotFound: there is none of that name.
+        LibraryError: the new name is taken.
+    """
+    await asyncio.to_thread(lambda: stores().catalog.rename(name, to))
+    with _lock:
+        _libraries.pop(check_name(name), None)
+
+
+async def set_ageing(name: str, recency: str | None = None, half_life: float | None = None) -> LibraryRow:
+    """Say how the documents of a library age, for questions that do not say it themselves.
+
+    Args:
+        name: name of the library.
+        recency: `auto` prefers newer documents where a question asks for it, `on` always, `off` never.
+        half_life: days after which a document counts half as new; 0 forgets the one that is set.
+
+    Raises:
+        InputError: a value that cannot be used.
+        LibraryNotFound: there is none of that name.
+    """
+    return await asyncio.to_thread(lambda: stores().catalog.set_ageing(name, recency, half_life))
+
+
+async def delete_library(name: str) -> None:
+    """Delete a library with everything it holds.
+
+    Raises:
+        LibraryNotFound: there is none of that name.
+        LibraryError: another process writes it.
+    """
+    await asyncio.to_thread(_delete, check_name(name))
+
+
+def _delete(name: str) -> None:
+    settings, held = corpora_settings(), stores()
+    row = held.catalog.library(name)
+    with locks.writer(settings.home, row.id, name, settings.lock_wait, lambda holder: None):
+        # The catalog first: from here on nothing asks for the vectors.
+        held.catalog.delete(row.id)
+        held.vectors.drop(row.id)
+        Media.of(row.id).drop_all()
+        sweep(settings.home, row.id, ())
+    compact(settings, held)
+    with _lock:
+        _libraries.pop(name, None)
+
+
+def close_all() -> None:
+    """Close every open library and the stores of this process."""
+    with _lock:
+        _libraries.clear()
+    close_stores()

@@ -1,0 +1,60 @@
+"""The stores of this process: one catalog and one vector store per home, opened once."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.catalog import Catalog, LibraryRow
+from ragweave.corpora.store.vectors import Vectors
+from ragweave.models.errors import LibraryError
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The two stores of one home."""
+
+    catalog: Catalog
+    vectors: Vectors
+
+
+_open: dict[tuple[str, str], Stores] = {}
+_lock = threading.Lock()
+
+
+def stores() -> Stores:
+    """Return the stores that the settings name."""
+    settings = corpora_settings()
+    key = (str(settings.home), settings.chroma_url)
+    with _lock:
+        if key not in _open:
+            _open[key] = Stores(Catalog(settings.home / "catalog.sqlite"), Vectors(settings.home, settings.chroma_url))
+        return _open[key]
+
+
+def close_stores() -> None:
+    """Close every store; the next call of `stores` opens it again."""
+    with _lock:
+        for held in _open.values():
+            held.vectors.close()
+            held.catalog.close()
+        _open.clear()
+
+
+def check_encoder(library: LibraryRow, encoder: str) -> None:
+    """Refuse a library whose vectors another encoder made: distances between two encoders mean nothing.
+
+    Raises:
+        LibraryError: the encoders differ.
+    """
+    if library.encoder != encoder:
+        raise LibraryError(
+            f"The library {library.name!r} was made with the encoder {library.encoder!r}, but {encoder!r} is set",
+            f"set RAGWEAVE_EMBED={setting_of(library.encoder)}, or give the library that encoder: ragweave reembed",
+        )
+
+
+def setting_of(encoder: str) -> str:
+    """Return what RAGWEAVE_EMBED is set to for an encoder of that name; the built-in one has a shorter name there."""
+    return "wordllama" if encoder.startswith("wordllama-") else encoder

@@ -1,0 +1,1 @@
+"""`ragweave eval`, `train` and `synthesize`, which run from a checkout."""

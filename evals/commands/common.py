@@ -1,0 +1,162 @@
+"""What the commands of `ragweave eval` share: options, where questions come from, how figures are printed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ragweave.evals.answers import Question
+    from ragweave.evals.report import Value
+    from ragweave.evals.runner import Runner
+    from ragweave.nodes.context import Context
+
+JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write the figures as one flat object.")]
+HtmlOut = Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page with tables and plots.")]
+Work = Annotated[
+    Path,
+    typer.Option("--work", help="Folder for evaluation libraries; they are reused while their data stay the same."),
+]
+WORK = Path(".cache/evals")
+Questions = Annotated[
+    Path | None, typer.Option("--questions", help="JSON Lines with id, question and answers (docs/evaluation.md).")
+]
+Folder = Annotated[Path | None, typer.Option("--folder", help="Folder to index and ask.")]
+LibraryName = Annotated[str, typer.Option("--library", help="Library to ask, instead of a folder.")]
+Data = Annotated[Path | None, typer.Option("--data", help="Folder of the public data sets, instead of questions.")]
+Graph = Annotated[str, typer.Option("--graph", help="Graph that answers.")]
+MindName = Annotated[str, typer.Option("--mind", help="small, llm or auto.")]
+Width = Annotated[int, typer.Option("--width", min=1, max=64, help="Conversations at the same time.")]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is asked, and of what.
+
+    Attributes:
+        library: name of the library.
+        questions: the questions.
+        name_of: what a cited file is called among the gold names.
+    """
+
+    library: str
+    questions: Sequence[Question]
+    name_of: Callable[[str], str]
+
+
+def source(
+    questions: Path | None, folder: Path | None, library: str, data: Path | None, work: Path, limit: int = 0
+) -> Source:
+    """Index what is to be asked, where it is not a library of the user's own, and read the questions.
+
+    Raises:
+        InputError: the options do not fit together, or a file cannot be read.
+    """
+    import hashlib
+
+    from ragweave.corpora.ingest.run import index
+    from ragweave.evals.ablate import public_set
+    from ragweave.evals.answers import read_questions
+    from ragweave.evals.corpus import prepare, use_home
+    from ragweave.models.errors import InputError
+
+    if sum(bool(given) for given in (folder, library, data)) != 1:
+        raise InputError("give one of --folder, --library and --data", "name what is to be asked")
+    if (questions is None) != (data is not None):
+        raise InputError("--folder and --library need --questions; --data brings its own", "see docs/evaluation.md")
+    work = work.resolve()
+    if data is not None:
+        use_home(work / "home")
+        passages, asked = public_set(data, limit or 100)
+        prepared = run(prepare(passages, "ablate", work))
+        return Source(prepared.library.name, asked, prepared.id_of)
+    assert questions is not None
+    rows = read_questions(questions)
+    name = library
+    if folder is not None:
+        if not folder.is_dir():
+            raise InputError(f"{folder} is not a folder", "name one that holds the files")
+        name = "answers-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:10]
+        use_home(work / "home")
+        run(index([folder], name))
+    return Source(name, rows[: limit or None], lambda file: Path(file).name)
+
+
+def builder(graph: str) -> Callable[[], Any]:
+    """Return the `build` of a graph.
+
+    Raises:
+        InputError: there is no graph of that name.
+    """
+    from ragweave.app.api import GRAPHS
+    from ragweave.models.errors import InputError
+
+    if graph not in GRAPHS:
+        raise InputError(f"there is no graph named “{graph}”", f"use one of: {', '.join(GRAPHS)}")
+    build: Callable[[], Any] = import_module(GRAPHS[graph]).build
+    return build
+
+
+def context_of(library: str, mind: str, settings: list[str] | None) -> Context:
+    """Return the knobs of an evaluation: those given, and no answer of the shell's own defaults."""
+    from ragweave.app.commands.ask import with_settings
+
+    return with_settings({"library": library, "mind": mind}, settings)
+
+
+def report(
+    flat: Mapping[str, float],
+    json_out: Path | None,
+    html: Path | None = None,
+    title: str = "",
+    sections: Sequence[str] = (),
+) -> None:
+    """Print figures, and write them as JSON and as a page where asked to."""
+    from ragweave.evals.report import html_table, page, table, write_json
+
+    rows: list[list[Value]] = [[k, v] for k, v in flat.items()]
+    typer.echo(table(["figure", "value"], rows))
+    if json_out:
+        write_json(json_out, flat)
+    if html:
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(page(title, [html_table(["figure", "value"], rows), *sections]), encoding="utf-8")
+        typer.echo(f"\nReport: {html}")
+
+
+@contextlib.contextmanager
+def runner(work: Path, width: int = 1) -> Iterator[Runner]:
+    """Give the runner of one command, which shows on a terminal how far it is.
+
+    What it has finished lies under the work folder until the command comes to its end.
+    """
+    from ragweave.app.commands.common import console
+    from ragweave.evals.runner import Runner
+
+    err = console(stderr=True)
+    with err.status("Starting ...") if err.is_terminal else contextlib.nullcontext() as status:
+
+        def tell(name: str, done: int, total: int) -> None:
+            if status is not None:
+                status.update(f"{name}: {done} of {total}")
+
+        made = Runner(work.resolve() / "runs", width, tell)
+        yield made
+    made.close()
+
+
+def run(work: Any) -> Any:
+    """Run a coroutine to its end; what a stopped run had finished is kept for the next one."""
+    from ragweave.app.commands.common import Stopped
+
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt:
+        raise Stopped("The same command goes on where this one was.") from None

@@ -1,0 +1,292 @@
+"""`ragweave eval retrieval`, `evaluator` and `answers`: figures on files of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ragweave.app.commands.ask import Set
+from ragweave.evals.commands.common import (
+    WORK,
+    Folder,
+    Graph,
+    HtmlOut,
+    JsonOut,
+    LibraryName,
+    MindName,
+    Width,
+    Work,
+    builder,
+    context_of,
+    report,
+    run,
+    runner,
+    source,
+)
+
+
+def retrieval(
+    corpus: Annotated[Path, typer.Option("--corpus", help="JSON Lines with id, title and text.")],
+    queries: Annotated[Path, typer.Option("--queries", help="JSON Lines with id, question and gold (passage ids).")],
+    qrels: Annotated[Path | None, typer.Option("--qrels", help="Relevant passages, where queries name none.")] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="dense, lexical, rrf, hybrid, fusion, rerank or agent.")
+    ] = "rerank",
+    hops: Annotated[int, typer.Option("--hops", min=1, max=10, help="Hops of the agent.")] = 3,
+    k: Annotated[str, typer.Option("--k", help="Cut-offs, by commas.")] = "5,10",
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Queries asked; 0 means all.")] = 0,
+    width: Width = 1,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Index passages, ask every query, and print recall, all-gold, nDCG and MRR."""
+    from ragweave.evals.corpus import prepare, use_home
+    from ragweave.evals.retrieval import METHODS, measure, ranker, read_passages, read_queries
+    from ragweave.models.errors import InputError
+
+    chosen = next((m for m in METHODS if m == method), None)
+    if chosen is None:
+        raise InputError(f"there is no method “{method}”", f"use one of: {', '.join(METHODS)}")
+    try:
+        cuts = [int(n) for n in k.split(",")]
+    except ValueError as error:
+        raise InputError(f"--k {k} is not a list of numbers", "write it like 5,10") from error
+    passages, asked = read_passages(corpus), read_queries(queries, qrels)
+    use_home(work.resolve() / "home")
+
+    async def measured() -> dict[str, float]:
+        prepared = await prepare(passages, corpus.stem, work.resolve())
+        rank = ranker(prepared, chosen, hops)
+        with runner(work, width) as made:
+            of = {"method": method, "hops": hops}
+            return (await measure(prepared, asked[: limit or None], rank, cuts, made, of)).mean()
+
+    report(run(measured()), json_out, html, f"Retrieval: {queries.name}, {method}")
+
+
+def evaluator(
+    pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with qid, question, title, passage and label.")],
+    evaluator: Annotated[str, typer.Option("--evaluator", help="small, llm, checkpoint or checkpoint:PATH.")] = "small",
+    width: Width = 1,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Score labelled pairs and print auc, average_precision, ece and ms_per_pair."""
+    from ragweave.evals.pairs import measure, read_pairs, scorer
+    from ragweave.evals.report import reliability_plot
+    from ragweave.models.settings import model_settings
+
+    made, asked = scorer(evaluator), read_pairs(pairs)
+    with runner(work, width) as does:
+        found = run(measure(asked, made, does, {"evaluator": evaluator, "model": model_settings().chat}))
+    report(found.figures(), json_out, html, f"Evaluator: {pairs.name}", [reliability_plot(found.bins())])
+
+
+def answers(
+    questions: Annotated[Path, typer.Option("--questions", help="JSON Lines with id, question and answers.")],
+    folder: Folder = None,
+    library: LibraryName = "",
+    graph: Graph = "agent",
+    mind: MindName = "auto",
+    set_: Set = None,
+    width: Width = 2,
+    work: Work = WORK,
+    show: Annotated[bool, typer.Option("--show", help="Print every question with its answer.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="ANSWERS.jsonl", help="Write the answers, for `eval judge`.")
+    ] = None,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Ask questions and print answered_correct, answered_wrong and abstained together, also per kind.
+
+    A run that is stopped goes on where it was when the same command is given again.
+    """
+    from ragweave.evals.ablate import Bench, sweep
+    from ragweave.evals.answers import by_kind, figures, write_answers
+    from ragweave.evals.metrics import reliability
+    from ragweave.evals.report import curve_plot, html_table, reliability_plot
+    from ragweave.evals.retrieval import table
+
+    build = builder(graph)
+    asked = source(questions, folder, library, None, work)
+
+    async def measure() -> list[Any]:
+        with runner(work, width) as made:
+            context = context_of(asked.library, mind, set_)
+            return await Bench(asked.questions, context, asked.name_of, made).ask(graph, build)
+
+    outcomes = run(measure())
+    if out:
+        write_answers(out, outcomes)
+        typer.echo(f"Answers: {out}")
+    without_gold = len(outcomes) - sum(o.question.scored for o in outcomes)
+    outcomes = [o for o in outcomes if o.question.scored]
+    if without_gold:
+        typer.echo(f"{without_gold} questions have no gold answers; they were asked and are not scored.")
+        if not outcomes:
+            return
+    if show:
+        for o in outcomes:
+            typer.echo(f"{o.verdict:>9}  {o.question.text}\n           {o.answer.text}")
+    kinds = by_kind(outcomes)
+    if kinds:
+        typer.echo(table(kinds) + "\n")
+    shown = [o for o in outcomes if not o.answer.abstained]
+    bins = reliability([o.answer.confidence for o in shown], [o.verdict == "correct" for o in shown]) if shown else []
+    held = [(p.abstained, p.correct) for p in sweep(outcomes)]
+    columns = list(next(iter(kinds.values()))) if kinds else []
+    sections = [
+        html_table(["kind", *columns], [[kind, *row.values()] for kind, row in kinds.items()]) if kinds else "",
+        reliability_plot(bins),
+        curve_plot(
+            held, "abstained", "answered correctly", "What is left when answers below a confidence are held back."
+        ),
+    ]
+    report(figures(outcomes), json_out, html, f"Answers: {questions.name}", sections)
+
+
+def thresholds(
+    pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with question, passage and label.")],
+    evaluator: Annotated[str, typer.Option("--evaluator", help="small, llm, checkpoint or checkpoint:PATH.")] = "small",
+    precision: Annotated[float, typer.Option("--precision", min=0, max=1, help="Wanted of the upper one.")] = 0.9,
+    kept: Annotated[
+        float, typer.Option("--kept", min=0, max=1, help="Answerable questions the lower one keeps.")
+    ] = 0.98,
+    draw: Annotated[Path | None, typer.Option("--draw", metavar="OUT", help="Draw the curve, .svg or .png.")] = None,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Calibrate an evaluator's two thresholds on labelled pairs."""
+    from ragweave.evals import thresholds as calibration
+    from ragweave.evals.pairs import read_pairs, scorer
+    from ragweave.evals.report import curve_plot
+
+    made, asked = scorer(evaluator), read_pairs(pairs)
+    present, absent = run(calibration.best_scores(asked, made(asked)))
+    found = calibration.calibrate(present, absent, precision, kept)
+    if draw:
+        calibration.draw(found, draw, f"{evaluator} evaluator, {found.questions} questions")
+    flat: dict[str, float] = {"questions": found.questions, "upper": found.upper, "lower": found.lower}
+    for name, at in (("upper", found.at(found.upper)), ("lower", found.at(found.lower))):
+        flat |= {f"present_at_{name}": at.present, f"absent_at_{name}": at.absent, f"precision_at_{name}": at.precision}
+    curves = [
+        curve_plot([(p.threshold, getattr(p, name)) for p in found.curve], "threshold", "share of questions", caption)
+        for name, caption in (
+            ("present", "Questions with a relevant candidate whose best candidate reaches the threshold."),
+            ("absent", "The same questions without it."),
+        )
+    ]
+    report({k: round(v, 4) for k, v in flat.items()}, json_out, html, f"Thresholds: {pairs.name}", curves)
+
+
+def mixed(
+    data: Annotated[Path | None, typer.Option("--data", help="Folder of the public data sets.")] = None,
+    items: Annotated[Path | None, typer.Option("--items", help="Or an item list with ids ...")] = None,
+    questions: Annotated[
+        Path | None, typer.Option("--questions", help="... and its questions (id, question, gold).")
+    ] = None,
+    media: Annotated[bool, typer.Option("--media", help="Of --data, index the pictures and transcripts.")] = False,
+    router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint.")] = "small",
+    rerank: Annotated[bool, typer.Option("--rerank/--plain", help="Order by relevance, or fuse alone.")] = True,
+    held_out: Annotated[bool, typer.Option("--held-out", help="Leave out every third question.")] = False,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Every n-th question, so many in all; 0 means all.")] = 0,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Search a library of every kind routed, unified, by oracle, at random and in each corpus alone."""
+    from ragweave.corpora.types import CORPORA
+    from ragweave.evals import mixed as bench
+    from ragweave.evals import mixed_media
+    from ragweave.evals.corpus import use_home
+    from ragweave.evals.data import read_jsonl
+    from ragweave.evals.mixed_data import library_rows, read_asked
+    from ragweave.evals.mixed_data import questions as public_questions
+    from ragweave.evals.report import html_table, page, table, write_json
+    from ragweave.models.errors import InputError
+    from ragweave.nodes.context import Context
+
+    if (data is None) == (items is None) or (items is None) != (questions is None):
+        raise InputError("give either --data, or --items with --questions", "see docs/routing.md")
+    if media and data is None:
+        raise InputError("--media needs --data", "a list of your own has no media; see docs/routing.md")
+    if router not in ("small", "llm", "ensemble", "checkpoint"):
+        raise InputError(f"there is no router {router!r}", "use small, llm, ensemble or checkpoint")
+    made = mixed_media.media(data, work.resolve()) if media and data is not None else None
+    if made is not None:
+        rows, asked = [], made.asked
+    elif data is not None:
+        rows, asked = library_rows(data), public_questions(data)
+    else:
+        assert items is not None and questions is not None
+        rows = read_jsonl(items, ["id", "kind"])
+        asked = read_asked(questions, rows)
+    asked = [q for n, q in enumerate(asked) if n % 3 or not held_out]
+    asked = asked[:: max(1, len(asked) // limit)][:limit] if limit else asked
+    use_home(work.resolve() / "home")
+    context = Context.model_validate({"mind": "small", "route_by": router, "rerank": rerank})
+
+    async def measured() -> dict[str, bench.System]:
+        names = None
+        if made is None:
+            library = await bench.prepare(rows, work.resolve())
+        else:
+            library, names = await mixed_media.prepare(made)
+        with runner(work) as each:
+            return await bench.compare(bench.Bench(library, context, names), asked, each)
+
+    found = run(measured())
+    kinds = list(dict.fromkeys(["system", *(c for c in CORPORA if any(q.corpus == c for q in asked))]))
+    whole, each = bench.rows_of(found), bench.by_kind(found, asked)
+    typer.echo(table(bench.COLUMNS, whole))
+    typer.echo("\nR@5 by the corpus that holds the answer\n" + table(kinds, each))
+    figures = {**bench.flat(found, len(asked)), "train_overlap": seen_in_training(q.text for q in asked)}
+    if json_out:
+        write_json(json_out, figures)
+    if html:
+        sections = [html_table(bench.COLUMNS, whole), html_table(kinds, each)]
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(page("Routing over a mixed library", sections), encoding="utf-8")
+
+
+def seen_in_training(questions: Iterable[str]) -> int:
+    """Return how many of the questions the shipped router was trained on."""
+    from ragweave.evals.train_router import overlap
+    from ragweave.models.router import head
+
+    return overlap(head(), list(questions))
+
+
+def corruption(
+    data: Annotated[Path, typer.Option("--data", help="Folder of the public data sets.")],
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Questions of each set.")] = 100,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Put wrong items in the place of found ones, and see what grading and repair make of it."""
+    from ragweave.evals import corruption as bench
+    from ragweave.evals.corpus import use_home
+    from ragweave.evals.report import html_table, page, table, write_json
+
+    use_home(work.resolve() / "home")
+    found = run(bench.measure(data, work.resolve(), limit))
+    columns = ["items, way", *bench.COLUMNS]
+    sections: list[str] = []
+    flat: dict[str, float] = {}
+    for name, cells in found.items():
+        rows = [[label, *(c[k] if k in c else "" for k in bench.COLUMNS)] for label, c in cells.items()]
+        typer.echo(f"\n{name}\n{table(columns, rows)}")
+        sections += [f"<h2>{name}</h2>", html_table(columns, rows)]
+        flat |= {f"{name}, {label}, {k}": v for label, cell in cells.items() for k, v in cell.items()}
+    if json_out:
+        write_json(json_out, flat)
+    if html:
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(page("Answers from corrupted retrieval", sections), encoding="utf-8")

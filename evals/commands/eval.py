@@ -1,0 +1,203 @@
+"""`ragweave eval`: measure routers, find overlaps, compare runs."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragweave.evals.commands.common import WORK, HtmlOut, JsonOut, Work, run, runner
+
+if TYPE_CHECKING:
+    from ragweave.evals.data import Routed
+    from ragweave.evals.report import Value
+    from ragweave.evals.router import Decision, Measured, Point
+    from ragweave.evals.runner import Runner
+
+eval_app = typer.Typer(
+    help="Measure Ragweave on labelled questions.", no_args_is_help=True, rich_markup_mode=None, add_completion=False
+)
+
+
+@eval_app.command()
+def router(
+    data: Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")],
+    router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint:PATH.")] = "small",
+    head: Annotated[Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")] = None,
+    folds: Annotated[int, typer.Option("--folds", min=0, help="Train the small head anew per fold of the data.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
+    threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.8,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Print the threshold curves and the choice they give.")
+    ] = False,
+    width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions put to a model together.")] = 8,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Route every question and print accuracy_micro, accuracy_macro, ece and ms_per_question.
+
+    A run that is stopped goes on where it was when the same command is given again.
+    """
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.data import read_routed
+    from ragweave.evals.report import confusion_table, table, write_json
+    from ragweave.evals.router import (
+        choose_threshold,
+        ensemble,
+        ensemble_curve,
+        measure,
+        second_corpus_curve,
+        sure_curve,
+        within_budget,
+    )
+    from ragweave.evals.train_router import overlap
+    from ragweave.models.errors import InputError
+    from ragweave.models.router import HEAD
+    from ragweave.models.router import head as load_head
+
+    kind, _, checkpoint = router.partition(":")
+    if kind not in ("small", "llm", "ensemble", "checkpoint") or (kind == "checkpoint") != bool(checkpoint):
+        raise InputError(f"there is no router {router!r}", "use small, llm, ensemble or checkpoint:PATH")
+    rows = read_routed(data, LABELS)
+    path = head or HEAD
+    questions = [r.query for r in rows]
+    with runner(work, width) as made:
+        small = run(_cross_validated(rows, folds, seed, path, made) if folds else _by_head(questions, path, made))
+        large: list[Decision] = []
+        decided = small
+        if kind == "checkpoint":
+            decided = run(_by_checkpoint(questions, checkpoint, made))
+        elif kind != "small":
+            # The ensemble asks only where the head is unsure; its curve needs the model's word on every question.
+            unsure = [i for i, d in enumerate(small) if router == "llm" or curve or d.confidence < threshold]
+            large = list(small)
+            for i, decision in zip(unsure, run(_by_model([questions[i] for i in unsure], path, made)), strict=True):
+                large[i] = decision
+            decided = large if router == "llm" else ensemble(small, large, threshold)
+    found = measure(rows, decided)
+    found.flat["train_overlap"] = 0 if folds else overlap(load_head(path), questions)
+    gold = [r.label for r in rows]
+    points = second_corpus_curve(gold, small)
+    typer.echo(table(["figure", "value"], [[k, f"{v:g}"] for k, v in found.flat.items()]))
+    typer.echo("\n" + table(["label", "accuracy"], [[k, found.per_label[k]] for k in LABELS if k in found.per_label]))
+    if len(found.per_source) > 1:
+        typer.echo("\n" + table(["source", "accuracy"], [[k, v] for k, v in found.per_source.items()]))
+    typer.echo("\n" + confusion_table(found.confusion, LABELS))
+    if curve:
+        _print_curve("second corpus searched below", "corpora searched", points)
+        typer.echo(f"chosen, at most 1.25 corpora on average: {within_budget(points):.2f}")
+        sure: list[list[Value]] = [[f"{s.threshold:.2f}", s.calls, s.above, s.below] for s in sure_curve(gold, small)]
+        columns = ["language model asked below", "share asked", "head right above", "head right below"]
+        typer.echo("\n" + table(columns, sure))
+        if large:
+            points_large = ensemble_curve(gold, small, large)
+            _print_curve("language model asked below", "model calls", points_large)
+            typer.echo(f"chosen, within .005 of the best: {choose_threshold(points_large):.2f}")
+    if json_out:
+        write_json(json_out, found.flat)
+    if html:
+        _write_page(html, data.name, found, points)
+        typer.echo(f"\nReport: {html}")
+
+
+async def _by_head(questions: list[str], path: Path, made: Runner) -> list[Decision]:
+    from ragweave.evals.router import by_head, decide
+
+    answer = by_head(path)
+    digest = await asyncio.to_thread(lambda: hashlib.sha256(path.read_bytes()).hexdigest())
+    return await decide(questions, answer, made, {"head": digest})
+
+
+async def _by_checkpoint(questions: list[str], checkpoint: str, made: Runner) -> list[Decision]:
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.router import by_classifier, decide
+    from ragweave.models.checkpoint import router as load
+
+    return await decide(questions, by_classifier(load(checkpoint, LABELS)), made, {"checkpoint": checkpoint})
+
+
+async def _by_model(questions: list[str], path: Path, made: Runner) -> list[Decision]:
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.router import by_model, chat_classifier, decide
+    from ragweave.models.settings import model_settings
+
+    answer = by_model(chat_classifier(LABELS), LABELS, path)
+    return await decide(questions, answer, made, {"model": model_settings().chat})
+
+
+async def _cross_validated(rows: list[Routed], folds: int, seed: int, path: Path, made: Runner) -> list[Decision]:
+    """Return the decisions of heads that saw neither the row nor its near-duplicates."""
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.router import Decision, best
+    from ragweave.evals.templates import template_questions
+    from ragweave.evals.train_router import cross_validate
+
+    timed = await _by_head([r.query for r in rows[:50]], path, made)
+    ms = sum(d.ms for d in timed) / len(timed)
+
+    def tell(line: str) -> None:
+        typer.echo(line, err=True)
+
+    found = await cross_validate(rows, template_questions(), LABELS, folds, seed, tell, made)
+    return [Decision(p, best(p), p[best(p)], ms) for p in found]
+
+
+def _print_curve(name: str, cost: str, points: list[Point]) -> None:
+    from ragweave.evals.report import table
+
+    rows: list[list[Value]] = [[f"{p.threshold:.2f}", p.accuracy, p.macro, p.cost] for p in points]
+    typer.echo("\n" + table([name, "accuracy", "macro", cost], rows))
+
+
+def _write_page(path: Path, name: str, found: Measured, points: list[Point]) -> None:
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.report import confusion_plot, curve_plot, html_table, page, reliability_plot
+
+    caption = "Right corpus among those searched, over the mean number of corpora searched."
+    sections = [
+        html_table(["figure", "value"], [[k, f"{v:g}"] for k, v in found.flat.items()]),
+        html_table(["label", "accuracy"], list(found.per_label.items())),
+        confusion_plot(found.confusion, LABELS),
+        reliability_plot(found.bins),
+        curve_plot([(p.cost, p.accuracy) for p in points], "corpora searched", "accuracy", caption),
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(f"Routing: {name}", sections), encoding="utf-8")
+
+
+@eval_app.command()
+def leakage(
+    first: Annotated[Path, typer.Argument(help="JSON Lines, for example training questions.")],
+    second: Annotated[Path, typer.Argument(help="JSON Lines, for example evaluation questions.")],
+    show: Annotated[int, typer.Option("--show", min=0, help="Print so many of the pairs.")] = 5,
+    json_out: JsonOut = None,
+) -> None:
+    """Count the questions of the second file that stand in the first, exactly or nearly."""
+    from ragweave.evals.data import read_jsonl
+    from ragweave.evals.leakage import overlap, text_of
+    from ragweave.evals.report import table, write_json
+
+    a, b = ([text_of(r) for r in read_jsonl(path)] for path in (first, second))
+    found = overlap(a, b)
+    flat = {"first": len(a), "second": len(b), "exact": found.exact, "near": found.near}
+    typer.echo(table(["figure", "value"], [[k, v] for k, v in flat.items()]))
+    for one, other in found.pairs[:show]:
+        typer.echo(f"\n  {one}\n  {other}")
+    if json_out:
+        write_json(json_out, flat)
+
+
+@eval_app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(help="Figures written by --json.")],
+    b: Annotated[Path, typer.Argument(help="Figures of the other run.")],
+) -> None:
+    """Print the figures of two runs side by side."""
+    from ragweave.evals.report import compare as compared
+    from ragweave.evals.report import read_figures
+
+    typer.echo(compared(read_figures(a), read_figures(b)))

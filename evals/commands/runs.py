@@ -1,0 +1,194 @@
+"""`ragweave eval ablate` and `frontier`: whole runs compared."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ragweave.app.commands.ask import Set
+from ragweave.evals.commands.common import (
+    WORK,
+    Data,
+    Folder,
+    Graph,
+    HtmlOut,
+    JsonOut,
+    LibraryName,
+    MindName,
+    Questions,
+    Width,
+    Work,
+    builder,
+    context_of,
+    report,
+    run,
+    runner,
+    source,
+)
+
+Limit = Annotated[int, typer.Option("--limit", min=0, help="Questions of each set; 0 means all, or 100 of --data.")]
+
+
+def ablate(
+    questions: Questions = None,
+    folder: Folder = None,
+    library: LibraryName = "",
+    data: Data = None,
+    off: Annotated[
+        list[str] | None, typer.Option("--off", metavar="NODE", help="Node to leave out; default: each in turn.")
+    ] = None,
+    graph: Graph = "agent",
+    mind: MindName = "auto",
+    set_: Set = None,
+    width: Width = 2,
+    limit: Limit = 0,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Ask the same questions with each node left out in turn, and print paired differences."""
+    from ragweave.evals import ablate as runs
+    from ragweave.evals.off import OFF, WITHOUT, check_off
+    from ragweave.evals.report import html_table, table
+
+    build, left_out = builder(graph), check_off(off or list(OFF))
+    left_out = [node for node in left_out if node in build().nodes]
+
+    asked = source(questions, folder, library, data, work, limit)
+
+    async def measure() -> dict[str, list[Any]]:
+        with runner(work, width) as made:
+            bench = runs.Bench(asked.questions, context_of(asked.library, mind, set_), asked.name_of, made)
+            return await runs.ablate(bench, build, left_out)
+
+    found = run(measure())
+    rows = runs.rows_of(found)
+    typer.echo(table(runs.COLUMNS, rows))
+    for node in left_out:
+        typer.echo(f"  without {node}: {WITHOUT[node]}")
+    typer.echo("")
+    report(runs.flat(found), json_out, html, f"Ablation of {graph}", [html_table(runs.COLUMNS, rows)])
+
+
+def frontier(
+    questions: Questions = None,
+    folder: Folder = None,
+    library: LibraryName = "",
+    data: Data = None,
+    mind: MindName = "auto",
+    rounds: Annotated[str, typer.Option("--rounds", help="Rounds of retrieval to allow, by commas.")] = "1,2,3",
+    set_: Set = None,
+    width: Width = 1,
+    limit: Limit = 0,
+    work: Work = WORK,
+    draw: Annotated[Path | None, typer.Option("--draw", metavar="OUT", help="Draw it, .svg or .png.")] = None,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Ask every graph, and set answered-correct against abstained, model calls and milliseconds."""
+    from ragweave.app.api import GRAPHS
+    from ragweave.evals import ablate as runs
+    from ragweave.evals.report import curve_plot, html_table, page, table, write_json
+    from ragweave.models.errors import InputError
+
+    try:
+        allowed = sorted({int(n) for n in rounds.split(",")})
+    except ValueError as error:
+        raise InputError(f"--rounds {rounds} is not a list of numbers", "write it like 1,2,3") from error
+    if not allowed or not 1 <= allowed[0] <= allowed[-1] <= 10:
+        raise InputError("rounds lie between 1 and 10", "write them like 1,2,3")
+
+    asked = source(questions, folder, library, data, work, limit)
+
+    async def measure() -> list[runs.Curve]:
+        with runner(work, width) as made:
+            bench = runs.Bench(asked.questions, context_of(asked.library, mind, set_), asked.name_of, made)
+            return await runs.frontier(bench, {name: builder(name) for name in GRAPHS}, allowed)
+
+    curves = run(measure())
+    title = f"{len(asked.questions)} questions, {mind} mind"
+    rows = runs.frontier_rows(curves)
+    typer.echo(table(runs.FRONTIER, rows))
+    if draw:
+        runs.draw(curves, draw, title)
+    if json_out:
+        flat = {
+            f"{name}_{row[0]}_{row[1]}": float(row[at])
+            for row in rows
+            for at, name in enumerate(runs.FRONTIER)
+            if at > 1
+        }
+        write_json(json_out, flat)
+    if html:
+        held = [
+            curve_plot(
+                [(p.abstained, p.correct) for p in runs.sweep(curve.last())],
+                "abstained",
+                "answered correctly",
+                f"{curve.graph}: what is left when answers below a confidence are held back.",
+            )
+            for curve in curves
+        ]
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(page(f"Frontier: {title}", [html_table(runs.FRONTIER, rows), *held]), encoding="utf-8")
+        typer.echo(f"\nReport: {html}")
+
+
+def judge(
+    a: Annotated[Path, typer.Argument(help="Answers to judge: id, question, answer (`eval answers --out`).")],
+    b: Annotated[Path, typer.Argument(help="Answers of the other system, the baseline.")],
+    protocol: Annotated[str, typer.Option("--protocol", help="pairs, or scores from 1 to 5.")] = "pairs",
+    runs: Annotated[int, typer.Option("--runs", min=1, max=20, help="Times each verdict is asked for.")] = 1,
+    control: Annotated[bool, typer.Option("--control/--no-control", help="Judge B against itself as well.")] = True,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Questions; 0 means all.")] = 0,
+    width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions at the same time.")] = 4,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+    html: HtmlOut = None,
+) -> None:
+    """Let the configured chat model judge answers against a baseline: five criteria, and overall."""
+    from ragweave.evals import judge as judges
+    from ragweave.evals.report import html_table, table
+    from ragweave.models.chat import chat
+    from ragweave.models.errors import InputError, ModelError
+    from ragweave.models.meter import Meter
+
+    known: dict[str, judges.Protocol] = {"pairs": "pairs", "scores": "scores"}
+    if protocol not in known:
+        raise InputError(f"there is no protocol {protocol!r}", "use pairs or scores")
+    kind = known[protocol]
+    cases = judges.read_cases(a, b)[: limit or None]
+    model = chat("judge")
+    if model is None:
+        raise ModelError("judging needs a chat model, and none is configured", "set RAGWEAVE_CHAT (see docs/writer.md)")
+    meter = Meter()
+    columns = judges.columns(kind)
+    sections: list[str] = []
+    flat: dict[str, float] = {
+        "words_a": round(judges.mean_words([c.a for c in cases]), 1),
+        "words_b": round(judges.mean_words([c.b for c in cases]), 1),
+    }
+    ours, habit = f"A ({a.name}) against B ({b.name})", "Control: B against itself"
+
+    async def measure() -> dict[str, list[judges.Judged]]:
+        with runner(work, width) as made:
+            out = {ours: await judges.judge(cases, model, kind, runs=runs, meter=meter, runner=made, name=ours)}
+            if control:
+                same = judges.control(cases)
+                out[habit] = await judges.judge(same, model, kind, runs=runs, meter=meter, runner=made, name=habit)
+            return out
+
+    for title, found in run(measure()).items():
+        prefix = "control_" if title == habit else ""
+        for name, group in {"": found, **judges.by_kind(found)}.items():
+            rows = judges.rows_of(group, kind)
+            heading = f"{title}, {name}" if name else title
+            typer.echo(f"{heading}: {len(group)} questions\n{table(columns, rows)}\n")
+            sections += [f"<h2>{escape(heading)}</h2>", html_table(columns, rows)]
+        flat |= judges.flat(found, kind, prefix)
+    spent = meter.spent
+    flat["model_calls"] = spent.calls
+    report(flat, json_out, html, f"Judged by {model.name}", sections)

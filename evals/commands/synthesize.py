@@ -1,0 +1,67 @@
+"""`ragweave synthesize`: conversations that teach a model to iterate, from questions with gold answers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragweave.app.commands.common import LibraryOption, library_name, run
+
+if TYPE_CHECKING:
+    from ragweave.evals.synthesis_job import Report
+
+
+def synthesize(
+    questions: Annotated[Path, typer.Argument(help="JSON Lines of questions with gold answers.")],
+    out: Annotated[Path, typer.Argument(help="JSON Lines of conversations that is written.")],
+    library: LibraryOption = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, max=20, help="Most rounds of retrieval.")] = 5,
+    passages: Annotated[int, typer.Option("--passages", min=1, max=20, help="Documents per round.")] = 3,
+    candidates: Annotated[int, typer.Option("--candidates", min=1, max=10, help="Queries written per round.")] = 4,
+    width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions walked at the same time.")] = 4,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Questions at most; 0 means all.")] = 0,
+    max_calls: Annotated[int, typer.Option("--max-calls", min=-1, help="Model calls at most; -1: no limit.")] = -1,
+    max_cost: Annotated[float, typer.Option("--max-cost", min=0, help="Money at most; 0: no limit.")] = 0.0,
+) -> None:
+    """Write conversations from which a model learns to iterate (docs/finetune.md).
+
+    The configured chat model is the teacher. A run that was stopped goes on where it stopped.
+    """
+    from ragweave.evals.synthesis_job import Job
+    from ragweave.evals.synthesis_job import synthesize as work
+    from ragweave.evals.synthesize import Settings
+    from ragweave.models.meter import Limits
+
+    job = Job(
+        questions.expanduser(),
+        out.expanduser().resolve(),
+        library_name(library),
+        Settings(rounds, passages, candidates),
+        width,
+        limit,
+        Limits(calls=max_calls, cost=max_cost),
+    )
+
+    def told(done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            typer.echo(f"\r{done} of {of} questions", nl=done == of, err=True)
+
+    report = run(work(job, told), "What is finished is kept; the same command goes on.")
+    for line in report_lines(report, job.out):
+        typer.echo(line)
+
+
+def report_lines(report: Report, out: Path) -> list[str]:
+    """Return the report in words."""
+    lines = [
+        f"{report['kept']} of {report['questions']} questions kept; by rounds: {report['hops_of_kept'] or 'none'}."
+    ]
+    lines += [f"  dropped {n}: {why}" for why, n in report["dropped"].items()]
+    lines += [f"  failed {n}: {why}" for why, n in report["failed"].items()]
+    if report["ended_by"]:
+        lines.append(f"The limit of {report['ended_by']} ended the run; {report['left']} questions are left.")
+    lines.append(f"{report['model_calls']} model calls, {report['tokens']} tokens, {report['seconds']:.0f} s.")
+    return [*lines, f"{out} and {out.name}.report.json"]

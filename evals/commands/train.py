@@ -1,0 +1,194 @@
+"""`ragweave train`: train the models that ship, or checkpoints of transformers, on your own labelled questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ragweave.app.commands.common import call, console
+
+train_app = typer.Typer(
+    help="Train routers and evaluators.", no_args_is_help=True, rich_markup_mode=None, add_completion=False
+)
+
+
+class RouterKind(StrEnum):
+    """What a router is made of."""
+
+    small = "small"
+    distilbert = "distilbert"
+    t5 = "t5"
+
+
+class EvaluatorKind(StrEnum):
+    """What an evaluator is made of."""
+
+    small = "small"
+    t5 = "t5"
+
+
+BaseOption = Annotated[
+    str, typer.Option("--base", metavar="DIR", help="Pretrained model: a folder, or OWNER/NAME[@REVISION] of the hub.")
+]
+EpochsOption = Annotated[int | None, typer.Option("--epochs", help="Passes over the rows; default: the paper's.")]
+RateOption = Annotated[float | None, typer.Option("--rate", help="Learning rate; default: the paper's.")]
+BatchOption = Annotated[int | None, typer.Option("--batch", help="Rows per step; default: the paper's.")]
+SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of every draw; default 42.")]
+LicenceOption = Annotated[str, typer.Option("--licence", help="Licence of the data, for the card.")]
+
+
+@train_app.command()
+def router(
+    data: Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")],
+    kind: Annotated[RouterKind, typer.Option("--kind", help="The head that ships, or a checkpoint.")] = (
+        RouterKind.small
+    ),
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File of the head (router.npz), or folder of the checkpoint.")
+    ] = None,
+    templates: Annotated[bool, typer.Option(help="small: add the template questions that ship.")] = True,
+    leave_one_out: Annotated[
+        bool, typer.Option("--leave-one-source-out", help="small: also print the accuracy on each source left out.")
+    ] = False,
+    base: BaseOption = "",
+    first_line: Annotated[
+        bool, typer.Option("--first-line/--whole-question", help="Read the first line only, without answer options.")
+    ] = True,
+    prompt: Annotated[
+        str, typer.Option("--prompt", help="t5: input with a slot {question}; default: the few-shot prompt.")
+    ] = "",
+    epochs: EpochsOption = None,
+    rate: RateOption = None,
+    batch: BatchOption = None,
+    seed: SeedOption = None,
+    licence: LicenceOption = "",
+) -> None:
+    """Train a router; measure it with `ragweave eval router`."""
+    if kind is RouterKind.small:
+        _small_router(data, out or Path("router.npz"), templates, leave_one_out)
+        return
+    from ragweave.evals import train_text as text
+
+    recipe = text.T5_ROUTER if kind is RouterKind.t5 else text.DISTILBERT_ROUTER
+    recipe = text.with_changes(recipe, epochs=epochs, rate=rate, batch=batch, seed=seed, first_line=first_line)
+    train = partial(text.train_router, data, *_places(base, out), recipe, prompt=prompt, licence=licence)
+    _checkpoint(train, out, "RAGWEAVE_ROUTER")
+
+
+@train_app.command()
+def evaluator(
+    data: Annotated[
+        Path, typer.Option("--data", help="JSON Lines with question, passage, label; small: folder of the data sets.")
+    ],
+    kind: Annotated[EvaluatorKind, typer.Option("--kind", help="The head that ships, or a checkpoint.")] = (
+        EvaluatorKind.small
+    ),
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Files of the head without suffix, or folder of the checkpoint.")
+    ] = None,
+    base: BaseOption = "",
+    epochs: EpochsOption = None,
+    rate: RateOption = None,
+    batch: BatchOption = None,
+    seed: SeedOption = None,
+    licence: LicenceOption = "",
+) -> None:
+    """Train a relevance evaluator; measure it with `ragweave eval evaluator`."""
+    if kind is EvaluatorKind.small:
+        _small_evaluator(data, out or Path("relevance"))
+        return
+    from ragweave.evals import train_text as text
+
+    recipe = text.with_changes(text.T5_EVALUATOR, epochs=epochs, rate=rate, batch=batch, seed=seed)
+    train = partial(text.train_evaluator, data, *_places(base, out), recipe, licence=licence)
+    _checkpoint(train, out, "RAGWEAVE_EVALUATOR")
+
+
+@train_app.command()
+def reasoner(
+    data: Annotated[Path, typer.Option("--data", help="Conversations that `ragweave synthesize` wrote.")],
+    base: BaseOption = "",
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of the adapter, or of the merged model.")] = None,
+    merge: Annotated[bool, typer.Option("--merge", help="Write the whole tuned model, not the adapter alone.")] = False,
+    rank: Annotated[int, typer.Option("--rank", help="Of the low-rank matrices.")] = 16,
+    max_length: Annotated[int, typer.Option("--max-length", help="Longer conversations are left out.")] = 8_192,
+    epochs: EpochsOption = None,
+    rate: RateOption = None,
+    batch: BatchOption = None,
+    seed: SeedOption = None,
+    licence: LicenceOption = "",
+) -> None:
+    """Tune a chat model to reason and search in turns; see docs/finetune.md."""
+    from ragweave.evals.train_reasoner import Tuning, train_reasoner
+
+    given: dict[str, Any] = {"epochs": epochs, "rate": rate, "batch": batch, "seed": seed}
+    tuning = Tuning(rank=rank, max_length=max_length, merge=merge, **{k: v for k, v in given.items() if v is not None})
+    train = partial(train_reasoner, data, *_places(base, out), tuning, licence=licence)
+    _checkpoint(train, out, "RAGWEAVE_JUDGE=openai:NAME, once a server offers it as NAME")
+
+
+def _places(base: str, out: Path | None) -> tuple[str, Path]:
+    from ragweave.models.errors import InputError
+
+    if not base or out is None:
+        raise InputError(
+            "a checkpoint is trained from a pretrained model into a folder of its own", "give --base and --out"
+        )
+    return base, out
+
+
+def _checkpoint(train: Callable[..., dict[str, float]], out: Path | None, variable: str) -> None:
+    """Train with a bar on stderr, then print the figures."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True)) as bar:
+        task = bar.add_task("starting", total=None)
+        figures = call(
+            train, progress=lambda done, total, said: bar.update(task, completed=done, total=total, description=said)
+        )
+    typer.echo(", ".join(f"{name} {value:.4g}" for name, value in figures.items()))
+    typer.echo(f"{out}: use it with {variable}" + ("" if "=" in variable else f"={out}"))
+
+
+def _small_router(data: Path, out: Path, templates: bool, leave_one_out: bool) -> None:
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.data import read_routed
+    from ragweave.evals.report import table
+    from ragweave.evals.templates import template_questions
+    from ragweave.evals.train_router import Corpus, fit, leave_one_source_out
+    from ragweave.models.errors import MissingExtra
+
+    try:
+        import lightgbm  # noqa: F401
+        import sklearn  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("training the router", "train") from error
+    rows = read_routed(data, LABELS)
+    own = template_questions() if templates else []
+    head = fit(Corpus.of(rows, own, LABELS), lambda line: typer.echo(line, err=True))
+    head.save(out)
+    typer.echo(f"{out}: {out.stat().st_size:,} bytes, {len(rows)} labelled and {len(own)} template questions")
+    if leave_one_out:
+        found = leave_one_source_out(rows, own, LABELS, lambda line: typer.echo(line, err=True))
+        typer.echo(table(["source left out", "accuracy"], [[k, v] for k, v in found.items()]))
+
+
+def _small_evaluator(data: Path, out: Path) -> None:
+    from ragweave.models.errors import InputError, MissingExtra
+
+    try:
+        import lightgbm  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("training the evaluator", "train") from error
+    if not (data / "evaluator_pairs" / "hotpot_pairs.jsonl").is_file():
+        raise InputError(f"{data} has no evaluator_pairs/hotpot_pairs.jsonl", "give the folder of the data sets")
+    from ragweave.evals.train_evaluator import train
+
+    call(train, data, out)
+    typer.echo(f"{out}.npz: {out.with_suffix('.npz').stat().st_size:,} bytes")

@@ -1,0 +1,151 @@
+"""Hearing: speech recognition behind one protocol. pocketsphinx ships with the extra `video`; the others by setting."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Protocol
+
+from ragweave.models.errors import InputError
+from ragweave.models.settings import ModelSettings, model_settings
+from ragweave.models.vad import Sound, model_file
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word with its time in the stretch that was heard.
+
+    Attributes:
+        start: seconds from the start of the stretch.
+        end: seconds.
+        text: the word, with its punctuation where the recogniser writes it.
+        confidence: 0 to 1.
+    """
+
+    start: float
+    end: float
+    text: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was said in one stretch of sound.
+
+    Attributes:
+        text: the words as they read; "" where nothing was understood.
+        words: with their times; may be empty where the recogniser gives none.
+        confidence: 0 to 1, of the whole.
+        language: ISO 639-1 code, or "" where the recogniser does not tell.
+    """
+
+    text: str = ""
+    words: tuple[Word, ...] = ()
+    confidence: float = 0.0
+    language: str = ""
+
+
+class Hearer(Protocol):
+    """Writes down speech. Blocking; safe among threads."""
+
+    @property
+    def name(self) -> str:
+        """What is written down by hearers of the same name is the same."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Kind of hearer, as the meta of a clip names it: pocketsphinx, whisper, moonshine, endpoint."""
+        ...
+
+    @property
+    def longest(self) -> float:
+        """Seconds of the longest stretch it takes."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Stretches that it hears at the same time."""
+        ...
+
+    def check(self) -> None:
+        """Find out that it can hear, before any work is done.
+
+        Raises:
+            RagweaveError: it cannot: a package, its weights, its server or its key is missing or wrong.
+        """
+        ...
+
+    def hear(self, sound: Sound, speech: float = 1.0) -> Heard:
+        """Write down one stretch of speech.
+
+        Args:
+            sound: 16 kHz, one channel.
+            speech: how likely it is speech at all, 0 to 1, as the voice activity detector says.
+
+        Raises:
+            ModelError: it failed for good.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of processes and connections; the next call opens them again."""
+        ...
+
+
+FORMS = "auto, off, pocketsphinx, whisper:NAME, moonshine:NAME or api:MODEL"
+
+
+def hearer(name: str | None = None) -> Hearer | None:
+    """Return what hears speech, opened once per process; None where it is off or the extra `video` is missing.
+
+    Args:
+        name: as RAGWEAVE_HEAR names it; the setting's when not given.
+
+    Raises:
+        InputError: the name is of no known form.
+    """
+    settings = model_settings()
+    wanted = settings.hear if name is None else name
+    if wanted == "off" or (wanted == "auto" and not embedded()):
+        return None
+    with _loading:
+        return _load(wanted, settings)
+
+
+def embedded() -> bool:
+    """Say whether the packages of the embedded hearer are there, without importing them."""
+    return find_spec("pocketsphinx") is not None and model_file() is not None
+
+
+_loading = threading.Lock()
+
+
+@lru_cache(maxsize=2)
+def _load(name: str, settings: ModelSettings) -> Hearer:
+    kind, _, model = name.partition(":")
+    if name in ("auto", "pocketsphinx"):
+        from ragweave.models.asr_sphinx import Sphinx
+
+        return Sphinx()
+    if kind == "whisper" and model:
+        from ragweave.models.asr_whisper import Whisper
+
+        return Whisper(model, settings.hear_language)
+    if kind == "moonshine" and model:
+        from ragweave.models.asr_moonshine import Moonshine
+
+        return Moonshine(model, settings.hear_language or "en")
+    if kind == "api" and model:
+        from ragweave.models.asr_api import Endpoint
+
+        return Endpoint(model, settings.hear_url, settings.hear_key.get_secret_value(), settings.hear_language)
+    raise InputError(f"RAGWEAVE_HEAR cannot be used: {name!r}", f"set it to {FORMS}")
+
+
+def joined(words: Sequence[Word]) -> str:
+    """Return the words as one line."""
+    return " ".join(w.text for w in words)

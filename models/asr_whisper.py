@@ -1,0 +1,110 @@
+"""Hearing by faster-whisper: Whisper and its distilled kin, in any language, by CTranslate2."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragweave.models.asr import Heard, Word
+from ragweave.models.errors import MissingExtra, ModelError, WeightsError
+from ragweave.models.settings import model_settings
+from ragweave.models.text import clip
+from ragweave.models.vad import Sound
+
+_NOT_SPEECH = 0.8
+"""Probability of no speech from which an unsure segment is left out: Whisper tells stories to music."""
+_UNSURE = -0.8
+"""Mean log probability of a segment below which it is unsure."""
+
+
+class Whisper:
+    """A Whisper model in the format of CTranslate2.
+
+    Args:
+        model: a folder; a size such as `small` or `distil-small.en`; or OWNER/NAME[@REVISION] of the hub.
+        language: ISO 639-1 code, or "" to have it told from each stretch.
+    """
+
+    label = "whisper"
+    longest = 28.0
+    width = 1
+
+    def __init__(self, model: str, language: str = "") -> None:
+        self.name = f"whisper {model} {language}".strip()
+        self._wanted = model
+        self._language = language
+        self._model: Any = None
+        self._lock = threading.Lock()
+
+    def check(self) -> None:
+        """Load the model, downloading it where it has to be."""
+        with self._lock:
+            self._model = self._model or _loaded(self._wanted)
+
+    def hear(self, sound: Sound, speech: float = 1.0) -> Heard:
+        """Write down one stretch of speech."""
+        self.check()
+        try:
+            with self._lock:
+                found, told = self._model.transcribe(
+                    sound.astype(np.float32) / 32768.0,
+                    language=self._language or None,
+                    word_timestamps=True,
+                    condition_on_previous_text=False,
+                    vad_filter=False,
+                )
+                segments = [s for s in found if s.no_speech_prob < _NOT_SPEECH or s.avg_logprob > _UNSURE]
+        except Exception as error:
+            raise ModelError(f"whisper failed: {clip(str(error), 200)}", "check RAGWEAVE_HEAR") from error
+        text = " ".join(" ".join(s.text for s in segments).split())
+        if not text:
+            return Heard()
+        words = tuple(
+            Word(float(w.start), float(w.end), w.word.strip(), round(float(w.probability), 3))
+            for s in segments
+            for w in s.words or ()
+            if w.word.strip()
+        )
+        sure = sum(math.exp(s.avg_logprob) * (s.end - s.start) for s in segments)
+        lasted = sum(s.end - s.start for s in segments)
+        language = str(getattr(told, "language", "") or "")
+        return Heard(text, words, round(sure / lasted, 3) if lasted else 0.0, language)
+
+    def close(self) -> None:
+        """Keep the model: loading it costs seconds."""
+
+
+def _loaded(wanted: str) -> Any:
+    try:
+        from faster_whisper import WhisperModel
+        from faster_whisper.utils import download_model
+    except ImportError as error:
+        raise MissingExtra(f"hearing by whisper:{wanted}", "video") from error
+    settings = model_settings()
+    folder = Path(wanted).expanduser()
+    if not folder.is_dir():
+        name, _, revision = wanted.partition("@")
+        cache = (settings.models_dir or settings.home / "models") / "hub"
+        try:
+            folder = Path(
+                download_model(name, cache_dir=str(cache), local_files_only=settings.offline, revision=revision or None)
+            )
+        except Exception as error:
+            advice = "unset RAGWEAVE_OFFLINE once" if settings.offline else "check the name and the network"
+            raise WeightsError(
+                f"the whisper model {wanted} cannot be fetched: {type(error).__name__}: {clip(str(error), 200)}",
+                f"{advice}, or give the folder of a copy on this machine",
+            ) from error
+    try:
+        threads = max(1, (os.cpu_count() or 2) // 2)
+        return WhisperModel(str(folder), local_files_only=True, cpu_threads=threads, compute_type="default")
+    except Exception as error:
+        raise WeightsError(
+            f"the whisper model {wanted} cannot be loaded: {type(error).__name__}: {clip(str(error), 200)}",
+            "give a model in the format of CTranslate2",
+        ) from error

@@ -1,0 +1,107 @@
+"""Who asks, and which libraries they may see."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from ragweave.app.settings import app_settings
+from ragweave.corpora.store.catalog import LibraryRow, check_name
+from ragweave.corpora.store.stores import stores
+from ragweave.serve.problems import Forbidden, NotFound
+
+OWNER = "owner"
+"""Whoever needs no key, or holds one for all libraries: the person whose machine it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One party behind requests.
+
+    Attributes:
+        id: names the owner of conversations and runs.
+        libraries: ids of the libraries it may see; None means all, and the right to make and delete libraries.
+    """
+
+    id: str = OWNER
+    libraries: frozenset[str] | None = None
+
+    def sees(self, library: str) -> bool:
+        """Whether it may use the library of that id."""
+        return self.libraries is None or library in self.libraries
+
+    def require_all(self) -> None:
+        """Refuse a caller that is bound to libraries.
+
+        Raises:
+            Forbidden: it is.
+        """
+        if self.libraries is not None:
+            raise Forbidden("this key is bound to its libraries", "use a key that was made for all libraries")
+
+
+def current_caller(request: Request) -> Caller:
+    """Return the caller that the guard let in."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+CallerNow = Annotated[Caller, Depends(current_caller)]
+
+
+async def visible(caller: Caller) -> list[LibraryRow]:
+    """Return the libraries that a caller may see, by name."""
+    rows = await asyncio.to_thread(lambda: stores().catalog.libraries())
+    return [row for row in rows if caller.sees(row.id)]
+
+
+async def library_named(caller: Caller, name: str) -> LibraryRow:
+    """Return a library by name.
+
+    Raises:
+        NotFound: there is none of that name that the caller may see.
+        InputError: no library can have that name.
+    """
+    name = check_name(name)
+    for row in await visible(caller):
+        if row.name == name:
+            return row
+    raise NotFound(f"There is no library named {name!r}", "list them with GET /api/libraries")
+
+
+async def library_by_id(caller: Caller, id: str) -> LibraryRow:
+    """Return a library by id.
+
+    Raises:
+        NotFound: there is none of that id that the caller may see.
+    """
+    for row in await visible(caller):
+        if row.id == id:
+            return row
+    raise NotFound("There is no such library", "list them with GET /api/libraries")
+
+
+async def library_for(caller: Caller, name: str | None) -> LibraryRow:
+    """Return the library of a request; where it names none, the default one, or the only one that the key opens.
+
+    Raises:
+        NotFound: there is none of that name that the caller may see.
+    """
+    if name is None and caller.libraries is not None:
+        rows = await visible(caller)
+        if len(rows) == 1:
+            return rows[0]
+    usual = app_settings().library
+    try:
+        return await library_named(caller, name or usual)
+    except NotFound:
+        if caller.libraries is not None or (name or usual) != usual:
+            raise
+        # Whoever asks first, before anything was indexed, gets told what to do.
+        raise NotFound(
+            f"nothing is in the library {usual!r} yet",
+            "drop files on the page of this server, or run `ragweave index FOLDER`",
+        ) from None

@@ -1,0 +1,69 @@
+"""What the routes share: the store, the runs, the jobs. One per app, opened and closed with it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from ragweave.app import threads
+from ragweave.corpora.settings import corpora_settings
+from ragweave.serve.pictures import PictureDesk
+from ragweave.serve.runs import Runs
+from ragweave.serve.settings import ServeSettings
+from ragweave.serve.slots import Slots
+from ragweave.serve.store import Store
+from ragweave.serve.uploads import Jobs
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The parts of a running server.
+
+    Attributes:
+        settings: its settings.
+        slots: places for answers under way.
+        store: conversations and keys.
+        runs: answers under way.
+        jobs: uploads being indexed.
+        saver: keeps the state of conversations.
+        pictures: reads the pictures of questions.
+    """
+
+    settings: ServeSettings
+    slots: Slots
+    store: Store
+    runs: Runs
+    jobs: Jobs
+    saver: AsyncSqliteSaver
+    pictures: PictureDesk
+
+
+@asynccontextmanager
+async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIterator[Desk]:
+    """Open the parts; at the end stop what is under way."""
+    async with threads.saver(corpora_settings().home / "conversations.sqlite") as saver:
+        # What a power cut may take is the last turn; the answer itself stands in the store.
+        await saver.conn.execute("PRAGMA synchronous = NORMAL")
+        runs = Runs(store, saver, slots, settings.run_seconds)
+        await runs.take_over()
+        desk = Desk(settings, slots, store, runs, Jobs(), saver, PictureDesk())
+        try:
+            yield desk
+        finally:
+            await desk.runs.close()
+            await desk.jobs.close()
+            await desk.pictures.close()
+
+
+def current_desk(request: Request) -> Desk:
+    """Return the desk of the app that a request came to."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+DeskNow = Annotated[Desk, Depends(current_desk)]

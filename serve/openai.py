@@ -1,0 +1,230 @@
+"""The OpenAI-compatible door: each graph is a model, an answer is a message whose citations open."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from ragweave.app import api
+from ragweave.app.settings import app_settings
+from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.models.errors import RagweaveError
+from ragweave.serve.access import Caller, CallerNow, library_for, visible
+from ragweave.serve.desk import DeskNow
+from ragweave.serve.direct import Left, answering, unless_left
+from ragweave.serve.openai_types import SOURCES, ChatRequest, check, conversation
+from ragweave.serve.problems import NotFound, openai_error
+
+router = APIRouter(prefix="/v1")
+
+Events = AsyncGenerator[dict[str, Any], None]
+
+
+@router.get("/models")
+async def models(caller: CallerNow) -> dict[str, Any]:
+    """List the models: each graph, and each graph over each further library as `graph@library`."""
+    names = list(api.GRAPHS)
+    usual = app_settings().library
+    names += [f"{app_settings().graph}@{row.name}" for row in await visible(caller) if row.name != usual]
+    return {"object": "list", "data": [_model(name) for name in names]}
+
+
+@router.get("/models/{name:path}")
+async def model(caller: CallerNow, name: str) -> dict[str, Any]:
+    """Describe one model."""
+    await _resolve(caller, name, None)
+    return _model(name)
+
+
+@router.post("/chat/completions")
+async def complete(caller: CallerNow, desk: DeskNow, request: Request, body: ChatRequest) -> Response:
+    """Answer the last message."""
+    check(body)
+    graph, library = await _resolve(caller, body.model, body.ragweave.library)
+    messages = await conversation(body.messages, desk.pictures)
+    events = answering(caller, desk.slots, library, messages, graph, body.ragweave.context, desk.settings.run_seconds)
+    writer = Writer(body, desk.settings.url or str(request.base_url).rstrip("/"))
+    if body.stream:
+        first = await _first(events)
+        return EventSourceResponse(writer.stream(first, events), sep="\n", ping=15, send_timeout=60)
+    try:
+        return JSONResponse(await unless_left(request, writer.whole(events)))
+    except Left:
+        return Response(status_code=499)
+
+
+async def _first(events: Events) -> dict[str, Any]:
+    """Wait for the first event, so that what cannot be asked is refused with a status and not within a stream."""
+    return await anext(events)
+
+
+async def _resolve(caller: Caller, name: str, library: str | None) -> tuple[str, LibraryRow]:
+    """Return the graph and the library that a model name means.
+
+    Raises:
+        NotFound: there is no such graph or library.
+    """
+    graph, at, named = name.partition("@")
+    if graph not in api.GRAPHS:
+        error = NotFound(f"the model {name[:100]!r} does not exist", f"use one of: {', '.join(api.GRAPHS)}")
+        error.code = "model_not_found"
+        raise error
+    return graph, await library_for(caller, named if at else library)
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "ragweave"}
+
+
+class Writer:
+    """Writes the events of one run in the standard's form.
+
+    Args:
+        request: what was asked for.
+        base: address of this server, for links.
+    """
+
+    def __init__(self, request: ChatRequest, base: str) -> None:
+        self._request, self._base = request, base
+        self._id, self._created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
+        self._text = ""
+        self._marks: list[tuple[int, int, int]] = []
+
+    async def whole(self, events: Events) -> dict[str, Any]:
+        """Return the completion.
+
+        Raises:
+            RagweaveError: the run failed.
+        """
+        steps, answer = "", dict[str, Any]()
+        async with aclosing(events):
+            async for event in events:
+                steps += self._step(event)
+                if event["type"] == "sentence":
+                    self._sentence(event)
+                elif event["type"] == "answer":
+                    answer = event["answer"]
+        self._close(answer)
+        message = {
+            "role": "assistant",
+            "content": self._text,
+            "annotations": self._annotations(answer),
+            "refusal": None,
+        }
+        if steps:
+            message["reasoning_content"] = steps
+        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        return self._frame("chat.completion", choices=[choice], usage=_usage(answer))
+
+    async def stream(self, first: dict[str, Any], events: Events) -> AsyncIterator[ServerSentEvent]:
+        """Yield the chunks of the completion."""
+        yield self._chunk({"role": "assistant", "content": ""})
+        answer = dict[str, Any]()
+        try:
+            async with aclosing(events):
+                async for event in _chain(first, events):
+                    if event["type"] == "sentence":
+                        yield self._chunk({"content": self._sentence(event)})
+                    elif event["type"] == "answer":
+                        answer = event["answer"]
+                    elif step := self._step(event):
+                        yield self._chunk({"reasoning_content": step})
+        except RagweaveError as error:
+            yield ServerSentEvent(json.dumps(openai_error(error)))
+            return
+        if rest := self._close(answer):
+            yield self._chunk({"content": rest})
+        annotations = self._annotations(answer)
+        yield self._chunk({"annotations": annotations} if annotations else {}, finish="stop")
+        if self._request.stream_options and self._request.stream_options.include_usage:
+            frame = self._frame("chat.completion.chunk", choices=[], usage=_usage(answer))
+            yield ServerSentEvent(json.dumps(frame))
+        yield ServerSentEvent("[DONE]")
+
+    def _step(self, event: Mapping[str, Any]) -> str:
+        """Return a step in words, which clients show as the thinking before the answer."""
+        if not self._request.ragweave.steps or event["type"] != "step":
+            return ""
+        return f"{event['title']}: {event['summary']}\n" if event.get("summary") else f"{event['title']}\n"
+
+    def _sentence(self, event: Mapping[str, Any]) -> str:
+        """Append a sentence with links to its sources, and return what was appended."""
+        begin = len(self._text)
+        self._text += (" " if self._text else "") + plain(event["text"])
+        if event["support"] == "model":
+            self._text += " (no source)"
+        for citation in event["citations"]:
+            start = len(self._text)
+            self._text += (
+                f" [[{citation['n']}]]({self._link(citation)})" if self._link(citation) else f" [{citation['n']}]"
+            )
+            self._marks.append((citation["n"], start + 1, len(self._text)))
+        return self._text[begin:]
+
+    def _close(self, answer: Mapping[str, Any]) -> str:
+        """Append the sources and notes, and return what was appended."""
+        begin = len(self._text)
+        if not self._text:
+            self._text += plain(answer["text"])
+        lines = []
+        for citation in answer["citations"]:
+            title, where = plain(citation["title"]), self._link(citation)
+            page = f", page {citation['locator']['page']}" if "page" in citation["locator"] else ""
+            lines.append(f"{citation['n']}. " + (f"[{title}{page}]({where})" if where else title + page))
+        heading = "Closest found:" if answer["abstained"] else "Sources:"
+        parts = ["\n".join([heading, "", *lines])] if lines else []
+        parts += [f"Note: {plain(note)}" for note in answer["notes"]]
+        if parts:
+            self._text += SOURCES + "\n\n".join(parts)
+        return self._text[begin:]
+
+    def _annotations(self, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+        cited = {c["n"]: c for c in answer["citations"]}
+        found = []
+        for n, start, end in self._marks:
+            if (c := cited.get(n)) and (url := self._link(c)):
+                place = {"start_index": start, "end_index": end, "url": url, "title": c["title"]}
+                found.append({"type": "url_citation", "url_citation": place})
+        return found
+
+    def _link(self, citation: Mapping[str, Any]) -> str:
+        opens = citation["open"]
+        if opens["view"] == "web":
+            return str(opens["url"]).replace("(", "%28").replace(")", "%29").replace(" ", "%20")
+        return self._base + opens["href"] if "href" in opens else ""
+
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> ServerSentEvent:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return ServerSentEvent(json.dumps(self._frame("chat.completion.chunk", choices=[choice])))
+
+    def _frame(self, kind: str, **members: Any) -> dict[str, Any]:
+        head = {"id": self._id, "object": kind, "created": self._created, "model": self._request.model}
+        return {**head, **members}
+
+
+async def _chain(first: dict[str, Any], events: Events) -> AsyncIterator[dict[str, Any]]:
+    yield first
+    async for event in events:
+        yield event
+
+
+def plain(text: str) -> str:
+    """Return text of a source without what Markdown would make a link, a picture or markup of it."""
+    for sign in ("\\", "[", "]", "<", "`"):
+        text = text.replace(sign, "\\" + sign)
+    return " ".join(text.split())
+
+
+def _usage(answer: Mapping[str, Any]) -> dict[str, int]:
+    """Return the tokens that chat models took; the small mind takes none."""
+    read = sum(row["input_tokens"] for row in answer["usage"])
+    written = sum(row["output_tokens"] for row in answer["usage"])
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}

@@ -1,0 +1,131 @@
+"""Pictures that are sent with a question: read in a process of their own, under the limits of files."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragweave.corpora.images.texts import part
+from ragweave.corpora.ingest.probe import PICTURE
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.settings import corpora_settings
+from ragweave.models.errors import InputError
+from ragweave.nodes.attached import MOST, Attached, held
+from ragweave.serve.problems import TooMany
+
+SECONDS = 20.0
+"""Longest time that opening one picture may take; reading its words may take as long again."""
+WAITING = 16
+"""Questions whose pictures may wait or be read at once."""
+_IDLE = 120.0
+"""Seconds after which the reading process ends; starting it takes as long as reading some pictures."""
+_MAGIC = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*")
+_DATA = re.compile(r"data:image/[a-z0-9.+-]+;base64,", re.I)
+
+
+class PictureDesk:
+    """Reads the pictures of questions, one after the other."""
+
+    def __init__(self) -> None:
+        self._one = asyncio.Lock()
+        self._waiting = 0
+        self._readers: Readers | None = None
+        self._end: asyncio.TimerHandle | None = None
+
+    async def read(self, urls: Sequence[str]) -> list[Attached]:
+        """Return the pictures of a question; one that is known from an earlier turn is not read again.
+
+        Raises:
+            InputError: there are too many, or one is no picture in a data URL.
+            SourceError: one cannot be opened, or goes past a limit.
+            TooMany: the pictures of too many questions wait to be read.
+        """
+        if len(urls) > MOST:
+            raise InputError(f"a question may have {MOST} pictures, and {len(urls)} were sent", "send fewer")
+        files = [bytes_of(url) for url in urls]
+        if files and self._waiting >= WAITING:
+            raise TooMany("the pictures of many questions wait to be read", "try again in a moment", after=5)
+        self._waiting += 1
+        try:
+            return [await self._one_picture(data) for data in files]
+        finally:
+            self._waiting -= 1
+
+    async def close(self) -> None:
+        """End the reading process."""
+        async with self._one:
+            await self._stop()
+
+    async def _one_picture(self, data: bytes) -> Attached:
+        id = id_of(data)
+        async with self._one:
+            if (known := held(id)) is not None:
+                return known
+            if self._end is not None:
+                self._end.cancel()
+            limits = {"parse_workers": 1, "parse_seconds": SECONDS, "ocr_seconds": SECONDS}
+            self._readers = self._readers or Readers(corpora_settings().model_copy(update=limits))
+            try:
+                return await asyncio.to_thread(_read, self._readers, id, data)
+            finally:
+                loop = asyncio.get_running_loop()
+                self._end = loop.call_later(_IDLE, lambda: loop.create_task(self.close()))
+
+    async def _stop(self) -> None:
+        if self._end is not None:
+            self._end.cancel()
+        readers, self._readers = self._readers, None
+        if readers is not None:
+            await asyncio.to_thread(readers.close)
+
+
+def bytes_of(url: str) -> bytes:
+    """Return the file in a data URL.
+
+    Raises:
+        InputError: it is an address, or no picture.
+    """
+    if not (head := _DATA.match(url)):
+        if url.lower().startswith(("http:", "https:", "file:", "ftp:")):
+            raise InputError(
+                "a picture is not fetched from an address", "send the picture itself, as a data URL (data:image/...)"
+            )
+        raise InputError("a picture is not a data URL", "send it as data:image/png;base64,... or the like")
+    try:
+        data = base64.b64decode(url[head.end() :], validate=True)
+    except (binascii.Error, ValueError):
+        data = b""
+    if not data:
+        raise InputError("the data URL of a picture is damaged or empty", "encode the file with Base64")
+    if not data.startswith(_MAGIC) and data[8:12] != b"WEBP":
+        raise _none()
+    return data
+
+
+def _none() -> InputError:
+    return InputError("what was sent as a picture is none", "send a PNG, JPEG, WebP, GIF, TIFF or BMP file")
+
+
+def id_of(data: bytes) -> str:
+    """Return what names a picture while its question is under way."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _read(readers: Readers, id: str, data: bytes) -> Attached:
+    with tempfile.TemporaryDirectory(prefix="ragweave-") as folder:
+        path, media = Path(folder) / "sent", Path(folder) / "kept"
+        media.mkdir()
+        path.write_bytes(data)
+        made = readers.read(str(path), "sent", 1_000, media)
+        shots = [i for i in made.items if i.corpus == "image"]
+        if made.kind != PICTURE or not shots:
+            raise _none()
+        image = (media / Path(shots[0].locator["image"]).name).read_bytes()
+        words = "\n".join(filter(None, (part(i, "words") for i in shots)))
+        return Attached(id, image, words, next((w for w in made.warnings if "not read" in w), ""))

@@ -1,0 +1,240 @@
+"""Asking: conversations, runs and their events, search, and what can be set for a run."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from sse_starlette import EventSourceResponse
+
+from ragweave.app import api
+from ragweave.app.settings import app_settings
+from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.nodes.attached import MOST
+from ragweave.nodes.context import Context
+from ragweave.nodes.frame import check_question
+from ragweave.serve import journal
+from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
+from ragweave.serve.desk import Desk, DeskNow
+from ragweave.serve.opening import with_openings
+from ragweave.serve.problems import Conflict, NotFound, invalid
+from ragweave.serve.routes_library import forget_threads
+from ragweave.serve.runs import new_thread
+from ragweave.serve.store import Thread
+
+router = APIRouter(prefix="/api")
+plain = APIRouter()
+
+
+class Question(BaseModel):
+    """A question to a library."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str
+    library: str | None = Field(None, max_length=200)
+    thread: str | None = Field(None, max_length=200)
+    graph: str | None = Field(None, max_length=100)
+    context: dict[str, Any] = Field(default_factory=dict)
+    pictures: list[str] = Field(default_factory=list, max_length=MOST)
+
+
+class Query(BaseModel):
+    """What to look for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str
+    library: str | None = Field(None, max_length=200)
+    context: dict[str, Any] = Field(default_factory=dict)
+
+
+class Consent(BaseModel):
+    """The answer to a question for consent."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    consent: StrictBool
+
+
+class NewThread(BaseModel):
+    """A conversation to begin."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    library: str | None = Field(None, max_length=200)
+    title: str = Field("", max_length=200)
+
+
+class Title(BaseModel):
+    """A title for a conversation."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str = Field(min_length=1, max_length=200)
+
+
+@router.get("/graphs")
+async def list_graphs() -> dict[str, Any]:
+    """List the graphs that can be asked."""
+    return {"graphs": await asyncio.to_thread(_graphs), "default": app_settings().graph}
+
+
+def _graphs() -> list[dict[str, str]]:
+    # The sentence that opens a graph's module says what it does.
+    told = {name: (import_module(module).__doc__ or "").strip().split("\n")[0] for name, module in api.GRAPHS.items()}
+    return [{"name": name, "description": sentence} for name, sentence in told.items()]
+
+
+@router.get("/context")
+async def context_form() -> dict[str, Any]:
+    """Return the knobs of a run as a JSON schema, and their defaults here."""
+    defaults = Context(library=app_settings().library, mind=app_settings().mind, web=app_settings().web)
+    return {"schema": Context.model_json_schema(), "defaults": defaults.model_dump(mode="json")}
+
+
+@router.get("/threads")
+async def list_threads(caller: CallerNow, desk: DeskNow, library: str | None = None) -> dict[str, Any]:
+    """List the caller's conversations, the last used first."""
+    rows = {row.id: row for row in await visible(caller)}
+    only = (await library_named(caller, library)).id if library is not None else None
+    found = await asyncio.to_thread(desk.store.threads, caller.id, only)
+    return {"threads": [_thread(t, rows[t.library]) for t in found if t.library in rows]}
+
+
+@router.post("/threads", status_code=201)
+async def create_thread(caller: CallerNow, desk: DeskNow, body: NewThread) -> dict[str, Any]:
+    """Begin a conversation with a library."""
+    row = await library_for(caller, body.library)
+    thread = new_thread(caller, row, body.title)
+    await asyncio.to_thread(desk.store.add_thread, thread)
+    return _thread(thread, row)
+
+
+@router.get("/threads/{id}")
+async def read_thread(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, Any]:
+    """Return a conversation with all its turns."""
+    thread, row = await _find(caller, desk, id)
+    turns = await asyncio.to_thread(desk.store.turns, thread.id)
+    return {**_thread(thread, row), "turns": [asdict(turn) for turn in turns]}
+
+
+@router.get("/threads/{id}/turns/{turn}/pictures/{n}")
+async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: int) -> Response:
+    """Send the copy of a picture that came with a question."""
+    thread, _ = await _find(caller, desk, id)
+    jpeg = await asyncio.to_thread(desk.store.picture, thread.id, turn, n)
+    if jpeg is None:
+        raise NotFound("There is no such picture", "the turns of the conversation say how many each has")
+    return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=86400"})
+
+
+@router.patch("/threads/{id}")
+async def rename_thread(caller: CallerNow, desk: DeskNow, id: str, body: Title) -> dict[str, Any]:
+    """Give a conversation another title."""
+    thread, row = await _find(caller, desk, id)
+    await asyncio.to_thread(desk.store.rename_thread, thread.id, body.title)
+    return {**_thread(thread, row), "title": body.title}
+
+
+@router.delete("/threads/{id}", status_code=204)
+async def delete_thread(caller: CallerNow, desk: DeskNow, id: str) -> Response:
+    """Delete a conversation with everything that was said in it."""
+    thread, _ = await _find(caller, desk, id)
+    await forget_threads(desk, [thread.id])
+    return Response(status_code=204)
+
+
+@router.post("/ask", status_code=202)
+async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any]:
+    """Begin to answer a question; a conversation that is not named begins anew."""
+    check_question(body.question)
+    if body.thread is not None:
+        thread, row = await _find(caller, desk, body.thread)
+        if body.library is not None and body.library != row.name:
+            raise Conflict(f"this conversation is with the library {row.name!r}", "begin another one")
+    else:
+        row = await library_for(caller, body.library)
+        thread = new_thread(caller, row)
+    context = context_of(body.context, row)
+    pictures = await desk.pictures.read(body.pictures)
+    if body.thread is None:
+        await asyncio.to_thread(desk.store.add_thread, thread)
+    graph = body.graph or app_settings().graph
+    run = await desk.runs.start(caller, body.question, thread, row, graph, context, pictures)
+    return {"run": run.id, "thread": thread.id, "turn": run.turn}
+
+
+@router.get("/runs/{id}")
+async def read_run(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, Any]:
+    """Say where a run stands."""
+    run = desk.runs.get(caller, id)
+    return {"run": run.id, "thread": run.thread, "turn": run.turn, "status": run.status}
+
+
+@router.get("/runs/{id}/events")
+async def run_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> EventSourceResponse:
+    """Stream what a run tells."""
+    return journal.stream(desk.runs.get(caller, id).journal, request)
+
+
+@router.post("/runs/{id}/cancel")
+async def cancel_run(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, Any]:
+    """Stop a run; one that has ended stays as it is."""
+    run = desk.runs.get(caller, id)
+    await desk.runs.cancel(run)
+    return {"run": run.id, "status": run.status}
+
+
+@router.post("/runs/{id}/resume", status_code=202)
+async def resume_run(caller: CallerNow, desk: DeskNow, id: str, body: Consent) -> dict[str, Any]:
+    """Answer a run that asks for consent to a web search."""
+    run = desk.runs.get(caller, id)
+    await desk.runs.resume(run, body.consent)
+    return {"run": run.id, "status": run.status}
+
+
+@plain.post("/search")
+async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
+    """Return ranked evidence without an answer."""
+    check_question(body.query)
+    row = await library_for(caller, body.library)
+    found = await api.asearch(body.query, context=context_of(body.context, row))
+    return {"library": row.name, "query": body.query, "results": await with_openings(row, found)}
+
+
+def context_of(given: dict[str, Any], library: LibraryRow) -> Context:
+    """Build a run's context from what a request sets; the library is the one that was checked.
+
+    Raises:
+        InputError: a knob is not known or out of bounds, or names another library.
+    """
+    if given.get("library", library.name) != library.name:
+        raise invalid(("context", "library"), "names another library than the request")
+    defaults = {"mind": app_settings().mind, "web": app_settings().web}
+    try:
+        return Context.model_validate({**defaults, **given, "library": library.name})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise invalid(("context", *first["loc"]), first["msg"]) from None
+
+
+async def _find(caller: Caller, desk: Desk, id: str) -> tuple[Thread, LibraryRow]:
+    thread = await asyncio.to_thread(desk.store.thread, caller.id, id)
+    if thread is None or not caller.sees(thread.library):
+        raise NotFound("There is no such conversation", "list them with GET /api/threads")
+    return thread, await library_by_id(caller, thread.library)
+
+
+def _thread(thread: Thread, row: LibraryRow) -> dict[str, Any]:
+    return {
+        "id": thread.id,
+        "title": thread.title,
+        "library": row.name,
+        "created": thread.created,
+        "updated": thread.updated,
+    }

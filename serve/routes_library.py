@@ -1,0 +1,200 @@
+"""Libraries, their sources, uploads, and items."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from pathlib import PurePath
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, Request, Response, UploadFile
+from pydantic import BaseModel, ConfigDict, Field
+from sse_starlette import EventSourceResponse
+
+from ragweave.app.settings import app_settings
+from ragweave.corpora.store import library as libraries
+from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.rows import Source
+from ragweave.corpora.store.stores import stores
+from ragweave.models.errors import InputError
+from ragweave.serve import journal, uploads
+from ragweave.serve.access import Caller, CallerNow, library_by_id, library_named, visible
+from ragweave.serve.desk import Desk, DeskNow
+from ragweave.serve.opening import opening, plain_locator, sources_of
+from ragweave.serve.problems import NotFound
+
+router = APIRouter(prefix="/api")
+
+
+class Name(BaseModel):
+    """A name in a request."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=200)
+
+
+@router.get("/libraries")
+async def list_libraries(caller: CallerNow) -> dict[str, Any]:
+    """List the libraries that the caller may see."""
+    rows = await visible(caller)
+    names, usual = [row.name for row in rows], app_settings().library
+    return {
+        "libraries": [await _library(row) for row in rows],
+        "default": usual if usual in names or caller.libraries is None or not names else names[0],
+        "may_change": caller.libraries is None,
+    }
+
+
+@router.post("/libraries", status_code=201)
+async def create_library(caller: CallerNow, body: Name) -> dict[str, Any]:
+    """Make an empty library."""
+    caller.require_all()
+    await libraries.create_library(body.name)
+    return await _library(await library_named(caller, body.name))
+
+
+@router.patch("/libraries/{id}")
+async def rename_library(caller: CallerNow, id: str, body: Name) -> dict[str, Any]:
+    """Give a library another name."""
+    caller.require_all()
+    row = await library_by_id(caller, id)
+    await libraries.rename_library(row.name, body.name)
+    return await _library(await library_by_id(caller, id))
+
+
+@router.delete("/libraries/{id}", status_code=204)
+async def delete_library(caller: CallerNow, desk: DeskNow, id: str) -> Response:
+    """Delete a library with all that it holds: uploads and conversations as well, a person's own files not."""
+    caller.require_all()
+    row = await library_by_id(caller, id)
+    await libraries.delete_library(row.name)
+    await asyncio.to_thread(uploads.discard_all, row.id)
+    await forget_threads(desk, await asyncio.to_thread(desk.store.threads_of_library, row.id))
+    return Response(status_code=204)
+
+
+async def forget_threads(desk: Desk, ids: list[str]) -> None:
+    """Delete conversations: what answers them is stopped, their turns and their state go."""
+    for id in ids:
+        await desk.runs.cancel_thread(id)
+        await desk.saver.adelete_thread(id)
+    await asyncio.to_thread(desk.store.delete_threads, ids)
+
+
+@router.get("/sources")
+async def list_sources(caller: CallerNow, library: str) -> dict[str, Any]:
+    """List the sources of a library, also those that failed, with the reason."""
+    row = await library_named(caller, library)
+    found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id))
+    return {"library": row.name, "sources": [_source(caller, row, s) for s in found]}
+
+
+@router.delete("/sources/{id}", status_code=204)
+async def delete_source(caller: CallerNow, id: str, library: str) -> Response:
+    """Forget a source; the file itself goes only where it was uploaded."""
+    row = await library_named(caller, library)
+    found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id, [id]))
+    if not found:
+        raise NotFound("There is no such source", "list them with GET /api/sources")
+    await (await libraries.open_library(row.name)).remove(id)
+    await asyncio.to_thread(uploads.discard, row.id, found[0].paths)
+    return Response(status_code=204)
+
+
+@router.post("/upload", status_code=202)
+async def upload(
+    caller: CallerNow, desk: DeskNow, files: Annotated[list[UploadFile], File()], library: Annotated[str, Form()]
+) -> dict[str, Any]:
+    """Keep files and begin to index them."""
+    row = await _library_for_upload(caller, library)
+    desk.jobs.check(row)
+    kept, refused = [], []
+    for file in files:
+        name = file.filename or ""
+        try:
+            kept.append(await asyncio.to_thread(uploads.keep, name, file.file, row.id))
+        except InputError as error:
+            refused.append({"file": PurePath(name).name[:200], "reason": str(error)})
+    job = desk.jobs.start(caller, row, kept, refused)
+    return {"job": job.id, "library": row.name, "files": [path.name for path in kept], "refused": refused}
+
+
+async def _library_for_upload(caller: Caller, name: str) -> LibraryRow:
+    try:
+        return await library_named(caller, name)
+    except NotFound:
+        if caller.libraries is not None:
+            raise
+    await libraries.create_library(name)
+    return await library_named(caller, name)
+
+
+@router.get("/jobs/{id}/events")
+async def job_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> EventSourceResponse:
+    """Stream what becomes of each file."""
+    return journal.stream(desk.jobs.get(caller, id).journal, request)
+
+
+@router.get("/items/{id}")
+async def item(caller: CallerNow, id: str, library: str) -> dict[str, Any]:
+    """Return the text of an item, its place, and what to open."""
+    row = await library_named(caller, library)
+    return await item_of(row, id)
+
+
+@router.get("/open/{library}/{id}")
+async def item_to_open(caller: CallerNow, library: str, id: str) -> dict[str, Any]:
+    """Return an item by the id of its library, as the links in answers name it."""
+    return await item_of(await library_by_id(caller, library), id)
+
+
+async def item_of(row: LibraryRow, id: str) -> dict[str, Any]:
+    """Return an item of a library with what it opens.
+
+    Raises:
+        NotFound: the library holds none of that id.
+    """
+    id = id.partition("#")[0]
+    found = (await asyncio.to_thread(lambda: stores().catalog.items(row.id, [id]))).get(id)
+    if found is None:
+        raise NotFound("There is no such item", "it may have been removed, or indexed anew, since it was cited")
+    held = await sources_of(row, [id])
+    return {
+        "id": found.id,
+        "library": row.name,
+        "corpus": found.corpus,
+        "title": found.title,
+        "text": found.text,
+        "heading": list(found.heading),
+        "locator": plain_locator(found.locator),
+        "spans": [asdict(span) for span in found.spans],
+        "date": found.date.isoformat() if found.date else None,
+        "language": found.language,
+        "open": opening(row, found.id, found.locator, held.get(found.id)),
+    }
+
+
+async def _library(row: LibraryRow) -> dict[str, Any]:
+    counts = await asyncio.to_thread(lambda: stores().catalog.counts(row.id))
+    return {"id": row.id, "name": row.name, "items": counts}
+
+
+def _source(caller: Caller, row: LibraryRow, source: Source) -> dict[str, Any]:
+    told = {
+        "id": source.id,
+        "name": PurePath(source.path).name,
+        "kind": source.kind,
+        "title": source.title,
+        "status": source.status,
+        "reason": source.reason,
+        "warnings": list(source.warnings),
+        "bytes": source.bytes,
+        "items": source.items,
+        "indexed": source.indexed_at,
+        "date": source.date.isoformat() if source.date else None,
+        "uploaded": any(PurePath(p).parent == uploads.folder_of(row.id) for p in source.paths),
+        "media": f"/media/{row.id}/source/{source.id}",
+    }
+    # Where a file lies concerns the person whose disk it is.
+    return told | ({"paths": list(source.paths)} if caller.libraries is None else {})

@@ -1,0 +1,124 @@
+"""The page and its files, the health of the server, and the door of the page."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
+
+from ragweave import __version__
+from ragweave.corpora.store.stores import stores
+from ragweave.models.settings import model_settings
+from ragweave.serve.access import CallerNow
+from ragweave.serve.guard import COOKIE
+from ragweave.serve.keys import Keys
+from ragweave.serve.problems import Unauthorised
+
+router = APIRouter()
+
+STATIC = Path(__file__).parent / "static"
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
+    "font-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self'; manifest-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types dompurify"
+)
+"""What the page may load: files of this server, and nothing else; and text becomes markup through DOMPurify alone."""
+
+
+class Login(BaseModel):
+    """A key, to be kept by the browser."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    key: str = Field(min_length=1, max_length=200)
+
+
+@router.get("/", include_in_schema=False)
+async def page() -> FileResponse:
+    """Send the page."""
+    return FileResponse(STATIC / "index.html", headers={"Content-Security-Policy": CSP, "Cache-Control": "no-cache"})
+
+
+@router.get("/open/{library}/{id}", include_in_schema=False)
+async def open_in_page(request: Request, library: str, id: str) -> RedirectResponse:
+    """Open a citation in the page; it asks for the item itself, with the reader's own key."""
+    raw = request.scope.get("raw_path", b"").decode("ascii", "replace").removeprefix("/open/")
+    query = request.url.query
+    return RedirectResponse(f"/#/open/{raw}" + (f"?{query}" if query else ""), status_code=303)
+
+
+@router.get("/favicon.ico", include_in_schema=False)
+async def icon() -> Response:
+    """Send no icon; the page names its own."""
+    return Response(status_code=204)
+
+
+@router.get("/healthz")
+async def health() -> dict[str, str]:
+    """Say that the process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+async def ready() -> JSONResponse:
+    """Say whether the catalog can be read."""
+    try:
+        await asyncio.to_thread(lambda: stores().catalog.libraries())
+    except Exception:
+        return JSONResponse({"status": "the library folder cannot be used"}, status_code=503)
+    return JSONResponse({"status": "ok"})
+
+
+@router.get("/api/me")
+async def me(caller: CallerNow) -> dict[str, Any]:
+    """Say who asks and who answers."""
+    chat = model_settings().chat
+    return {"caller": caller.id, "may_change": caller.libraries is None, "version": __version__, "chat": chat or None}
+
+
+@router.post("/api/login", status_code=204)
+async def login(request: Request, body: Login) -> Response:
+    """Keep a key in the browser, out of reach of scripts."""
+    keys: Keys = request.app.state.keys
+    if await asyncio.to_thread(keys.caller, body.key) is None:
+        raise Unauthorised("this key is wrong or was revoked", "copy it as `ragweave keys create` printed it")
+    answer = Response(status_code=204)
+    secure = request.url.scheme == "https"
+    # Lax, so that a link in a chat app opens; requests with an effect are held to this origin by the guard.
+    answer.set_cookie(COOKIE, body.key, max_age=180 * 86_400, httponly=True, samesite="lax", secure=secure, path="/")
+    return answer
+
+
+@router.post("/api/logout", status_code=204)
+async def logout() -> Response:
+    """Forget the key in the browser."""
+    answer = Response(status_code=204)
+    answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
+    return answer
+
+
+class _Files(StaticFiles):
+    """The files of the page."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send a file; browsers ask each time whether it has changed."""
+
+        async def with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"cache-control", b"no-cache")]
+            await send(message)
+
+        await super().__call__(scope, receive, with_headers)
+
+
+def mount(app: FastAPI) -> None:
+    """Put the page and its files into an app."""
+    app.include_router(router)
+    app.mount("/static", _Files(directory=STATIC), name="static")

@@ -1,0 +1,316 @@
+"""Answers under way: each has a journal that readers follow, an owner, and an end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from ragweave.app import api
+from ragweave.app.render import STEPS
+from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.models.errors import InputError, RagweaveError
+from ragweave.models.text import clip
+from ragweave.nodes.attached import Attached, asked_with
+from ragweave.nodes.context import Context
+from ragweave.serve.access import Caller, visible
+from ragweave.serve.journal import Journal
+from ragweave.serve.opening import answer_with_openings, with_openings
+from ragweave.serve.problems import Conflict, NotFound, problem
+from ragweave.serve.slots import Slots
+from ragweave.serve.store import Store, Thread, now
+
+logger = logging.getLogger(__name__)
+
+Status = Literal["running", "waiting", "done", "failed", "cancelled"]
+
+_UNFINISHED = ("step", "sentence", "note")
+"""Events that are kept of a turn without an answer."""
+_KEPT = 500
+"""Ended runs whose journal can still be read."""
+_KEPT_SECONDS = 900.0
+
+
+@dataclass
+class Run:
+    """One question on its way to an answer.
+
+    Attributes:
+        id: its id.
+        owner: id of the caller that asked.
+        thread: conversation it belongs to.
+        library: library it asks.
+        graph: graph that answers.
+        question: what was asked.
+        context: the run's knobs.
+        pictures: what was sent with the question.
+        turn: number of the turn in its conversation.
+        journal: what it has told.
+        status: where it stands.
+        task: the work, while it is under way.
+        ended: when it ended, in seconds of `time.monotonic`.
+    """
+
+    id: str
+    owner: str
+    thread: str
+    library: LibraryRow
+    graph: str
+    question: str
+    context: Context
+    pictures: Sequence[Attached] = ()
+    turn: int = 0
+    journal: Journal = field(default_factory=Journal)
+    status: Status = "running"
+    task: asyncio.Task[None] | None = None
+    ended: float = 0.0
+
+
+class Runs:
+    """Every run of this server."""
+
+    def __init__(self, store: Store, saver: AsyncSqliteSaver, slots: Slots, seconds: float) -> None:
+        self._store, self._saver, self._slots, self._seconds = store, saver, slots, seconds
+        self._runs: dict[str, Run] = {}
+        self._graphs: dict[str, Any] = {}
+
+    async def start(
+        self,
+        caller: Caller,
+        question: str,
+        thread: Thread,
+        library: LibraryRow,
+        graph: str,
+        context: Context,
+        pictures: Sequence[Attached] = (),
+    ) -> Run:
+        """Begin to answer.
+
+        Raises:
+            InputError: there is no graph of that name.
+            Conflict: the conversation is being answered already.
+            TooMany: too many answers are under way.
+        """
+        self._graph(graph)
+        open_ = [r for r in self._runs.values() if r.status in ("running", "waiting")]
+        for other in [r for r in open_ if r.thread == thread.id]:
+            if other.status == "running":
+                raise Conflict("this conversation is being answered already", "wait for the answer, or cancel it")
+            # A question that waits for consent is dropped when the next one is asked.
+            await self.cancel(other)
+        self._slots.take(caller.id)
+        run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures)
+        self._runs[run.id] = run  # before anything is awaited, so that a second question finds it
+        title = clip(" ".join(question.split()), 80)
+        try:
+            images = [p.image for p in pictures]
+            run.turn = await asyncio.to_thread(self._store.add_turn, thread.id, run.id, graph, question, title, images)
+        except BaseException:
+            del self._runs[run.id]
+            self._slots.give(caller.id)
+            raise
+        budget = {k: getattr(context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
+        begun = {"type": "start", "run": run.id, "thread": thread.id, "turn": run.turn, "graph": graph}
+        run.journal.add({**begun, "budget": budget})
+        self._go(run)
+        self._forget_old()
+        return run
+
+    def get(self, caller: Caller, id: str) -> Run:
+        """Return a run of a caller.
+
+        Raises:
+            NotFound: it has none of that id, or no longer.
+        """
+        run = self._runs.get(id)
+        if run is None or run.owner != caller.id or not caller.sees(run.library.id):
+            raise NotFound("There is no such run", "an ended run is kept for a while; its answer stays in the thread")
+        return run
+
+    async def resume(self, run: Run, consent: bool) -> None:
+        """Go on with a run that waits for consent.
+
+        Raises:
+            Conflict: it does not wait: consent was given or refused before, or the run has ended.
+        """
+        if run.status != "waiting":
+            raise Conflict("this run does not wait for consent", "consent is asked for once and answered once")
+        self._slots.take(run.owner)
+        run.status = "running"
+        run.journal.add({"type": "consented", "consent": consent})
+        self._go(run, consent)
+
+    async def cancel(self, run: Run) -> None:
+        """Stop a run; one that has ended stays as it is."""
+        if run.status == "waiting":
+            await self._end(run, "cancelled")
+        elif run.status == "running" and run.task is not None:
+            run.task.cancel()
+            await asyncio.wait([run.task])
+            if run.status == "running":  # it was stopped before its first step
+                await self._end(run, "cancelled")
+
+    async def cancel_thread(self, thread: str) -> None:
+        """Stop whatever answers a conversation."""
+        for run in [r for r in self._runs.values() if r.thread == thread]:
+            await self.cancel(run)
+
+    async def take_over(self) -> None:
+        """Take over the runs that waited for consent when the last server ended: they may still be answered."""
+        kept = await asyncio.to_thread(self._store.take_over)
+        rows = {row.id: row for row in await visible(Caller())} if kept else {}
+        for thread, turn, state in ((w.thread, w.turn, w.kept) for w in kept):
+            try:
+                context, library = Context.model_validate(state["context"]), rows[thread.library]
+                run = Run(turn.run, thread.owner, thread.id, library, turn.graph, turn.question, context, turn=turn.n)
+                self._graph(turn.graph)
+            except (KeyError, ValueError, InputError):  # the library is gone, or a knob of an older Ragweave is
+                await asyncio.to_thread(self._store.set_turn, thread.id, turn.n, "cancelled", trail=turn.trail)
+                continue
+            for event in state["events"]:
+                run.journal.add(event)
+            run.status = "waiting"
+            self._runs[run.id] = run
+
+    async def close(self) -> None:
+        """Stop every run; one that waits for consent goes on waiting for the next server."""
+        for run in [r for r in self._runs.values() if r.status != "waiting"]:
+            await self.cancel(run)
+        tidying = [run.task for run in self._runs.values() if run.task is not None and not run.task.done()]
+        if tidying:
+            await asyncio.wait(tidying)
+
+    def _go(self, run: Run, resume: bool | None = None) -> None:
+        run.task = asyncio.create_task(self._drive(run, resume), name=f"run {run.id}")
+        run.task.add_done_callback(lambda _: self._slots.give(run.owner))
+
+    def _graph(self, name: str) -> Any:
+        if name not in self._graphs:
+            self._graphs[name] = api.build_agent(name, checkpointer=self._saver)
+        return self._graphs[name]
+
+    async def _drive(self, run: Run, resume: bool | None) -> None:
+        began = time.monotonic()
+        try:
+            if resume is not None:
+                await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running")
+            async with asyncio.timeout(self._seconds):
+                answer, consent = await self._follow(run, resume)
+            if answer is None:
+                await self._keep_waiting(run, consent)
+                run.status = "waiting"
+                # Told only now: whoever answers at once finds a run that waits.
+                run.journal.add(consent)
+                return
+            for note in answer["notes"]:
+                run.journal.add({"type": "note", "text": note})
+            event = {"type": "answer", "answer": answer, "thread": run.thread, "turn": run.turn}
+            await self._end(run, "done", event, answer=answer)
+        except asyncio.CancelledError:
+            await self._end(run, "cancelled")
+        except TimeoutError:
+            limit = RagweaveError(
+                f"the answer took longer than {self._seconds:.0f} seconds",
+                "raise RAGWEAVE_SERVE_RUN_SECONDS",
+            )
+            await self._fail(run, limit)
+        except Exception as error:
+            await self._fail(run, error)
+        finally:
+            logger.info(
+                "run %s %s", run.id, run.status, extra={"run": run.id, "seconds": round(time.monotonic() - began, 3)}
+            )
+        if run.status == "done":
+            # The answer stands whatever becomes of this.
+            try:
+                await self._forget_steps(run.thread)
+            except sqlite3.Error as error:
+                logger.warning("the steps of conversation %s stay (%s)", run.thread, error)
+
+    async def _keep_waiting(self, run: Run, consent: dict[str, Any]) -> None:
+        events = [json.loads(e.data) for e in run.journal.entries]
+        kept = {"context": run.context.model_dump(mode="json"), "events": [*events, consent]}
+        trail = [e for e in events if e["type"] in _UNFINISHED]
+        await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "waiting", trail=trail, waiting=kept)
+
+    async def _follow(self, run: Run, resume: bool | None) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+        """Tell what happens until the answer is there, or the question for consent."""
+        consent: dict[str, Any] = {}
+        answer = None
+        stream = api.astream(
+            [asked_with(run.question, run.pictures)] if run.pictures else run.question,
+            context=run.context,
+            thread=run.thread,
+            graph=self._graph(run.graph),
+            resume=resume,
+            durability="exit",
+        )
+        async with aclosing(stream):
+            async for event in stream:
+                if event["type"] == "consent":
+                    consent = dict(event)
+                elif event["type"] != "state":
+                    run.journal.add(await told(run.library, event))
+                elif not consent:
+                    answer = await answer_with_openings(run.library, event["state"]["answer"])
+        return answer, consent
+
+    async def _forget_steps(self, thread: str) -> None:
+        """Keep the last state of a conversation alone; what was said in it stands in the store."""
+        async with self._saver.lock:
+            for table in ("writes", "checkpoints"):
+                await self._saver.conn.execute(
+                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id < "
+                    "(SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '')",
+                    (thread, thread),
+                )
+            await self._saver.conn.commit()
+
+    async def _fail(self, run: Run, error: Exception) -> None:
+        if not isinstance(error, RagweaveError):
+            logger.error("run %s failed", run.id, exc_info=error)
+        found = problem(error)
+        await self._end(run, "failed", {"type": "error", "problem": found}, problem=found)
+
+    async def _end(self, run: Run, status: Status, event: dict[str, Any] | None = None, **kept: Any) -> None:
+        """Record how a run ended, and only then tell it: whoever asks for the conversation at once finds it there."""
+        run.status, run.ended = status, time.monotonic()
+        # The answer holds its own sentences; without one, what was shown is kept as it was told.
+        told = ("step",) if "answer" in kept else _UNFINISHED
+        trail = [json.loads(e.data) for e in run.journal.entries if e.type in told]
+        await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, status, **kept, trail=trail)
+        if event is not None:
+            run.journal.add(event)
+        run.journal.close(status=status)
+
+    def _forget_old(self) -> None:
+        ended = sorted((r for r in self._runs.values() if r.ended), key=lambda r: r.ended)
+        late = time.monotonic() - _KEPT_SECONDS
+        for n, run in enumerate(ended):
+            if run.ended < late or n < len(ended) - _KEPT:
+                del self._runs[run.id]
+
+
+async def told(library: LibraryRow, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event of the graph as a client gets it: steps in words, citations that open."""
+    if event["type"] == "step":
+        node = str(event["node"])
+        return {**event, "title": STEPS.get(node, node.replace("_", " ").capitalize())}
+    if event["type"] == "sentence":
+        return {**event, "citations": await with_openings(library, event["citations"])}
+    return dict(event)
+
+
+def new_thread(caller: Caller, library: LibraryRow, title: str = "") -> Thread:
+    """Return a conversation that has not begun."""
+    at = now()
+    return Thread(secrets.token_urlsafe(16), caller.id, library.id, title, at, at)

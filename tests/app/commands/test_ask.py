@@ -1,0 +1,204 @@
+"""`ragweave ask`, `search` and what they do with options and bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.app import api
+from ragweave.models.errors import LibraryNotFound, ModelError
+from ragweave.nodes.answer import Answer
+
+
+def test_an_answer_names_its_sources(main: Any, agent: Any) -> None:
+    code, out, err = main("ask", "When was it lit?")
+    assert code == 0
+    assert out == "It was lit in 1874. [1]\n\nSources\n  [1] /notes/lighthouse.md, History  p1\n"
+    assert err == ""
+
+
+def test_json_is_the_answer_object_and_nothing_else(main: Any, agent: Any) -> None:
+    code, out, _ = main("ask", "When was it lit?", "--json", "--trace")
+    assert code == 0
+    assert Answer.model_validate_json(out) == agent.answer
+
+
+def test_a_trace_tells_the_steps_before_the_answer(main: Any, agent: Any) -> None:
+    _, out, _ = main("ask", "When was it lit?", "--trace")
+    story, answer = out.index("Chose where to look (small, 2 ms): paragraph .82"), out.index("It was lit")
+    assert story < out.index("Checked the answer") < answer
+    assert "By: small mind" in out
+    assert out.count("It was lit in 1874.") == 1
+
+
+def test_an_abstention_has_its_own_exit_code_and_its_reason(main: Any, agent: Any) -> None:
+    agent.answer = Answer(question="Who?", text="I could not find it.", abstained=True, why="nothing found mentions it")
+    code, out, _ = main("ask", "Who?")
+    assert code == 3
+    assert out == "I could not find it.\nWhy: nothing found mentions it\n"
+
+
+def test_options_become_the_context_of_the_run(main: Any, agent: Any) -> None:
+    main("ask", "Q?", "-l", "notes", "--mind", "small", "--max-hops", "1", "--web", "off", "--sentences", "2",
+         "--set", "rerank=false", "--set", "corpora=document,paragraph", "--graph", "crag")  # fmt: skip
+    context = agent.options[0]["context"]
+    assert (context.library, context.mind, context.max_hops, context.sentences) == ("notes", "small", 1, 2)
+    assert context.rerank is False
+    assert context.corpora == ("document", "paragraph")
+    assert agent.options[0]["graph"] == "crag"
+
+
+def test_settings_stand_in_for_options(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragweave.app.settings import app_settings
+
+    monkeypatch.setenv("RAGWEAVE_LIBRARY", "from-settings")
+    app_settings.cache_clear()
+    try:
+        main("ask", "Q?")
+    finally:
+        app_settings.cache_clear()
+    assert agent.options[0]["context"].library == "from-settings"
+
+
+def test_a_question_can_come_from_standard_input(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("灯塔什么时候建成?"))
+    assert main("ask", "-")[0] == 0
+    assert agent.asked == ["灯塔什么时候建成?"]
+
+
+def test_where_nobody_sits_at_a_terminal_consent_is_not_asked(main: Any, agent: Any) -> None:
+    main("ask", "Q?", "--web", "ask")
+    assert agent.options[0]["checkpointer"] is None
+
+
+@pytest.mark.parametrize(("reply", "resumed"), [("y\n", True), ("n\n", False)])
+def test_consent_to_a_web_search_is_asked_and_passed_on(
+    main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch, reply: str, resumed: bool
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal(reply))
+    agent.consents = ["price of the ferry"]
+    code, out, err = main("ask", "Q?", "--web", "ask")
+    assert code == 0
+    assert "price of the ferry" in out + err
+    assert [o["resume"] for o in agent.options] == [None, resumed]
+    assert agent.options[0]["checkpointer"] is not None
+
+
+def test_stopping_at_the_question_for_consent_stops_the_command(
+    main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal(""))
+    agent.consents = ["price of the ferry"]
+    code, _, err = main("ask", "Q?", "--web", "ask")
+    assert code == 130
+    assert err.endswith("Stopped.\n")
+    assert len(agent.options) == 1
+
+
+BAD: list[tuple[str, list[str], str]] = [
+    ("empty question", ["ask", ""], "the question is empty"),
+    ("blank question", ["ask", " \n "], "the question is empty"),
+    ("empty search", ["search", ""], "the question is empty"),
+    ("hops out of bounds", ["ask", "Q?", "--max-hops", "99"], "max_hops: input should be less than or equal to 10"),
+    ("unknown knob", ["ask", "Q?", "--set", "temperature=1"], "temperature"),
+    ("knob without a value", ["ask", "Q?", "--set", "rerank"], "KEY=VALUE"),
+    ("empty library name", ["ask", "Q?", "--set", "top_k=x"], "top_k"),
+    ("missing library", ["ask", "Q?", "-l", "nowhere"], "nowhere"),
+    ("missing library in a search", ["search", "Q?", "-l", "nowhere"], "nowhere"),
+    ("100 kB question", ["ask", "why " * 25_000, "-l", "made"], "99,999 characters"),
+    ("unknown graph", ["ask", "Q?", "--graph", "nope"], "nope"),
+    ("missing path", ["index", "/nowhere/at/all"], "/nowhere/at/all"),
+    ("unknown source", ["sources", "show", "nope", "-l", "made"], "nope"),
+    ("unknown id", ["show", "nope", "-l", "made"], "nope"),
+    ("library that exists", ["library", "create", "made"], "made"),
+    ("library name that cannot be", ["library", "create", ""], "name"),
+    ("rename of nothing", ["library", "rename", "nowhere", "x"], "nowhere"),
+    ("ageing of nothing", ["library", "set", "nowhere", "--half-life", "3"], "nowhere"),
+    ("ageing that means nothing", ["library", "set", "made", "--recency", "maybe"], "auto, on or off"),
+    ("half-life below zero", ["library", "set", "made", "--half-life", "-3"], "half-life"),
+    ("delete of nothing", ["library", "delete", "nowhere", "--yes"], "nowhere"),
+    ("drawing of nothing", ["graph", "nope"], "nope"),
+    ("unwritable drawing", ["graph", "--html", "/nowhere/x.html"], "/nowhere/x.html"),
+]
+
+
+@pytest.mark.parametrize(("argv", "words"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
+def test_bad_input_gets_one_line_and_exit_code_2(main: Any, argv: list[str], words: str) -> None:
+    if "made" in argv:
+        assert main("library", "create", "made")[0] == 0
+    code, out, err = main(*argv)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_a_named_error_of_the_run_is_one_line(main: Any, agent: Any) -> None:
+    agent.error = ModelError("the server at localhost refused the key", "set RAGWEAVE_CHAT_KEY")
+    code, out, err = main("ask", "Q?")
+    assert (code, out, err) == (2, "", "error: the server at localhost refused the key; set RAGWEAVE_CHAT_KEY.\n")
+
+
+def test_an_unexpected_error_says_where_its_traceback_is(main: Any, agent: Any, home: Path) -> None:
+    agent.error = KeyError("lost")
+    code, _, err = main("ask", "Q?")
+    assert code == 1
+    assert err.count("\n") == 1
+    assert str(home / "ragweave.log") in err
+    assert "KeyError: 'lost'" in (home / "ragweave.log").read_text(encoding="utf-8")
+
+
+def test_debug_shows_the_traceback(main: Any, agent: Any) -> None:
+    agent.error = KeyError("lost")
+    code, _, err = main("--debug", "ask", "Q?")
+    assert code == 1
+    assert "Traceback" in err
+
+
+def test_a_setting_that_cannot_be_used_is_named(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragweave.app.settings import app_settings
+
+    monkeypatch.setenv("RAGWEAVE_MIND", "enormous")
+    app_settings.cache_clear()
+    code, _, err = main("ask", "Q?")
+    app_settings.cache_clear()
+    assert code == 2
+    assert err.startswith("error: RAGWEAVE_MIND cannot be used")
+
+
+def test_search_lists_places_and_ids(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {
+        "id": "p1", "corpus": "paragraph", "origin": "library", "title": "Ferry", "text": "Sails at 7:10.",
+        "locator": {"file": "/n/ferry.md"}, "query": "q", "hop": 1, "score": 1.0, "relevance": 0.5, "date": "",
+    }  # fmt: skip
+
+    async def found(query: str, **options: Any) -> list[Any]:
+        return [row] if "ferry" in query else []
+
+    monkeypatch.setattr(api, "asearch", found)
+    code, out, _ = main("search", "the ferry")
+    assert code == 0 and "/n/ferry.md" in out and "p1" in out
+    code, out, _ = main("search", "the ferry", "--json")
+    assert json.loads(out) == [row]
+    code, out, _ = main("search", "nothing")
+    assert code == 3 and out == "Nothing in this library matches.\n"
+
+
+def test_a_missing_library_names_the_command_that_makes_one(main: Any, agent: Any) -> None:
+    agent.error = LibraryNotFound("there is no library named 'x'", "make it with: ragweave index FOLDER")
+    assert main("ask", "Q?")[2] == "error: there is no library named 'x'; make it with: ragweave index FOLDER.\n"

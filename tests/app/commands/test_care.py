@@ -1,0 +1,92 @@
+"""`ragweave export`, `import`, `reembed`, `doctor --repair` and `index --watch` over real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.library import close_all
+from ragweave.models import embed
+
+
+@pytest.fixture
+def notes(main: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of two notes that was indexed."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "ferry.md").write_text("# Ferry\n\nThe ferry sails at 7:10.\n", encoding="utf-8")
+    (folder / "seals.txt").write_text("Seals rest on the breakwater.\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main("index", "notes", "--quiet")[0] == 0
+    return folder
+
+
+def test_a_library_travels_in_one_file(main: Any, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, _ = main("export", "notes.ragweave")
+    assert code == 0 and "Wrote library default: 2 sources, 4 items, 4 vectors of wordllama" in out
+    assert main("export", "notes.ragweave")[0] == 2
+    written = json.loads(main("export", "notes.ragweave", "--force", "--json")[1])
+    assert written["sha256"] in out
+    close_all()
+    monkeypatch.setenv("RAGWEAVE_HOME", str(notes.parent / "elsewhere"))
+    corpora_settings.cache_clear()
+    code, out, _ = main("import", "notes.ragweave", "--library", "carried", "--files", "notes")
+    assert code == 0 and "Opened library carried: 2 sources" in out
+    assert "2 unchanged" in main("index", "notes", "-l", "carried")[1]
+
+
+def test_a_file_that_is_no_bundle_is_one_line(main: Any, notes: Path) -> None:
+    code, out, err = main("import", "notes/ferry.md")
+    assert (code, out) == (2, "") and err.count("\n") == 1 and "no bundle" in err
+
+
+def test_reembed_says_what_to_set(main: Any, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Other:
+        name, dim, max_words = "other:model", 200, 60
+
+        def texts(self, texts: list[str]) -> Any:
+            return embed.normalise(embed.WordLlamaEncoder().texts(texts)[:, : self.dim])
+
+    before = embed.encoder
+    monkeypatch.setattr(embed, "encoder", lambda name=None: Other() if name == "other:model" else before(name))
+    code, out, _ = main("reembed", "--embed", "other:model")
+    assert code == 0 and "has the encoder other:model: 4 vectors" in out and "RAGWEAVE_EMBED=other:model" in out
+    code, out, err = main("search", "ferry")
+    assert code == 2 and "set RAGWEAVE_EMBED=other:model" in err
+
+
+def test_the_doctor_repairs_every_library_and_says_before_and_now(main: Any, notes: Path) -> None:
+    assert main("library", "create", "empty")[0] == 0
+    code, out, _ = main("doctor", "--repair")
+    assert code == 0
+    assert "Library default: sound" in out and "Library empty: sound" in out and out.count("free disk:") == 2
+    found = json.loads(main("doctor", "--repair", "--library", "default", "--json")[1])
+    assert [f["library"] for f in found] == ["default"] and found[0]["after"]["vectors_without_item"] == 0
+    assert main("doctor", "--repair", "--library", "nothing")[0] == 2
+
+
+def test_watching_indexes_what_changes_and_leaves_politely(notes: Path) -> None:
+    command = [sys.executable, "-m", "ragweave.app.cli", "index", "notes", "--watch", "--json"]
+    watching = subprocess.Popen(
+        command, cwd=notes.parent, env={**os.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert watching.stdout is not None and watching.stderr is not None
+    try:
+        assert json.loads(watching.stdout.readline())["unchanged"] == 2
+        (notes / "whales.txt").write_text("Whales pass in May.\n", encoding="utf-8")
+        assert json.loads(watching.stdout.readline())["indexed"] == 1
+        watching.send_signal(signal.SIGINT)
+        out, err = watching.communicate(timeout=60)
+    finally:
+        watching.kill()
+        watching.communicate()
+    assert (out, watching.returncode) == ("", 130)
+    assert err == "Stopped. What was indexed stays.\n"

@@ -1,0 +1,47 @@
+"""`ragweave graph`: every graph, in words, as Mermaid and as a page."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.app.api import GRAPHS, build_agent
+from ragweave.app.commands.graph import meaning, shape
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_every_step_is_listed_with_what_it_does(main: Any, name: str) -> None:
+    code, out, _ = main("graph", name)
+    assert code == 0
+    for node in build_agent(name).get_graph().nodes:
+        if not node.startswith("__"):
+            assert f"\n{node} " in out
+            assert meaning(node), f"nodes/{node}.py needs a docstring"
+
+
+def test_the_agent_is_drawn_unless_another_graph_is_named(main: Any) -> None:
+    assert main("graph")[1] == main("graph", "agent")[1] != main("graph", "crag")[1]
+
+
+def test_a_step_that_goes_round_again_is_marked(main: Any) -> None:
+    (reason,) = [line for line in main("graph")[1].splitlines() if line.startswith("reason ")]
+    assert "↺ route" in reason and "generate" in reason and "↺ generate" not in reason
+
+
+def test_mermaid_text_is_printed(main: Any) -> None:
+    out = main("graph", "--mermaid")[1]
+    assert "graph TD" in out and "search_web" in out
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_page_holds_the_whole_drawing(main: Any, tmp_path: Path, name: str) -> None:
+    target = tmp_path / "graph.html"
+    assert main("graph", name, "--html", str(target))[1] == f"Wrote {target}.\n"
+    text = target.read_text(encoding="utf-8")
+    drawing = ET.fromstring(text[text.index("<svg") : text.index("</svg>") + len("</svg>")])
+    labels = {t.text for t in drawing.iter("{http://www.w3.org/2000/svg}text")}
+    nodes, _ = shape(build_agent(name).get_graph())
+    assert labels == {n.strip("_") for n in nodes}

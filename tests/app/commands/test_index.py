@@ -1,0 +1,170 @@
+"""`ragweave index`, `sources`, `show` and `library` over real files."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from ragweave.app.commands.index import print_report
+from ragweave.corpora.ingest.events import Report
+
+NOTE = "# Ferry\n\n## Timetable\n\nThe ferry sails at 7:10 in the morning and comes back at noon.\n"
+
+
+def write_notes(folder: Path) -> None:
+    """Write two good files, one that is left out and one that cannot be read."""
+    folder.mkdir()
+    (folder / "ferry.md").write_text(NOTE, encoding="utf-8")
+    (folder / "old.md").write_text("# Old\n\nNobody reads this old note any more.\n", encoding="utf-8")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing else")
+    (folder / ".ragweaveignore").write_text("drafts/\n", encoding="utf-8")
+    (folder / "drafts").mkdir()
+    (folder / "drafts" / "later.md").write_text("# Later\n\nNot yet.\n", encoding="utf-8")
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of notes in the working folder, not indexed yet."""
+    write_notes(tmp_path / "notes")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "notes"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `notes` and, in `home`, the library made of them."""
+    folder = tmp_path_factory.mktemp("made")
+    write_notes(folder / "notes")
+    command = [sys.executable, "-m", "ragweave.app.cli", "index", "notes", "--quiet"]
+    environment = {**os.environ, "RAGWEAVE_HOME": str(folder / "home")}
+    subprocess.run(command, cwd=folder, env=environment, check=True)
+    return folder
+
+
+@pytest.fixture
+def indexed(made: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that library as this test's own home."""
+    shutil.copytree(made / "home", home)
+    monkeypatch.chdir(made)
+    return made
+
+
+def test_the_second_run_reads_only_what_has_changed(main: Any, notes: Path) -> None:
+    code, out, err = main("index", "notes")
+    assert code == 0
+    assert "Library default: 3 files, 2 read and 1 failed." in out
+    assert "drafts" in out[out.index("Left out:") :]
+    failed = out[out.index("Failed:") :]
+    assert "notes/broken.pdf: " in failed and len(failed.splitlines()) == 2
+    assert err == ""
+
+    (notes / "ferry.md").write_text(NOTE.replace("7:10", "8:20"), encoding="utf-8")
+    (notes / "old.md").unlink()
+    (notes / "broken.pdf").unlink()
+    (notes / "new.txt").write_text("A new note about the harbour seals.", encoding="utf-8")
+    out = main("index", "notes")[1]
+    assert "2 read" in out and "gone and forgotten" in out
+    assert "  notes/ferry.md\n  notes/new.txt\n" in out
+    assert "Gone and forgotten:\n" in out and "  notes/old.md\n" in out
+
+    out = main("index", "notes")[1]
+    assert "Library default: 2 files, 2 unchanged." in out
+    assert "Read:" not in out
+
+
+def test_json_is_the_report_and_nothing_else(main: Any, indexed: Path) -> None:
+    code, out, err = main("index", "notes/ferry.md", "notes/old.md", "--json")
+    report = json.loads(out)
+    assert (code, report["files"], report["unchanged"], report["failed"], err) == (0, 2, 2, [], "")
+
+
+def test_quiet_is_silent(main: Any, indexed: Path) -> None:
+    assert main("index", "notes/ferry.md", "--quiet") == (0, "", "")
+
+
+def test_where_no_file_could_be_read_the_exit_code_is_2(main: Any, notes: Path) -> None:
+    code, out, err = main("index", "notes/broken.pdf", "--quiet")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ") and err.count("\n") == 1
+
+
+def test_the_library_tells_the_doctor_about_its_failures(main: Any, indexed: Path) -> None:
+    found = {f["area"]: f for f in json.loads(main("doctor", "--json")[1])}["library default"]
+    assert found["state"] == "warn"
+    assert "3 sources" in found["what"] and "2 paragraphs" in found["what"] and "1 source failed" in found["what"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_without_permission_is_named(main: Any, notes: Path) -> None:
+    notes.chmod(0)
+    try:
+        code, out, err = main("index", "notes")
+    finally:
+        notes.chmod(0o755)
+    assert "notes" in out + err
+    assert "Traceback" not in out + err
+    assert code in (0, 2)
+
+
+def test_a_file_name_with_a_newline_and_an_escape_stays_on_its_line(main: Any, notes: Path) -> None:
+    (notes / "broken.pdf").unlink()
+    (notes / "two\nlines\x1b[31m.md").write_text("# Odd\n\nAn odd name and nothing else.\n", encoding="utf-8")
+    out = main("index", "notes", "-l", "odd")[1]
+    assert "  notes/two⏎lines[31m.md\n" in out
+    assert "\x1b" not in out
+    assert "notes/two⏎lines[31m.md" in main("sources", "-l", "odd")[1]
+
+
+def test_sources_are_listed_shown_and_removed(main: Any, indexed: Path) -> None:
+    out = main("sources")[1]
+    assert "notes/ferry.md" in out and "notes/broken.pdf" in out and "failed: " in out
+    rows = json.loads(main("sources", "list", "--json")[1])
+    ferry = next(r for r in rows if r["path"].endswith("ferry.md"))
+
+    shown = main("sources", "show", ferry["id"][:8])[1]
+    assert ferry["id"] in shown and "Ferry" in shown and ferry["sha256"] in shown
+
+    code, out, _ = main("sources", "remove", "notes/ferry.md", "--yes")
+    assert (code, out) == (0, "Forgot notes/ferry.md; the file is where it was.\n")
+    assert (indexed / "notes" / "ferry.md").exists()
+    assert "ferry.md" not in main("sources")[1]
+
+
+def test_show_prints_an_item_with_its_place(main: Any, indexed: Path) -> None:
+    found = json.loads(main("search", "ferry timetable", "--json", "--set", "corpora=paragraph")[1])
+    code, out, _ = main("show", found[0]["id"])
+    assert code == 0
+    assert out.startswith("notes/ferry.md, Ferry › Timetable\n")
+    assert "The ferry sails at 7:10 in the morning" in out
+    assert main("show", found[0]["id"] + "#0-20")[0] == 0, "the id of a strip opens its item"
+    assert json.loads(main("show", found[0]["id"], "--json")[1])["title"] == "Ferry"
+
+
+def test_libraries_are_made_renamed_and_deleted(main: Any) -> None:
+    assert main("library")[1].startswith("There is no library yet")
+    assert main("library", "create", "garden")[0] == 0
+    assert main("library", "rename", "garden", "park")[1] == "Library garden is now called park.\n"
+    assert main("library", "list")[1] == "park\n"
+    assert json.loads(main("library", "--json")[1]) == ["park"]
+    assert main("library", "set", "park", "--recency", "on", "--half-life", "30")[0] == 0
+    told = "Library park: newer documents are preferred always; half-life 30 days.\n"
+    assert main("library", "set", "park")[1] == told
+    assert main("library", "delete", "park", "--yes")[0] == 0
+    assert main("library")[1].startswith("There is no library yet")
+
+
+def test_what_could_not_be_done_beside_the_files_is_said() -> None:
+    out = Console(file=io.StringIO(), width=100)
+    print_report(
+        out, Report(library="default", files=1, indexed=1, notes=["Pictures were not seen: no encoder"]), (), ()
+    )
+    assert "Not done:\n  Pictures were not seen: no encoder\n" in out.file.getvalue()

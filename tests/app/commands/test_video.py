@@ -1,0 +1,122 @@
+"""Recordings on the command line: scope, choices, entities."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.app.commands.scope import at_seconds
+from ragweave.app.render import place, place_in
+from ragweave.models.errors import InputError
+from ragweave.tests.support.library import build_library
+
+TALK = """WEBVTT
+
+00:00:14.000 --> 00:00:19.000
+The comet was found by Ada Ostrander in 1889.
+
+00:12:31.000 --> 00:12:38.000
+After Ada Ostrander the Corvane Observatory kept the telescope.
+"""
+BREAD = "WEBVTT\n\n00:00:01.000 --> 00:00:09.000\nThe bread of Boris Tamm rests for sixteen hours.\n"
+
+
+@pytest.fixture
+def talks(tmp_path: Path, home: Path) -> Path:
+    folder = tmp_path / "talks"
+    asyncio.run(build_library(folder, {"comet.vtt": TALK, "bread.vtt": BREAD}))
+    return folder
+
+
+def test_an_answer_prints_the_recording_and_its_seconds(main: Any, talks: Path) -> None:
+    code, out, _ = main("ask", "-g", "video_rag", "Who kept the telescope after Ada Ostrander?")
+    assert code == 0
+    assert "comet.vtt 12:31-12:38" in out
+
+
+def test_a_question_is_narrowed_to_a_recording_and_a_time(main: Any, talks: Path) -> None:
+    code, out, _ = main(
+        "ask",
+        "-g",
+        "video_rag",
+        "How many times is Ostrander mentioned?",
+        "--video",
+        "comet",
+        "--from",
+        "1:00",
+        "--json",
+    )
+    assert code == 0
+    assert "once" in json.loads(out)["text"]
+
+
+def test_a_recording_that_is_not_there_is_told_with_those_that_are(main: Any, talks: Path) -> None:
+    code, out, _ = main("ask", "-g", "video_rag", "Who found the comet?", "--video", "lecture.mp4")
+    assert code == 3
+    assert "lecture.mp4" in out and "comet.vtt" in out
+
+
+def test_one_of_several_answers_is_chosen(main: Any, talks: Path) -> None:
+    code, out, _ = main(
+        "ask",
+        "-g",
+        "video_rag",
+        "Who found the comet?",
+        "--choice",
+        "Boris Tamm",
+        "--choice",
+        "Ada Ostrander",
+        "--json",
+    )
+    assert code == 0 and json.loads(out)["text"].startswith("B. Ada Ostrander")
+
+
+def test_search_lists_clips_with_their_seconds(main: Any, talks: Path) -> None:
+    code, out, _ = main("search", "bread of Boris Tamm", "--set", "corpora=clip")
+    assert code == 0 and "bread.vtt 0:00-" in out
+
+
+def test_entities_are_listed_told_and_drawn(main: Any, talks: Path, tmp_path: Path) -> None:
+    code, out, _ = main("graph", "entities")
+    assert code == 0 and "Ada Ostrander" in out
+    code, out, _ = main("graph", "entities", "--about", "ada ostrander")
+    assert code == 0 and "comet.vtt" in out and "1889" in out
+    page = tmp_path / "entities.html"
+    code, _, _ = main("graph", "entities", "--html", str(page))
+    assert code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<script" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    drawn = text[text.index("<svg") : text.index("</svg>") + 6]
+    shown = {t.text for t in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")}
+    assert {"Ada Ostrander", "Boris Tamm"} <= shown
+
+
+def test_an_entity_that_is_not_there_and_a_pair_that_is_none_are_told(main: Any, talks: Path) -> None:
+    code, _, err = main("graph", "entities", "--about", "Nobody Known")
+    assert code == 2 and "Nobody Known" in err
+    code, _, err = main("graph", "entities", "--apart", "one name")
+    assert code == 2 and "NAME=NAME" in err
+    assert main("graph", "entities", "--apart", "Ada=Ada Ostrander")[0] == 0
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90.0), ("1:30", 90.0), ("1:02:03", 3723.0), ("2.5", 2.5)])
+def test_a_time_is_read_as_a_player_shows_it(text: str, seconds: float) -> None:
+    assert at_seconds(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["soon", "1:2:3:4", "-5", "1:-3", ""])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="is not a time"):
+        at_seconds(text)
+
+
+def test_a_place_names_the_recording_where_its_file_holds_several() -> None:
+    at: Any = {"kind": "time", "file": "/x/talks.jsonl", "start": 751.0, "end": 778.0}
+    assert place(at).endswith("talks.jsonl 12:31-12:58")
+    assert place_in("episode 7", at).endswith("talks.jsonl (episode 7) 12:31-12:58")
+    assert place_in("talks", at).endswith("talks.jsonl 12:31-12:58")

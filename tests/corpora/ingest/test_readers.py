@@ -1,0 +1,147 @@
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.settings import CorporaSettings
+from ragweave.models.errors import LibraryError, SourceError
+
+WORKER = """
+import json, os, struct, sys, time
+from ragweave.corpora.ingest.stages import prepare
+from ragweave.corpora.ingest.worker import LENGTH, answer
+for line in sys.stdin.buffer:
+    request = json.loads(line)
+    name = os.path.basename(request["path"])
+    if name == "hang.md":
+        time.sleep(60)
+    if name == "die.md":
+        os._exit(9)
+    reply, _ = answer(request, 64)
+    if name == "flood.md":
+        sys.stdout.buffer.write(LENGTH.pack(10**15))
+    else:
+        sys.stdout.buffer.write(LENGTH.pack(len(reply)) + reply)
+    sys.stdout.buffer.flush()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("good", "hang", "die", "flood"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nSome text about {name} files.\n")
+    (tmp_path / "empty.md").write_text("")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory):
+    """One process that hangs, dies or floods where a file's name tells it to, and is started again where it has to."""
+    script = tmp_path_factory.mktemp("worker") / "worker.py"
+    script.write_text(WORKER)
+    found = Readers(CorporaSettings(parse_seconds=6, parse_workers=1), [sys.executable, str(script)])
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("hang.md", r"longer than 6 seconds.*RAGWEAVE_PARSE_SECONDS"),
+        ("die.md", r"ended the reading process.*RAGWEAVE_PARSE_MEMORY_MB"),
+        ("flood.md", r"more than 256 MiB.*RAGWEAVE_PARSE_OUTPUT_MB"),
+        ("empty.md", r"\S"),
+        ("gone.md", r"\S"),
+    ],
+)
+def test_one_bad_file_gets_its_sentence_and_the_next_file_is_read(readers, folder, name, said):
+    with pytest.raises(SourceError, match=said):
+        readers.read(str(folder / name), "s", 300)
+    assert readers.read(str(folder / "good.md"), "s", 300).title == "good"
+
+
+def test_the_real_reading_process_answers_with_items_chunks_and_terms(folder):
+    readers = Readers(CorporaSettings(parse_workers=1))
+    try:
+        made = readers.read(str(folder / "good.md"), "s", 300)
+        assert made.kind == "markdown"
+        assert {i.corpus for i in made.items} == {"paragraph", "document"}
+        assert len(made.items) == len(made.chunks) == len(made.terms)
+        assert made.terms[0][2].split() == ["some", "text", "about", "good", "file"]
+    finally:
+        readers.close()
+
+
+def test_the_reading_process_knows_no_keys(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "sk-something")
+    monkeypatch.setenv("HARMLESS", "1")
+    script = tmp_path / "worker.py"
+    script.write_text(
+        "import json, os, sys\nfrom ragweave.corpora.ingest.worker import LENGTH\n"
+        "for line in sys.stdin.buffer:\n"
+        "    reply = json.dumps({'what': ' '.join(sorted(os.environ)), 'remedy': ''}).encode()\n"
+        "    sys.stdout.buffer.write(LENGTH.pack(len(reply)) + reply); sys.stdout.buffer.flush()\n"
+    )
+    readers = Readers(CorporaSettings(parse_workers=1), [sys.executable, str(script)])
+    try:
+        with pytest.raises(SourceError) as said:
+            readers.read("x", "s", 300)
+        assert "HARMLESS" in str(said.value) and "RAGWEAVE_CHAT_KEY" not in str(said.value)
+    finally:
+        readers.close()
+
+
+def test_the_memory_limit_holds_in_the_real_reading_process(tmp_path):
+    (tmp_path / "big.txt").write_text("word " * 20_000_000)
+    (tmp_path / "good.txt").write_text("A few words.")
+    readers = Readers(CorporaSettings(parse_workers=1, parse_memory_mb=256))
+    try:
+        with pytest.raises(SourceError):
+            readers.read(str(tmp_path / "big.txt"), "s", 300)
+        assert readers.read(str(tmp_path / "good.txt"), "s", 300).items
+    finally:
+        readers.close()
+
+
+def test_a_reading_process_of_another_version_ends_the_run_with_a_sentence(folder, monkeypatch):
+    monkeypatch.setattr("ragweave.corpora.ingest.readers.VERSION", 10**6)
+    readers = Readers(CorporaSettings(parse_workers=1))
+    try:
+        with pytest.raises(LibraryError, match="was upgraded while it was at work"):
+            readers.read(str(folder / "good.md"), "s", 300)
+    finally:
+        readers.close()
+
+
+ORPHAN = """
+import os, signal, sys
+from pathlib import Path
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.settings import CorporaSettings
+readers = Readers(CorporaSettings(parse_workers=1))
+readers.read(sys.argv[1], "s", 300)
+print(readers._all[0]._process.pid, readers._scratch.name, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_reading_process_ends_with_a_run_that_is_killed_and_takes_its_temporary_files_with_it(folder):
+    run = subprocess.run(
+        [sys.executable, "-c", ORPHAN, str(folder / "good.md")], capture_output=True, text=True, timeout=60
+    )
+    pid, scratch = run.stdout.split()
+
+    def left():
+        try:
+            return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
+        except FileNotFoundError:
+            return Path(scratch).exists()
+
+    for _ in range(300):
+        if not left():
+            break
+        time.sleep(0.1)
+    assert not left() and not Path(scratch).exists()

@@ -1,0 +1,265 @@
+"""Paragraphs, documents and chunks: nothing lost, sizes kept, every place right."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.formats import parse
+from ragweave.corpora.ingest.pieces import size
+from ragweave.corpora.ingest.split import DOCUMENT_WORDS, PARAGRAPH_WORDS, chunks, documents, paragraphs
+from ragweave.corpora.types import Item, Span
+
+SENTENCE = "The tide rises at the old pier and falls again before noon. "
+WORDS = st.sampled_from(
+    [
+        "tide",
+        "Moon",
+        "3.14",
+        "e.g.",
+        "pier.",
+        "Really?",
+        "知识图谱",
+        "潮汐。",
+        "don't",
+        "ab" * 30,
+        "—",
+        "x",
+        "มหาสมุทร",
+        "\U0001f30a",
+    ]
+)
+PROSE = st.lists(WORDS, min_size=1, max_size=400).map(" ".join)
+ANY = st.one_of(PROSE, st.text(min_size=1, max_size=3000))
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> tuple[Block, ...]:
+    out = []
+    for line in range(1, draw(st.integers(1, 12)) + 1):
+        kind = draw(st.sampled_from(["heading", "text", "text", "list", "code"]))
+        if kind == "heading":
+            out.append(Block(draw(PROSE)[:60], "heading", draw(st.integers(1, 6)), line))
+        else:
+            text = draw(ANY) if kind == "text" else "\n".join(draw(st.lists(ANY, min_size=1, max_size=5)))
+            out.append(Block(text, kind, line=line))
+    return tuple(out)
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+@settings(max_examples=120, deadline=None)
+@given(blocks())
+def test_paragraphs_and_documents_lose_nothing_but_white_space(found: tuple[Block, ...]) -> None:
+    parsed = Parsed("T", found)
+    items = paragraphs("s", "/f.md", parsed)
+    everything = squeezed("".join(b.text for b in found))
+    body = squeezed("".join(i.text for i in items))
+    headings = squeezed("".join(h for i in items for h in i.heading))
+    assert squeezed("".join(d.text for d in documents("s", "/f.md", parsed, items))) == everything
+    kept = [squeezed(b.text) for b in found if b.kind != "heading"]
+    assert all(k in body for k in kept)
+    assert all(squeezed(b.text) in headings or squeezed(b.text) in body for b in found if b.kind == "heading")
+
+
+@settings(max_examples=120, deadline=None)
+@given(blocks())
+def test_items_keep_within_their_sizes_and_spans_within_their_items(found: tuple[Block, ...]) -> None:
+    parsed = Parsed("T", found)
+    items = paragraphs("s", "/f.md", parsed)
+    long = documents("s", "/f.md", parsed, items)
+    for i in items:
+        assert 0 < size(i.text) <= PARAGRAPH_WORDS
+    for d in long:
+        assert size(d.text) <= DOCUMENT_WORDS + sum(size(b.text) for b in found if b.kind == "heading")
+    for i in [*items, *long]:
+        assert i.spans and all(0 <= s.start < s.end <= len(i.text) for s in i.spans)
+        assert all(a.end <= b.start for a, b in pairwise(i.spans))
+        for s in i.spans:
+            source = next(b for b in found if b.line == s.line)
+            assert i.text[s.start : s.end] in source.text
+
+
+@settings(max_examples=120, deadline=None)
+@given(ANY, st.integers(1, 300))
+def test_chunks_cover_a_text_in_order_within_the_limit(text: str, limit: int) -> None:
+    item = Item("i", "document", "s", "T", text, {"kind": "heading", "file": "/f.md"})
+    ranges = chunks(item, limit)
+    assert squeezed("".join(text[a:b] for a, b in ranges)) == squeezed(text)
+    assert all(a[1] <= b[0] for a, b in pairwise(ranges))
+    assert all(size(text[a:b]) <= max(limit, 1) or b - a == 1 for a, b in ranges)
+
+
+def test_short_neighbours_under_one_heading_are_merged_and_long_paragraphs_cut_at_sentence_ends() -> None:
+    parsed = Parsed(
+        "T", (*[Block(SENTENCE * 2, "text", line=n) for n in range(1, 7)], Block(SENTENCE * 40, "text", line=9))
+    )
+    items = paragraphs("s", "/f.md", parsed)
+    assert [n for i in items if not 100 <= (n := size(i.text)) <= 200] == []
+    assert all(i.text.rstrip().endswith(".") for i in items)
+
+
+def test_no_paragraph_goes_across_a_heading_and_each_keeps_its_path() -> None:
+    found = (
+        Block("before any heading", "text", line=1),
+        Block("A", "heading", 1, 2),
+        Block("in a", "text", line=3),
+        Block("A1", "heading", 2, 4),
+        Block("in a1", "text", line=5),
+        Block("A1x", "heading", 4, 6),
+        Block("in a1x", "text", line=7),
+        Block("B", "heading", 1, 8),
+        Block("in b", "text", line=9),
+    )
+    items = paragraphs("s", "/f.md", Parsed("T", found))
+    assert [(i.heading, i.text) for i in items] == [
+        ((), "before any heading"),
+        (("A",), "in a"),
+        (("A", "A1"), "in a1"),
+        (("A", "A1", "A1x"), "in a1x"),
+        (("B",), "in b"),
+    ]
+    assert items[2].locator == {"kind": "heading", "file": "/f.md", "heading": ["A", "A1"], "line": 5}
+
+
+def test_a_heading_with_nothing_under_it_becomes_text_of_the_section_it_stands_in() -> None:
+    found = (
+        Block("Top", "heading", 1, 1),
+        Block("Empty", "heading", 2, 2),
+        Block("Full", "heading", 2, 3),
+        Block("x", "text", line=4),
+        Block("Last", "heading", 3, 5),
+    )
+    items = paragraphs("s", "/f.md", Parsed("T", found))
+    assert [(i.heading, i.text) for i in items] == [(("Top",), "Empty"), (("Top", "Full"), "x\n\nLast")]
+
+
+def test_a_file_of_headings_alone_still_gives_an_item() -> None:
+    items = paragraphs("s", "/f.md", Parsed("", (Block("Milk", "heading", 1, 1), Block("Bread", "heading", 1, 2))))
+    assert [(i.heading, i.text, i.title) for i in items] == [((), "Milk\n\nBread", "f")]
+
+
+def test_an_introduction_stays_with_the_list_it_introduces() -> None:
+    found = (
+        Block(SENTENCE * 10, "text", line=1),
+        Block("These three ships carried the mail to the island in those years:", "text", line=3),
+        Block("\n".join(f"- ship number {n} of the old line" for n in range(12)), "list", line=5),
+    )
+    items = paragraphs("s", "/f.md", Parsed("T", found))
+    assert [i.text.startswith("These three") for i in items] == [False, True]
+
+
+def test_a_long_table_repeats_its_header_and_opens_at_its_own_rows() -> None:
+    rows = ["place | height | day", *(f"harbour {n} | {n}.5 m | day {n}" for n in range(150))]
+    spans, at = [], 0
+    for n, row in enumerate(rows):
+        spans.append(Span(at, at + len(row), 10 + n))
+        at += len(row) + 1
+    items = paragraphs("s", "/f.md", Parsed("T", (Block("\n".join(rows), "table", 1, 10, spans=tuple(spans)),)))
+    assert len(items) > 3
+    assert all(i.text.startswith("place | height | day\nharbour") for i in items)
+    found = [line for i in items for line in i.text.split("\n")[1:]]
+    assert found == rows[1:]
+    second = items[1]
+    assert rows[second.locator["line"] - 10] == second.text.split("\n")[1]
+
+
+def test_chinese_is_counted_by_characters_and_cut_at_its_sentence_ends() -> None:
+    text = "天文学是研究宇宙空间天体和宇宙结构的学科。" * 60
+    items = paragraphs("s", "/f.md", Parsed("T", (Block(text, "text", line=1),)))
+    assert all(150 <= len(i.text) <= 340 and i.text.endswith("。") for i in items)
+
+
+def test_a_word_without_end_is_cut_by_its_length() -> None:
+    items = paragraphs("s", "/f.md", Parsed("T", (Block("A" * 20_000, "text", line=1),)))
+    assert "".join(i.text for i in items) == "A" * 20_000
+    assert all(len(i.text) <= 2_800 for i in items)
+
+
+def test_a_file_that_fits_is_one_document_and_names_its_paragraphs() -> None:
+    parsed = Parsed("T", (Block("A", "heading", 1, 1), Block(SENTENCE * 60, "text", line=2)))
+    items = paragraphs("s", "/f.md", parsed)
+    (document,) = documents("s", "/f.md", parsed, items)
+    assert document.text == f"A\n\n{(SENTENCE * 60).strip()}"
+    assert document.meta["paragraphs"] == [i.id for i in items]
+    assert document.heading == ("A",) and document.locator["line"] == 1
+
+
+def test_one_short_paragraph_still_gives_a_document() -> None:
+    parsed = Parsed("", (Block("Buy milk.", "text", line=1),))
+    items = paragraphs("s", "/notes/list.txt", parsed)
+    (document,) = documents("s", "/notes/list.txt", parsed, items)
+    assert (document.text, document.title, document.ordinal) == ("Buy milk.", "list", 0)
+
+
+def test_a_long_file_becomes_documents_that_open_at_sections() -> None:
+    found = [
+        b
+        for n in range(12)
+        for b in (Block(f"Chapter {n}", "heading", 1, n * 9 + 1), Block(SENTENCE * 80, "text", line=n * 9 + 3))
+    ]
+    parsed = Parsed("T", tuple(found))
+    items = paragraphs("s", "/f.md", parsed)
+    found_documents = documents("s", "/f.md", parsed, items)
+    assert 3 <= len(found_documents) <= 6
+    assert all(d.text.startswith("Chapter") and size(d.text) <= DOCUMENT_WORDS for d in found_documents)
+    assert [i for d in found_documents for i in d.meta["paragraphs"]] == [i.id for i in items]  # type: ignore[attr-defined]
+
+
+def test_ids_depend_on_source_corpus_position_and_text_alone() -> None:
+    parsed = Parsed("T", (Block("Same words.", "text", line=1),))
+    first = paragraphs("s", "/a.md", parsed)[0]
+    assert first.id == paragraphs("s", "/moved/b.md", Parsed("Other", parsed.blocks))[0].id
+    assert first.id != paragraphs("t", "/a.md", parsed)[0].id
+    assert first.id != documents("s", "/a.md", parsed, [first])[0].id
+    twice = paragraphs(
+        "s", "/a.md", Parsed("T", (Block("H", "heading", 1), *parsed.blocks, Block("I", "heading", 1), *parsed.blocks))
+    )
+    assert len({i.id for i in twice}) == 2
+
+
+def test_items_carry_the_title_date_and_language_of_their_file() -> None:
+    when = datetime(2021, 5, 1, tzinfo=UTC)
+    item = paragraphs("s", "/a.md", Parsed("T", (Block("x y", "text"),), when, "A", "de"))[0]
+    assert (item.title, item.date, item.language) == ("T", when, "de")
+
+
+def test_a_page_locator_boxes_what_lies_on_its_first_page() -> None:
+    text = "first line second line third line"
+    spans = (
+        Span(0, 10, 0, 2, (10, 90, 50, 99)),
+        Span(11, 22, 0, 2, (10, 80, 60, 89)),
+        Span(23, 33, 0, 3, (10, 700, 40, 709)),
+    )
+    item = paragraphs("s", "/a.pdf", Parsed("T", (Block(text, "text", page=2, bbox=(10, 80, 60, 99), spans=spans),)))[0]
+    assert item.locator == {"kind": "page", "file": "/a.pdf", "page": 2, "bbox": [10, 80, 60, 99]}
+    assert item.locate(23, 33)["page"] == 3
+    assert item.locate(12, 15)["bbox"] == [10, 80, 60, 89]
+
+
+@pytest.mark.data
+def test_real_chapters_give_paragraphs_of_sensible_size_with_headings(data_dir: Path) -> None:
+    sizes = []
+    for path in sorted((data_dir / "docs_astronomy").glob("*.md")):
+        parsed = parse(path, "markdown")
+        items = paragraphs(path.name, str(path), parsed)
+        lines = path.read_text(encoding="utf-8").split("\n")
+        assert parsed.title == lines[0].lstrip("# ") and parsed.language == "en"
+        for i in items:
+            assert i.heading[0] == parsed.title
+            first = i.text.split("\n")[0].split()
+            assert "".join(first[0]).strip("*|-1234567890.") in lines[i.locator["line"] - 1]
+        sizes += [size(i.text) for i in items]
+        for d in documents(path.name, str(path), parsed, items):
+            assert size(d.text) <= DOCUMENT_WORDS
+    assert len(sizes) > 400
+    assert max(sizes) <= PARAGRAPH_WORDS
+    assert sum(80 <= n <= 200 for n in sizes) > 0.75 * len(sizes)

@@ -1,0 +1,215 @@
+"""Which files of a folder are taken, and the reason for every other."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.ingest.walk import Walk, walk
+
+
+def make(root: Path, *names: str, text: str = "words") -> None:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def taken(found: Walk, root: Path) -> list[str]:
+    return [p.relative_to(root).as_posix() for p in found.files]
+
+
+def reasons(found: Walk, root: Path) -> dict[str, str]:
+    return {p.relative_to(root).as_posix(): why for p, why in found.skipped}
+
+
+def test_files_come_in_the_order_of_their_names_folder_by_folder(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "b.md", "a.md", "z/1.md", "c/2.md", "c/1.md")
+    assert taken(walk([root]), root) == ["a.md", "b.md", "c/1.md", "c/2.md", "z/1.md"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (".env", "key or password"),
+        (".ENV.local", "key or password"),
+        ("prod.env", "key or password"),
+        ("id_rsa", "key or password"),
+        ("keys/id_ed25519.pub", "key or password"),
+        ("server.pem", "key or password"),
+        ("tls.KEY", "key or password"),
+        ("credentials.json", "key or password"),
+        (".netrc", "key or password"),
+        ("vault.kdbx", "key or password"),
+        (".hidden.md", "hidden"),
+    ],
+)
+def test_secret_and_hidden_files_are_left_out_with_the_reason(tmp_path: Path, name: str, why: str) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md", name)
+    found = walk([root])
+    assert taken(found, root) == ["a.md"]
+    assert why in reasons(found, root)[name]
+
+
+@pytest.mark.parametrize("folder", [".git", "node_modules", ".venv", "__pycache__", "sub/node_modules"])
+def test_folders_of_tools_are_named_once_and_not_entered(tmp_path: Path, folder: str) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md", f"{folder}/x.md", f"{folder}/deep/y.md")
+    found = walk([root])
+    assert taken(found, root) == ["a.md"]
+    assert list(reasons(found, root)) == [folder]
+
+
+def test_a_virtual_environment_is_known_by_its_content(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md", "py311/pyvenv.cfg", "py311/lib/readme.md")
+    assert taken(walk([root]), root) == ["a.md"]
+
+
+def test_ignore_files_count_at_every_level_and_the_deeper_one_wins(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md", "a.log", "sub/b.log", "sub/keep.log", "sub/c.md", "build/x.md", "drafts/d.md")
+    (root / ".gitignore").write_text("*.log\nbuild/\n")
+    (root / ".ragweaveignore").write_text("drafts\n")
+    (root / "sub" / ".gitignore").write_text("!keep.log\n/c.md\n")
+    found = walk([root])
+    assert taken(found, root) == ["a.md", "sub/keep.log"]
+    assert "ignored by the patterns" in reasons(found, root)["build"]
+
+
+def test_ragweaveignore_overrules_gitignore_beside_it(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "notes.txt")
+    (root / ".gitignore").write_text("*.txt\n")
+    (root / ".ragweaveignore").write_text("!notes.txt\n")
+    assert taken(walk([root]), root) == ["notes.txt"]
+
+
+def test_ignore_patterns_that_could_match_for_ever_are_not_used(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "a" * 200, "b.md")
+    (root / ".gitignore").write_text("*a" * 60 + "b\nb.md\n")
+    found = walk([root])
+    assert taken(found, root) == ["a" * 200]
+    assert "wildcards" in reasons(found, root)[".gitignore"]
+
+
+def test_an_ignore_file_that_is_no_text_does_not_stop_the_walk(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md")
+    (root / ".gitignore").write_bytes(b"\xff\xfe\x00\x00[[[\n\\\n")
+    (root / ".ragweaveignore").mkdir()
+    assert taken(walk([root]), root) == ["a.md"]
+
+
+def test_a_file_named_on_its_own_is_taken_even_where_patterns_would_skip_it(tmp_path: Path) -> None:
+    make(tmp_path, ".gitignore", text="*.md")
+    make(tmp_path, "a.md", ".hidden.md")
+    assert walk([tmp_path / "a.md", tmp_path / ".hidden.md"]).files == [tmp_path / "a.md", tmp_path / ".hidden.md"]
+
+
+def test_a_secret_file_named_on_its_own_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    make(tmp_path, ".env")
+    (tmp_path / "innocent.txt").symlink_to(tmp_path / ".env")
+    found = walk([tmp_path / ".env", tmp_path / "innocent.txt"])
+    assert found.files == []
+    assert [why for _, why in found.skipped] == [
+        "its name is that of a key or password file, and those are never read",
+        "it is a link to a key or password file, and those are never read",
+    ]
+
+
+def test_what_does_not_exist_is_named(tmp_path: Path) -> None:
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    found = walk([tmp_path / "no", tmp_path / "dangling"])
+    assert [why for _, why in found.skipped] == ["it does not exist", "it is a link to nothing"]
+
+
+def test_links_that_leave_the_root_loop_or_dangle_are_left_out(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md", "sub/b.md")
+    make(tmp_path, "outside/secret.md")
+    (root / "out").symlink_to(tmp_path / "outside")
+    (root / "out.md").symlink_to(tmp_path / "outside" / "secret.md")
+    (root / "sub" / "up").symlink_to(root)
+    (root / "self").symlink_to(root / "self")
+    (root / "gone").symlink_to(root / "nothing")
+    found = walk([root])
+    assert taken(found, root) == ["a.md", "sub/b.md"]
+    why = reasons(found, root)
+    assert "leaves the folder" in why["out"] and "leaves the folder" in why["out.md"]
+    assert "holds it" in why["sub/up"]
+    assert "to nothing" in why["self"] and "to nothing" in why["gone"]
+
+
+def test_a_link_to_a_file_read_in_its_own_place_is_not_read_twice(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "z/real.md")
+    (root / "a.md").symlink_to(root / "z" / "real.md")
+    (root / "b").symlink_to(root / "z")
+    found = walk([root])
+    assert taken(found, root) == ["z/real.md"]
+    assert set(reasons(found, root)) == {"a.md", "b"}
+
+
+def test_a_link_cannot_reach_a_secret_or_tool_folder(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, ".env", ".git/config", "node_modules/x.md", "a.md")
+    (root / "plain.txt").symlink_to(root / ".env")
+    (root / "git").symlink_to(root / ".git")
+    (root / "nm").symlink_to(root / "node_modules")
+    assert taken(walk([root]), root) == ["a.md"]
+
+
+def test_two_folders_that_link_to_each_other_end(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "a/1.md", "b/2.md")
+    (root / "a" / "b").symlink_to(root / "b")
+    (root / "b" / "a").symlink_to(root / "a")
+    assert taken(walk([root]), root) == ["a/1.md", "b/2.md"]
+
+
+@pytest.mark.parametrize("name", ["two\nlines.md", "🌊 tides.md", "\u202egnp.md", "a b  c.md", "名前.md", "-rf.md"])
+def test_unusual_names_work(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "r"
+    make(root, name)
+    assert taken(walk([root]), root) == [name]
+
+
+def test_a_name_that_cannot_be_stored_is_left_out(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md")
+    (root / os.fsdecode(b"caf\xe9.md")).write_text("x")
+    found = walk([root])
+    assert taken(found, root) == ["a.md"]
+    assert "not valid Unicode" in found.skipped[0][1]
+
+
+def test_pipes_are_not_opened(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md")
+    os.mkfifo(root / "pipe")
+    found = walk([root, root / "pipe"])
+    assert taken(found, root) == ["a.md"]
+    assert [why for _, why in found.skipped] == ["it is not a regular file", "it is not a regular file"]
+
+
+def test_overlapping_roots_give_every_file_once(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md", "sub/b.md")
+    assert taken(walk([root / "sub", root, root / "a.md"]), root) == ["sub/b.md", "a.md"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may open every folder")
+def test_a_folder_without_permission_is_named(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md", "closed/b.md")
+    (root / "closed").chmod(0)
+    found = walk([root])
+    (root / "closed").chmod(0o700)
+    assert taken(found, root) == ["a.md"]
+    assert "cannot be opened" in reasons(found, root)["closed"]

@@ -1,0 +1,106 @@
+"""A disk that is really full, and one that may really not be written: both bind root as well, unlike permissions."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ALONE = ["unshare", "--map-root-user", "--mount"]
+"""A name space of one's own, in which anybody may mount a disk in memory."""
+
+SCRIPT = """
+import asyncio, json, os, sys
+from pathlib import Path
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import close_all, open_library
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.store.repair import repair
+from ragweave.corpora.ingest.stages import prepare
+from ragweave.models.errors import RagweaveError
+
+Readers.read = lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+home, notes = Path(os.environ["RAGWEAVE_HOME"]), Path(sys.argv[1])
+
+def tell(what, found):
+    try:
+        outcome = asyncio.run(found())
+    except RagweaveError as error:
+        outcome = f"{type(error).__name__}: {error}"
+    close_all()
+    print(json.dumps([what, outcome]), flush=True)
+
+async def run():
+    return (await index([notes])).indexed
+
+async def ask():
+    library = await open_library()
+    [lists] = await library.search("paragraph", ["the lighthouse of Alexandria"])
+    held = await library.items([hit.id for hit in lists.dense])
+    return held[lists.dense[0].id].title
+
+async def sound():
+    return (await repair()).before.sound
+
+if sys.argv[2:] == ["read-only"]:
+    (notes / "petra.md").write_text("# Petra\\n\\nPetra was carved from sandstone.")
+    tell("run on the disk that may not be written", run)
+    tell("ask it", ask)
+    sys.exit()
+tell("run", run)
+ballast = home / "ballast"
+with open(ballast, "wb", buffering=0) as out:
+    try:
+        while True:
+            out.write(bytes(4096))
+    except OSError:
+        pass
+(notes / "rome.md").write_text("# Rome\\n\\n" + "The catacombs lie below the Appian Way. " * 100)
+tell("run on the full disk", run)
+ballast.unlink()
+tell("ask", ask)
+tell("run with room again", run)
+tell("sound", sound)
+"""
+
+ON_A_DISK = """
+mount -t tmpfs -o size=24m tmpfs "$RAGWEAVE_HOME" && "$@" &&
+mount -o remount,ro "$RAGWEAVE_HOME" && "$@" read-only
+"""
+
+
+@pytest.fixture
+def alone():
+    """What runs a command twice with a disk of 24 MB as its home, which may not be written the second time."""
+    if (
+        not all(map(shutil.which, ("unshare", "mount")))
+        or subprocess.run([*ALONE, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True).returncode
+    ):
+        pytest.skip("this system lets nobody mount a disk of his own")
+    return [*ALONE, "sh", "-c", ON_A_DISK, "sh"]
+
+
+def test_a_full_and_a_read_only_disk_are_stated_and_the_library_goes_on_when_there_is_room(home, tmp_path, alone):
+    home.mkdir()
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "alexandria.md").write_text("# Alexandria\n\nThe lighthouse of Alexandria was built on Pharos.\n")
+    (notes / "rome.md").write_text("# Rome\n\nThe aqueducts carried water to the fountains of Rome.\n")
+    done = subprocess.run(
+        [*alone, sys.executable, "-c", SCRIPT, str(notes)],
+        env={**os.environ, "RAGWEAVE_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    told = dict(map(json.loads, done.stdout.splitlines()))
+    assert len(told) == 7, (told, done.stderr[-3000:])
+    refused = r"LibraryError: The (catalog|vector store|library folder).*cannot be.*RAGWEAVE_HOME"
+    assert told["run"] == 2
+    assert re.match(refused, told["run on the full disk"])
+    assert (told["ask"], told["run with room again"], told["sound"]) == ("Alexandria", 1, True)
+    assert re.match(refused, told["run on the disk that may not be written"])
+    assert re.match(refused, told["ask it"])

@@ -1,0 +1,137 @@
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text as sql
+
+from ragweave.corpora.store import lexical
+from ragweave.corpora.store.catalog import Catalog
+from ragweave.corpora.store.lexical import Frequencies, indexed, prune
+from ragweave.corpora.store.schema import items, sources, write
+
+TEXTS = {
+    "plain": "The library of Alexandria held many scrolls and some maps.",
+    "zh": "知识图谱把实体连接起来,望远镜观察星星。",
+    "ja": "東京の図書館は大きいです。",
+    "th": "ห้องสมุดของอเล็กซานเดรีย",
+    "ru": "Библиотека хранит книги о звёздах.",
+    "number": "The probe flew 3.14 million miles in 1989.",
+    "maps": "Maps, maps and more maps.",
+}
+
+
+@pytest.fixture
+def filled(tmp_path):
+    """A catalog whose library holds TEXTS as paragraphs, one source each."""
+    catalog = Catalog(tmp_path / "catalog.sqlite")
+    yield catalog, fill(catalog, "lib", TEXTS)
+    catalog.close()
+
+
+def fill(catalog, name, texts):
+    library = catalog.create(name, "enc", 2).id
+    with write(catalog.engine) as connection:
+        first = connection.execute(sql("SELECT coalesce(max(n), 0) FROM items")).scalar_one() + 1
+        for n, (key, text) in enumerate(texts.items(), first):
+            source = {"library": library, "id": f"s-{key}", "kind": "text", "title": key, "status": "ok", "reason": ""}
+            source |= {"bytes": 1, "sha256": "", "params_hash": "", "warnings": [], "author": "", "language": ""}
+            connection.execute(sources.insert(), {**source, "indexed_at": ""})
+            row = {"n": n, "library": library, "source": f"s-{key}", "id": key, "corpus": "paragraph", "ordinal": 0}
+            row |= {"title": key, "text": text, "locator": {}, "heading": [], "spans": [], "meta": {}, "language": ""}
+            connection.execute(items.insert(), row)
+            lexical.insert(connection, library, "paragraph", [(n, indexed(key), "", indexed(text))])
+    return library
+
+
+def find(catalog, library, query, k=10, only=(), budget=lexical.BUDGET, generation=0):
+    with catalog.engine.begin() as connection:
+        known = Frequencies(library, "paragraph")
+        return lexical.search(connection, known, library, "paragraph", generation, query, k, only, budget)
+
+
+@pytest.mark.parametrize(
+    "query, wanted",
+    [
+        ("scroll", "plain"),
+        ("Which libraries held scrolls?", "plain"),
+        ("知识图谱", "zh"),
+        ("望远镜", "zh"),
+        ("図書館", "ja"),
+        ("ห้องสมุด", "th"),
+        ("звездах", "ru"),
+        ("3.14", "number"),
+        ("１９８９", "number"),
+    ],
+)
+def test_a_word_is_found_in_any_script_and_form(filled, query, wanted):
+    assert find(*filled, query)[0][0] == wanted
+
+
+@pytest.mark.parametrize("query", ["", "?!", "zzzz", "未知词语", "3.1"])
+def test_what_does_not_occur_finds_nothing(filled, query):
+    assert find(*filled, query) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['maps" OR "x', "maps NOT maps", "title:maps", "maps*", "NEAR(maps, 2)", "^maps", "{maps}", "'maps'; DROP--"],
+)
+def test_query_syntax_is_only_words(filled, query):
+    assert "maps" in [id_ for id_, _ in find(*filled, query)]
+
+
+@given(st.text(max_size=40))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+def test_no_text_breaks_a_search_and_every_score_is_positive(filled, query):
+    found = find(*filled, query)
+    assert all(score > 0 for _, score in found)
+    assert [s for _, s in found] == sorted((s for _, s in found), reverse=True)
+
+
+def test_the_source_filter_leaves_the_others_out(filled):
+    assert [i for i, _ in find(*filled, "maps", only=["s-plain"])] == ["plain"]
+    assert find(*filled, "maps", only=["s-zh"]) == []
+
+
+def test_libraries_do_not_see_each_other(filled):
+    catalog, library = filled
+    other = fill(catalog, "other", {"plain": "Only scrolls here."})
+    assert [i for i, _ in find(catalog, other, "maps scrolls")] == ["plain"]
+    assert len(find(catalog, library, "maps")) == 2
+
+
+def test_a_deleted_source_is_found_no_more_and_counts_no_more(filled):
+    catalog, library = filled
+    with write(catalog.engine) as connection:
+        lexical.delete(connection, library, "paragraph", "s-maps")
+        assert Frequencies(library, "paragraph").of(connection, 0, ["map"])[1] == {"map": 1}
+    assert [i for i, _ in find(catalog, library, "maps")] == ["plain"]
+
+
+def test_frequencies_are_kept_for_one_generation_and_read_anew_in_the_next(filled):
+    catalog, library = filled
+    known = Frequencies(library, "paragraph")
+    with write(catalog.engine) as connection:
+        assert known.of(connection, 1, ["map", "nowhere"]) == (len(TEXTS), {"map": 2, "nowhere": 0})
+        lexical.delete(connection, library, "paragraph", "s-maps")
+        assert known.of(connection, 1, ["map"])[1] == {"map": 2}
+        assert known.of(connection, 2, ["map"])[1] == {"map": 1}
+
+
+def test_scoring_by_all_terms_equals_the_score_of_the_index_itself(filled):
+    catalog, library = filled
+    query = "many maps of the library, more scrolls"
+    whole = find(catalog, library, query, budget=10**6)
+    pruned = find(catalog, library, query, budget=1)
+    assert len(pruned) < len(whole)
+    assert {i: pytest.approx(s, rel=1e-9) for i, s in whole if i in dict(pruned)} == dict(pruned)
+
+
+@given(st.dictionaries(st.text(max_size=3), st.integers(0, 50)), st.integers(1, 80), st.integers(1, 6))
+def test_pruning_keeps_the_rarest_within_the_budget_and_never_nothing(frequency, budget, limit):
+    kept = prune(frequency, budget, limit)
+    present = [t for t in frequency if frequency[t]]
+    assert bool(kept) == bool(present)
+    assert len(kept) <= limit
+    assert sum(frequency[t] for t in kept) <= max(budget, min((frequency[t] for t in present), default=0))
+    if kept:
+        assert max(frequency[t] for t in kept) <= min((frequency[t] for t in present if t not in kept), default=99)

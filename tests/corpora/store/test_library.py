@@ -1,0 +1,166 @@
+import asyncio
+import math
+from dataclasses import replace
+
+import pytest
+
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import (
+    close_all,
+    create_library,
+    delete_library,
+    list_libraries,
+    open_library,
+    rename_library,
+)
+from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
+
+
+@pytest.fixture
+async def library(notes):
+    return await open_library()
+
+
+def names(hits, items):
+    return [items[h.id].locator["file"].rpartition("/")[2] for h in hits]
+
+
+async def test_each_query_gets_its_own_two_lists_best_first(library):
+    queries = ["Where was the lighthouse built?", "大雁塔建于哪个朝代", "zzzz"]
+    lists = await library.search("paragraph", queries)
+    items = await library.items([h.id for one in lists for h in (*one.dense, *one.lexical)])
+    assert names(lists[0].lexical, items) == ["alexandria.md"]
+    assert names(lists[0].dense, items)[0] == "alexandria.md"
+    assert names(lists[1].lexical, items) == ["长安.md"]
+    assert lists[2].lexical == ()
+    for one in lists:
+        for hits in (one.dense, one.lexical):
+            assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
+
+
+async def test_a_search_without_queries_or_in_an_empty_corpus_finds_nothing(library):
+    assert await library.search("paragraph", []) == []
+    [lists] = await library.search("video", ["lighthouse"])
+    assert lists.dense == lists.lexical == ()
+
+
+async def test_k_and_sources_narrow_both_lists(library):
+    rome = next(s for s in await library.sources() if s.path.endswith("rome.md"))
+    [lists] = await library.search("paragraph", ["water of the lighthouse"], 1)
+    assert len(lists.dense) == len(lists.lexical) == 1
+    [lists] = await library.search("paragraph", ["water of the lighthouse"], sources=[rome.id])
+    owners = await library.source_of([h.id for h in (*lists.dense, *lists.lexical)])
+    assert {s.id for s in owners.values()} == {rome.id}
+    [lists] = await library.search("document", ["water"], sources=["no such source"])
+    assert lists.dense == lists.lexical == ()
+
+
+async def test_a_document_is_found_by_any_of_its_chunks_and_once(tmp_path):
+    (tmp_path / "long").mkdir()
+    filler = " ".join(f"Sentence {n} speaks of ordinary matters at length." for n in range(300))
+    (tmp_path / "long" / "a.txt").write_text(filler + " The narwhal has a spiral tusk.")
+    await index([tmp_path / "long"])
+    library = await open_library()
+    [lists] = await library.search("document", ["narwhal tusk"])
+    assert len(lists.dense) == len(set(lists.dense)) == (await library.counts())["document"]
+    item = (await library.items([lists.dense[0].id]))[lists.dense[0].id]
+    assert "narwhal" in item.text
+
+
+async def test_items_come_whole_and_unknown_or_foreign_ids_are_left_out(library):
+    await create_library("other")
+    [lists] = await library.search("paragraph", ["lighthouse"], 1)
+    id_ = lists.lexical[0].id
+    found = await library.items(["nobody", id_])
+    assert list(found) == [id_]
+    assert found[id_].text == "The lighthouse of Alexandria was built on Pharos."
+    assert found[id_].heading == ("Alexandria",)
+    assert await (await open_library("other")).items([id_]) == {}
+    assert await (await open_library("other")).source_of([id_]) == {}
+
+
+async def test_idf_follows_its_formula(library):
+    found = await library.idf(["of", "aqueduct", "nowher"])
+    assert found == {
+        "of": pytest.approx(math.log(54 / 3.5)),
+        "aqueduct": pytest.approx(math.log(54 / 2.5)),
+        "nowher": pytest.approx(math.log(54 / 1.5)),
+    }
+
+
+async def test_removing_a_source_removes_it_from_both_stores_at_once(library):
+    rome = next(s for s in await library.sources() if s.path.endswith("rome.md"))
+    await library.remove(rome.id)
+    for corpus in ("paragraph", "document"):
+        [lists] = await library.search(corpus, ["aqueducts and fountains of Rome"])
+        owners = await library.source_of([h.id for h in (*lists.dense, *lists.lexical)])
+        assert rome.id not in {s.id for s in owners.values()}
+        row = library._held.catalog.row(library.id)
+        ids = library._held.vectors.ids(library.id, corpus, row.space, row.generation)
+        assert len(ids) == 2
+    assert (await library.idf(["aqueduct"]))["aqueduct"] == pytest.approx(math.log(53 / 1.5))
+    with pytest.raises(InputError, match="no source"):
+        await library.remove(rome.id)
+
+
+async def test_the_same_name_gives_the_same_open_library(library):
+    assert await open_library() is await open_library(" default ")
+    close_all()
+    again = await open_library()
+    assert again is not library
+    assert (await again.counts())["paragraph"] == 3
+
+
+async def test_libraries_are_made_listed_renamed_and_deleted(library):
+    await create_library("ملاحظات")
+    assert await list_libraries() == ["default", "ملاحظات"]
+    await rename_library("default", "первая")
+    assert (await library.counts())["paragraph"] == 3
+    assert (await (await open_library("первая")).search("paragraph", ["lighthouse"]))[0].dense
+    with pytest.raises(LibraryNotFound, match="default"):
+        await open_library()
+    await delete_library("первая")
+    assert await list_libraries() == ["ملاحظات"]
+    with pytest.raises(LibraryError, match="deleted"):
+        await library.search("paragraph", ["lighthouse"])
+    await create_library("первая")
+    assert await (await open_library("первая")).counts() == {}
+
+
+async def test_a_library_that_was_never_made_names_the_command_that_makes_it():
+    with pytest.raises(LibraryNotFound, match="ragweave index"):
+        await open_library()
+
+
+async def test_many_searches_run_beside_a_run_of_index(library, tmp_path):
+    for n in range(30):
+        (tmp_path / "notes" / f"{n}.md").write_text(f"# Note {n}\n\nObelisk number {n} stood in Karnak.\n")
+
+    async def asking():
+        for _ in range(10):
+            [lists] = await library.search("paragraph", ["lighthouse of Alexandria"])
+            items = await library.items([h.id for h in (*lists.dense, *lists.lexical)])
+            assert names(lists.dense, items)[0] == names(lists.lexical, items)[0] == "alexandria.md"
+
+    await asyncio.gather(index([tmp_path / "notes"]), *(asking() for _ in range(4)))
+    [lists] = await library.search("paragraph", ["obelisk"])
+    assert len(lists.lexical) == 30
+
+
+async def test_hits_that_the_catalog_does_not_know_are_dropped(library, monkeypatch):
+    vectors = library._held.vectors
+    monkeypatch.setattr(vectors, "query", lambda *a, **k: [[("ghost", 0.9)]])
+    [lists] = await library.search("paragraph", ["lighthouse"])
+    assert lists.dense == ()
+    assert lists.lexical
+
+
+async def test_a_search_begins_anew_when_a_writer_commits_in_the_middle(library, monkeypatch):
+    generations = iter([3, 4, 4, 4])
+    seen = []
+    row = library._held.catalog.row(library.id)
+    monkeypatch.setattr(library._held.catalog, "row", lambda id_: replace(row, generation=next(generations)))
+    monkeypatch.setattr(library._held.catalog, "known", lambda id_, ids: (next(generations), set(ids)))
+    monkeypatch.setattr(library, "_dense", lambda corpus, row, vectors, k, only: seen.append(row.generation) or [[]])
+    await library.search("paragraph", ["lighthouse"])
+    assert seen == [3, 4]

@@ -1,0 +1,83 @@
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from ragweave.corpora.store import locks
+from ragweave.models.errors import LibraryError
+
+HOLD = (
+    "import sys; from pathlib import Path; from ragweave.corpora.store import locks\n"
+    "with locks.writer(Path(sys.argv[1]), 'lib', 'notes', 0, print):\n"
+    "    print('held', flush=True); sys.stdin.read()\n"
+)
+
+
+@pytest.fixture
+def holder(home):
+    """Another process that holds the writer lock until it is told or killed."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "held\n"
+    yield process
+    process.kill()
+    process.wait()
+    process.stdin.close()
+    process.stdout.close()
+
+
+def test_a_second_writer_says_who_holds_the_library(home, holder):
+    waited = []
+    with (
+        pytest.raises(LibraryError, match=rf"'notes' is being written by process {holder.pid}\b"),
+        locks.writer(home, "lib", "notes", 0.1, waited.append),
+    ):
+        pass
+    assert len(waited) == 1 and str(holder.pid) in waited[0]
+
+
+def test_a_second_writer_goes_on_when_the_first_has_finished(home, holder):
+    threading.Timer(0.3, holder.stdin.close).start()
+    with locks.writer(home, "lib", "notes", 30, lambda who: None):
+        assert holder.wait(10) == 0
+
+
+def test_the_lock_of_a_killed_process_is_not_held(home, holder):
+    holder.kill()
+    holder.wait()
+    assert (home / "locks" / "lib.json").exists()
+    waited = []
+    with locks.writer(home, "lib", "notes", 0, waited.append):
+        pass
+    assert waited == []
+
+
+def test_two_threads_exclude_each_other_and_two_libraries_do_not(home):
+    with locks.writer(home, "lib", "notes", 0, print), locks.writer(home, "other", "b", 0, print):
+        failed = []
+
+        def second():
+            try:
+                with locks.writer(home, "lib", "notes", 0, lambda who: None):
+                    pass
+            except LibraryError as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join()
+        assert failed
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x", "since": 1}', '{"pid": 1}'])
+def test_a_note_that_cannot_be_read_names_nobody(tmp_path, text):
+    (tmp_path / "note").write_text(text)
+    assert locks.holder(tmp_path / "note") == "another process"
+
+
+def test_a_home_that_cannot_be_made_gets_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(LibraryError, match="RAGWEAVE_HOME"), locks.gate(tmp_path / "file" / "home"):
+        pass

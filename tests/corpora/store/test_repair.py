@@ -1,0 +1,142 @@
+import shutil
+
+import numpy as np
+import pytest
+
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store import lexical
+from ragweave.corpora.store.library import close_all, open_library
+from ragweave.corpora.store.repair import repair
+from ragweave.corpora.store.schema import write
+from ragweave.corpora.store.stores import stores
+from ragweave.models.errors import LibraryError, LibraryNotFound
+
+
+def library():
+    [row] = stores().catalog.libraries()
+    return row
+
+
+def run(statement, *values):
+    with write(stores().catalog.engine) as connection:
+        return connection.exec_driver_sql(statement, values)
+
+
+def lose_vectors(row):
+    held = stores()
+    with held.vectors.changing(row.id, row.generation):
+        ids = held.vectors.ids(row.id, "paragraph", row.space, row.generation)
+        held.vectors.discard(row.id, "paragraph", row.space, ids[:2])
+
+
+def add_ghosts(row):
+    held = stores()
+    with held.vectors.changing(row.id, row.generation):
+        held.vectors.upsert(row.id, "paragraph", row.space, ["ghost~0"], ["gone"], np.eye(1, row.dim, dtype=np.float32))
+
+
+def lose_words(row):
+    run(f"DELETE FROM {lexical.table(row.id, 'paragraph')} WHERE rowid = (SELECT min(n) FROM items)")
+
+
+def add_words(row):
+    run(f"INSERT INTO {lexical.table(row.id, 'paragraph')}(rowid, title, heading, text) VALUES (999, '', '', 'ghost')")
+
+
+def lose_items(row):
+    run("DELETE FROM items WHERE source = (SELECT min(id) FROM sources)")
+
+
+def change_dimension(row):
+    held = stores()
+    with held.vectors.changing(row.id, row.generation) as client:
+        from ragweave.corpora.store.vectors import name_of
+
+        client.delete_collection(name_of(row.id, "paragraph", row.space))
+        held.vectors.upsert(row.id, "paragraph", row.space, ["x~0"], ["s"], np.eye(1, 7, dtype=np.float32))
+
+
+def leave_collections(row):
+    held = stores()
+    with held.vectors.changing(row.id, row.generation):
+        held.vectors.upsert(row.id, "paragraph", "another", ["x~0"], ["s"], np.eye(1, 7, dtype=np.float32))
+        held.vectors.upsert("ffffffffffffffff", "document", "another", ["x~0"], ["s"], np.eye(1, 7, dtype=np.float32))
+
+
+def leave_ledger(row):
+    run(
+        "INSERT INTO stages(library, source, item, stage, params_hash, status, error, at) "
+        "VALUES (?, 'gone', '', 'commit', '', 'running', '', '')",
+        row.id,
+    )
+
+
+HARM = [
+    (lose_vectors, {"items_without_vectors": 2}),
+    (add_ghosts, {"vectors_without_item": 1}),
+    (lose_words, {"items_without_words": 1}),
+    (add_words, {"words_without_item": 1}),
+    (lose_items, {"sources_without_items": 1, "vectors_without_item": 2, "words_without_item": 2}),
+    (change_dimension, {"wrong_dimension": 1, "vectors_without_item": 1, "items_without_vectors": 3}),
+    (leave_collections, {"stray_collections": 2}),
+    (leave_ledger, {"unfinished": 1}),
+]
+
+
+@pytest.mark.parametrize(("harm", "seen"), HARM, ids=lambda x: getattr(x, "__name__", ""))
+async def test_what_does_not_agree_is_counted_and_mended(notes, harm, seen):
+    harm(library())
+    done = await repair()
+    fields = done.before.__dataclass_fields__
+    assert {f: getattr(done.before, f) for f in fields if getattr(done.before, f) and f != "free"} == seen
+    assert done.after.sound, done.after
+    assert done.after.free > 0
+    await index([notes])
+    found = await open_library()
+    for word, title in (("lighthouse", "Alexandria"), ("aqueducts", "Rome"), ("大雁塔", "长安")):
+        [lists] = await found.search("paragraph", [word])
+        items = await found.items([h.id for h in (*lists.dense, *lists.lexical)])
+        assert len(lists.dense) == 3
+        assert items[lists.dense[0].id].title == items[lists.lexical[0].id].title == title
+
+
+async def test_a_sound_library_stays_as_it_is(notes):
+    before = await (await open_library()).sources()
+    done = await repair()
+    assert done.before.sound and done.after.sound
+    assert await (await open_library()).sources() == before
+
+
+async def test_lost_vectors_are_made_again_of_the_catalog(notes, home):
+    close_all()
+    shutil.rmtree(home / "chroma")
+    for path in notes.rglob("*.md"):
+        path.unlink()
+    done = await repair()
+    assert (done.before.items_without_vectors, done.after.sound) == (6, True)
+    [lists] = await (await open_library()).search("paragraph", ["lighthouse"])
+    assert len(lists.dense) == 3
+
+
+async def test_vectors_of_another_encoder_are_left_alone_and_that_is_said(notes, turned, monkeypatch):
+    lose_vectors(library())
+    monkeypatch.setenv("RAGWEAVE_EMBED", "turned")
+    done = await repair()
+    assert "wordllama" in done.after.unchecked
+    row = library()
+    assert len(stores().vectors.ids(row.id, "paragraph", row.space, row.generation)) == 1
+
+
+async def test_a_damaged_catalog_is_a_sentence(notes, home):
+    close_all()
+    data = bytearray((home / "catalog.sqlite").read_bytes())
+    for page in range(20, len(data) // 4096):
+        data[page * 4096 + 8 : page * 4096 + 400] = b"\xff" * 392
+    (home / "catalog.sqlite").write_bytes(data)
+    with pytest.raises(LibraryError, match="catalog"):
+        await repair()
+
+
+async def test_a_library_that_is_not_there_is_a_sentence(notes):
+    with pytest.raises(LibraryNotFound):
+        await repair("nothing")

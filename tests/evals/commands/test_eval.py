@@ -1,0 +1,107 @@
+import itertools
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from ragweave.evals.commands.eval import eval_app
+from ragweave.evals.commands.train import train_app
+from ragweave.models.errors import InputError
+
+ROWS = [
+    {"query": "What colour is the car in the photo?", "label": "image", "source": "a"},
+    {"query": "Summarise the whole webinar", "label": "video", "source": "b"},
+    {"query": "When was the lease signed?", "label": "paragraph", "source": "b"},
+]
+
+
+def run(app, *arguments):
+    found = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    return found.stdout
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "router.jsonl"
+    path.write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
+    return path
+
+
+def test_router_prints_its_figures_and_writes_them_flat(data, tmp_path):
+    out = run(
+        eval_app, "router", "--data", data, "--json", tmp_path / "r.json", "--html", tmp_path / "r.html", "--curve"
+    )
+    flat = json.loads((tmp_path / "r.json").read_text())
+    assert {"accuracy_micro", "accuracy_macro", "ece", "ms_per_question", "train_overlap"} <= set(flat)
+    assert flat["accuracy_micro"] == 1
+    assert flat["train_overlap"] == 0
+    assert "accuracy_micro" in out
+    assert "corpora searched" in out
+    page = (tmp_path / "r.html").read_text()
+    assert page.count("<svg") == 3
+
+
+def test_the_llm_router_uses_the_scripted_model_and_counts_its_calls(data, tmp_path):
+    from ragweave.models.chat import override
+    from ragweave.tests.support import ScriptedChat
+
+    with override(writer=ScriptedChat(replies=["image", "video", "none"])):
+        run(eval_app, "router", "--data", data, "--router", "llm", "--json", tmp_path / "r.json")
+    flat = json.loads((tmp_path / "r.json").read_text())
+    assert flat["model_calls_per_question"] == 1
+    assert flat["accuracy_micro"] == round(2 / 3, 4)
+
+
+def test_the_ensemble_asks_nobody_at_threshold_zero(data, tmp_path):
+    from ragweave.models.chat import override
+    from ragweave.tests.support import ScriptedChat
+
+    with override(writer=ScriptedChat(replies=[])):
+        run(eval_app, "router", "--data", data, "--router", "ensemble", "--threshold", 0, "--json", tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text())["model_calls_per_question"] == 0
+
+
+def test_an_unknown_router_is_named(data):
+    with pytest.raises(InputError, match="no router 'magic'"):
+        run(eval_app, "router", "--data", data, "--router", "magic")
+
+
+def test_leakage_counts_and_shows_pairs(data, tmp_path):
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps({"question": "when was the lease signed"}), encoding="utf-8")
+    out = run(eval_app, "leakage", data, other, "--json", tmp_path / "l.json")
+    assert json.loads((tmp_path / "l.json").read_text()) == {"first": 3, "second": 1, "exact": 1, "near": 1}
+    assert "when was the lease signed" in out
+
+
+def test_runs_are_compared(tmp_path):
+    for name, value in (("a", 0.5), ("b", 0.75)):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"accuracy_micro": value}))
+    assert "+0.2500" in run(eval_app, "compare", tmp_path / "a.json", tmp_path / "b.json")
+
+
+def test_a_head_is_trained_saved_and_measured(tmp_path, monkeypatch):
+    from ragweave.evals import train_router
+
+    monkeypatch.setattr(train_router, "ROUNDS", 20)
+    parts = ("bo", "la", "mi", "ter"), ("ra", "sen", "to", "vi"), ("dul", "pam", "ki", "ne", "sh", "lo")
+    words = ["".join(p) for p in itertools.product(*parts)]
+    forms = {
+        "none": "Write a poem about {}",
+        "paragraph": "When was the {} bought?",
+        "image": "Colour of the {} shown?",
+    }
+    rows = [
+        {"query": form.format(" ".join(words[4 * i : 4 * i + 4])), "label": label, "source": label}
+        for label, form in forms.items()
+        for i in range(24)
+    ]
+    data = tmp_path / "train.jsonl"
+    data.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    run(train_app, "router", "--data", data, "--out", tmp_path / "head.npz", "--no-templates")
+    run(eval_app, "router", "--data", data, "--head", tmp_path / "head.npz", "--json", tmp_path / "r.json")
+    flat = json.loads((tmp_path / "r.json").read_text())
+    assert flat["accuracy_micro"] > 0.9
+    assert flat["train_overlap"] == len(rows)

@@ -1,0 +1,136 @@
+"""Image-text encoders: named by one setting, checked, and fetched from the hub like any other model."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragweave.models import image_text as see
+from ragweave.models.checkpoint_files import find
+from ragweave.models.errors import InputError, MissingExtra, ModelError, WeightsError
+from ragweave.models.image_text import TwoTowers, image_encoder
+from ragweave.models.settings import model_settings
+from ragweave.tests.support.hub import ScriptedHub
+
+PICTURES = [np.full((4, 6, 3), n, dtype=np.uint8) for n in (10, 200)]
+
+
+@pytest.fixture
+def chosen(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def set_to(name: str, **more: str) -> None:
+        monkeypatch.setenv("RAGWEAVE_SEE", name)
+        for key, value in more.items():
+            monkeypatch.setenv(f"RAGWEAVE_{key.upper()}", value)
+        model_settings.cache_clear()
+        see._load.cache_clear()
+
+    yield set_to
+    see._load.cache_clear()
+
+
+def test_none_is_set_by_default() -> None:
+    assert image_encoder() is None and image_encoder("") is None
+
+
+@pytest.mark.parametrize("name", ["clip", "openai:clip", "hf:", ":x", "fastembed:"])
+def test_a_name_of_no_known_form_is_refused(chosen: Any, name: str) -> None:
+    chosen(name)
+    with pytest.raises(InputError, match="RAGWEAVE_SEE"):
+        image_encoder()
+
+
+@pytest.mark.parametrize(("name", "extra"), [("fastembed:x/clip-vision", "fastembed"), ("hf:owner/model", "hf")])
+def test_a_missing_package_names_its_extra(chosen: Any, monkeypatch: pytest.MonkeyPatch, name: str, extra: str) -> None:
+    for module in ("fastembed", "torch"):
+        monkeypatch.setitem(sys.modules, module, None)
+    chosen(name)
+    with pytest.raises(MissingExtra, match=rf"ragweave\[{extra}\]"):
+        image_encoder()
+
+
+def test_fastembed_pairs_the_two_towers_of_a_space(chosen: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, str, bool]] = []
+
+    class Tower:
+        def __init__(self, model_name: str, cache_dir: str, local_files_only: bool) -> None:
+            made.append((model_name, Path(cache_dir).name, local_files_only))
+
+        def embed(self, batch: list[Any], batch_size: int) -> Any:
+            return iter([np.array([3.0, 4.0]) for _ in batch])
+
+    monkeypatch.setitem(sys.modules, "fastembed", SimpleNamespace(ImageEmbedding=Tower, TextEmbedding=Tower))
+    chosen("fastembed:Qdrant/clip-ViT-B-32-vision", offline="true")
+    found = image_encoder()
+    assert found is not None and found is image_encoder()
+    assert made == [
+        ("Qdrant/clip-ViT-B-32-vision", "fastembed", True),
+        ("Qdrant/clip-ViT-B-32-text", "fastembed", True),
+    ]
+    assert found.name == "fastembed:Qdrant/clip-ViT-B-32-vision" and found.dim == 2
+    assert np.allclose(found.images(PICTURES), [[0.6, 0.8]] * 2) and np.allclose(found.texts(["a"]), [[0.6, 0.8]])
+
+
+def towers(images: Any, texts: Any = None) -> TwoTowers:
+    return TwoTowers("t", images, texts or (lambda batch: np.ones((len(batch), 3))))
+
+
+def test_vectors_have_length_one_and_come_in_batches() -> None:
+    sizes: list[int] = []
+
+    def encode(batch: list[Any]) -> Any:
+        sizes.append(len(batch))
+        return [[float(np.asarray(i).mean()), 0.0, 1.0] for i in batch]
+
+    found = towers(encode).images(PICTURES * 20)
+    assert found.shape == (40, 3) and np.allclose(np.linalg.norm(found, axis=1), 1) and sizes == [16, 16, 8]
+    assert towers(encode).images([]).shape == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda b: np.ones(3), lambda b: np.ones((1, 3)), lambda b: 1 / 0, lambda b: ["x"] * len(b)]
+)
+def test_an_encoder_that_fails_or_returns_nonsense_is_a_sentence(wrong: Any) -> None:
+    with pytest.raises(ModelError, match="image encoder t"):
+        towers(wrong).images(PICTURES)
+
+
+def test_an_encoder_that_changes_its_length_is_refused() -> None:
+    made = towers(lambda b: np.ones((len(b), 4)))
+    made.texts(["a"])
+    with pytest.raises(ModelError, match="shape"):
+        made.images(PICTURES)
+
+
+FILES = {
+    "config.json": b'{"model_type": "clip"}',
+    "model.safetensors": b"0" * 70_000,
+    "preprocessor_config.json": b"{}",
+}
+
+
+def test_a_model_is_fetched_whole_from_the_hub_and_then_found_on_this_machine(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedHub({**FILES, "pytorch_model.bin": b"a pickle", "onnx/model.onnx": b"another form"}) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        folder = find("owner/model")
+        assert {p.name: p.read_bytes() for p in folder.iterdir()} == FILES
+        asked = len([a for a in hub.asked if "/store/" in a[1]])
+        assert find("owner/model") == folder and len([a for a in hub.asked if "/store/" in a[1]]) == asked
+
+
+def test_a_hub_without_the_model_and_an_offline_machine_are_sentences(
+    home: Path, chosen: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedHub({}) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        with pytest.raises(WeightsError, match="cannot be fetched"):
+            find("owner/other")
+    chosen("", offline="true")
+    with pytest.raises(WeightsError, match="RAGWEAVE_OFFLINE"):
+        find("owner/model")

@@ -1,0 +1,78 @@
+"""A server in this process over a tiny library."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from openai import AsyncOpenAI
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.library import close_all
+from ragweave.serve.app import create_app
+from ragweave.serve.settings import ServeSettings
+from ragweave.tests.support import build_library
+from ragweave.tests.support.serving import in_process, on_loopback
+
+TEXTS = {
+    "lighthouse.md": "# The lighthouse\n\n## History\n\nThe lamp of the lighthouse was first lit on 3 October 1874.\n",
+    "ferry.md": "# The ferry\n\n## Timetable\n\nThe ferry sails four times a day from April to October.\n",
+}
+TEA = {"tea.md": "# Tea\n\nTea is brewed at ninety degrees.\n"}
+
+
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `notes` and the `home` they were indexed into, to be copied: indexing takes longer than a test."""
+    folder = tmp_path_factory.mktemp("indexed")
+    before = os.environ.get("RAGWEAVE_HOME")
+    os.environ["RAGWEAVE_HOME"] = str(folder / "home")
+    corpora_settings.cache_clear()
+    try:
+        asyncio.run(build_library(folder / "notes", TEXTS))
+        asyncio.run(
+            build_library(folder / "tea", {"tea.md": "# Tea\n\nTea is brewed at ninety degrees.\n"}, "tea room")
+        )
+    finally:
+        close_all()
+        corpora_settings.cache_clear()
+        os.environ.pop("RAGWEAVE_HOME")
+        if before is not None:
+            os.environ["RAGWEAVE_HOME"] = before
+    return folder
+
+
+@pytest.fixture
+def notes(indexed: Path, home: Path) -> Path:
+    """Put the libraries `default` and `tea room` into the home of the test and return the folder of the notes."""
+    shutil.copytree(indexed / "home", home, dirs_exist_ok=True)
+    return indexed / "notes"
+
+
+@pytest.fixture
+def app(home: Path) -> FastAPI:
+    """A server with the limits of a fresh machine."""
+    return create_app(ServeSettings())
+
+
+@pytest.fixture
+async def client(notes: Path, app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of that server, over the two notes."""
+    async with in_process(app) as client:
+        yield client
+
+
+@pytest.fixture
+async def chat(notes: Path, app: FastAPI) -> AsyncIterator[AsyncOpenAI]:
+    """The OpenAI client of a server on loopback."""
+    async with (
+        on_loopback(app) as address,
+        AsyncOpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client,
+    ):
+        yield client

@@ -1,0 +1,90 @@
+"""The commands `serve` and `keys`, and what they refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragweave.app.commands import serve as cli_serve
+from ragweave.corpora.store.library import create_library
+from ragweave.serve.lock import only_server
+from ragweave.serve.settings import ServeSettings
+
+Main = Callable[..., tuple[int, str, str]]
+
+
+def test_a_key_is_made_listed_and_revoked(main: Main) -> None:
+    asyncio.run(create_library("notes"))
+    code, secret, told = main("keys", "create", "Open WebUI", "--library", "notes")
+    assert code == 0 and secret.startswith("rw_") and "opens library notes" in told and secret.strip() not in told
+    _, listed, _ = main("keys", "list", "--json")
+    (key,) = json.loads(listed)
+    assert key["name"] == "Open WebUI" and secret.strip() not in listed and "hash" not in key
+    assert "notes" in main("keys", "list")[1]
+    assert main("keys", "revoke", key["id"])[0] == 0
+    code, _, told = main("keys", "revoke", key["id"])
+    assert code == 2 and "no working key" in told
+    assert "revoked" in main("keys", "list")[1]
+
+
+@pytest.mark.parametrize("options", [(), ("--all", "--library", "notes")])
+def test_a_key_opens_some_libraries_or_all(main: Main, options: tuple[str, ...]) -> None:
+    code, out, told = main("keys", "create", "x", *options)
+    assert code == 2 and not out and "some libraries or all" in told
+
+
+def test_a_key_for_a_library_that_is_not_there_is_refused(main: Main) -> None:
+    code, out, told = main("keys", "create", "x", "--library", "nothing")
+    assert code == 2 and not out and "no library named" in told
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
+def test_other_machines_are_not_let_in_without_a_key(main: Main, host: str) -> None:
+    code, _, told = main("serve", "--host", host, "--port", "0")
+    assert code == 2 and "no API key" in told and "ragweave keys create" in told
+
+
+def test_a_revoked_key_does_not_count(main: Main) -> None:
+    main("keys", "create", "x", "--all")
+    (key,) = json.loads(main("keys", "list", "--json")[1])
+    main("keys", "revoke", key["id"])
+    assert main("serve", "--host", "0.0.0.0", "--port", "0")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("host", "names", "exposed"),
+    [("127.0.0.1", "", False), ("::1", "", False), ("localhost", "", False), ("127.0.0.1", "my.host", True)],
+)
+def test_what_counts_as_open_to_others(host: str, names: str, exposed: bool) -> None:
+    assert cli_serve.is_exposed(ServeSettings(host=host, names=names)) is exposed
+
+
+def test_a_port_in_use_gets_a_sentence(main: Main) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        code, _, told = main("serve", "--port", str(taken.getsockname()[1]))
+    assert code == 2 and "is in use" in told and "--port" in told
+
+
+def test_a_second_server_of_one_home_is_refused_with_the_remedy(main: Main, home: Path) -> None:
+    with only_server():
+        code, _, told = main("serve", "--port", "0")
+    assert code == 2 and "runs already (process" in told and "RAGWEAVE_HOME" in told
+    with only_server():
+        pass
+
+
+def test_an_address_of_another_machine_cannot_be_listened_on(main: Main) -> None:
+    main("keys", "create", "x", "--all")
+    code, _, told = main("serve", "--host", "192.0.2.1", "--port", "0")
+    assert code == 2 and "cannot listen" in told
+
+
+def test_a_log_of_another_form_is_refused(main: Main) -> None:
+    assert main("serve", "--log", "xml")[0] == 2

@@ -1,0 +1,207 @@
+"""The door: host, origin, key, rate and size."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.serve.app import create_app
+from ragweave.serve.keys import Keys
+from ragweave.serve.log import JsonLines
+from ragweave.serve.settings import ServeSettings
+from ragweave.tests.support.serving import direct_client, in_process
+
+JSON = {"content-type": "application/json"}
+
+
+def bearer(secret: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {secret}"}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost", "[::1]:8765", "192.168.1.7:8765", "LOCALHOST:1"])
+async def test_an_address_or_an_own_name_is_served(client: httpx.AsyncClient, host: str) -> None:
+    assert (await client.get("/api/libraries", headers={"host": host})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8765", "", "[::1", "a@b"]
+)
+async def test_a_host_name_that_is_not_ours_is_refused(client: httpx.AsyncClient, host: str) -> None:
+    answer = await client.get("/api/libraries", headers={"host": host})
+    assert answer.status_code == 421 and "library" not in answer.text
+
+
+async def test_a_name_from_the_settings_is_served_and_needs_a_key(notes: Path) -> None:
+    app = create_app(ServeSettings(names="ragweave.example, other.example"), exposed=True)
+    async with in_process(app) as client:
+        headers = {"host": "other.example"}
+        assert (await client.get("/healthz", headers=headers)).status_code == 200
+        assert (await client.get("/api/libraries", headers=headers)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:9999"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
+    ],
+)
+async def test_a_page_of_another_origin_can_do_nothing(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
+    answer = await client.post("/api/threads", json={}, headers=headers)
+    assert answer.status_code == 403
+    assert "access-control-allow-origin" not in answer.headers
+    assert (await client.get("/api/threads")).json() == {"threads": []}
+
+
+async def test_a_foreign_page_reads_nothing_and_cors_stays_closed(client: httpx.AsyncClient) -> None:
+    foreign = {"origin": "http://evil.example", "sec-fetch-site": "cross-site"}
+    assert (await client.get("/api/libraries", headers=foreign)).status_code == 403
+    asked = {**foreign, "access-control-request-method": "POST"}
+    assert (await client.options("/api/threads", headers=asked)).status_code in (403, 405)
+
+
+async def test_a_link_from_another_page_opens(client: httpx.AsyncClient) -> None:
+    headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert (await client.get("/open/a/b", headers=headers)).status_code == 303
+
+
+async def test_the_own_page_may_do_all(client: httpx.AsyncClient) -> None:
+    headers = {"origin": "http://127.0.0.1:8765", "sec-fetch-site": "same-origin"}
+    assert (await client.post("/api/threads", json={}, headers=headers)).status_code == 201
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+async def test_a_form_is_no_json(client: httpx.AsyncClient, kind: str) -> None:
+    answer = await client.post("/api/threads", content=b"{}", headers={"content-type": kind})
+    assert answer.status_code == 415 and answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_every_answer_has_the_security_headers(client: httpx.AsyncClient) -> None:
+    for path in ("/", "/api/libraries", "/healthz", "/nothing", "/v1/models", "/static/nothing.js"):
+        headers = (await client.get(path)).headers
+        assert headers["x-content-type-options"] == "nosniff" and headers["referrer-policy"] == "no-referrer"
+        assert "'unsafe-inline'" not in headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in headers["content-security-policy"] and headers["x-request-id"]
+
+
+async def test_the_door_locks_with_the_first_key_and_stays_locked(app: FastAPI, client: httpx.AsyncClient) -> None:
+    keys: Keys = app.state.keys
+    assert (await client.get("/api/libraries")).status_code == 200
+    key, secret = keys.create("chat", None)
+    assert (await client.get("/api/libraries")).status_code == 401
+    assert (await client.get("/api/libraries", headers=bearer(secret))).status_code == 200
+    keys.revoke(key.id)
+    for headers in ({}, bearer(secret), bearer("rw_wrong"), bearer(""), {"authorization": "Basic eA=="}):
+        answer = await client.get("/api/libraries", headers=headers)
+        assert answer.status_code == 401 and answer.headers["www-authenticate"] == "Bearer"
+        assert secret not in answer.text
+    for path in ("/", "/healthz", "/readyz", "/static/nothing.js"):
+        assert (await client.get(path)).status_code != 401
+
+
+async def test_a_wrong_key_is_refused_in_the_form_of_the_openai_api(app: FastAPI, client: httpx.AsyncClient) -> None:
+    app.state.keys.create("chat", None)
+    answer = await client.get("/v1/models", headers=bearer("rw_wrong"))
+    assert answer.status_code == 401 and answer.json()["error"]["code"] == "invalid_api_key"
+
+
+async def test_the_page_logs_in_with_a_cookie_that_no_script_reads(app: FastAPI, client: httpx.AsyncClient) -> None:
+    _, secret = app.state.keys.create("page", None)
+    assert (await client.post("/api/login", json={"key": "rw_wrong"})).status_code == 401
+    answer = await client.post("/api/login", json={"key": secret})
+    cookie = answer.headers["set-cookie"].lower()
+    assert answer.status_code == 204 and "httponly" in cookie and "samesite=lax" in cookie
+    client.cookies.set("ragweave_key", secret)
+    assert (await client.get("/api/me")).json()["caller"] == "owner"
+    foreign = {"origin": "http://evil.example"}
+    assert (await client.post("/api/threads", json={}, headers=foreign)).status_code == 403
+
+
+def test_a_key_is_kept_as_a_hash_only(app: FastAPI, home: Path) -> None:
+    key, secret = app.state.keys.create("chat", None)
+    assert len(secret) >= 46 and secret.startswith("rw_") and key.id not in secret
+    held = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert secret.encode() not in held and b"chat" in held
+
+
+async def test_a_key_stands_in_no_log_and_no_error(
+    app: FastAPI, client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A command that ran before in this process may have set the log up as commands do.
+    monkeypatch.setattr(logging.getLogger("ragweave.serve"), "propagate", True)
+    _, secret = app.state.keys.create("chat", None)
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="ragweave.serve"):
+        told = [
+            await client.get("/api/libraries", headers=bearer(secret)),
+            await client.get(f"/api/items/{secret}?library=x", headers=bearer(secret)),
+            await client.post("/api/login", json={"key": secret, "more": 1}, headers=bearer(secret)),
+            await client.post("/api/ask", content=b"{", headers={**JSON, **bearer(secret)}),
+        ]
+    lines = [JsonLines().format(r) for r in caplog.records if r.name.startswith("ragweave")]
+    assert any(json.loads(line).get("request") for line in lines)
+    without_paths = [line for line in lines if "/api/items/" not in line]
+    assert not any(secret in line for line in without_paths)
+    assert not any(secret in answer.text for answer in told)
+
+
+async def test_who_asks_too_often_is_told_when_to_come_back(notes: Path) -> None:
+    async with in_process(create_app(ServeSettings(per_minute=3))) as client:
+        answers = [await client.post("/api/threads", json={}) for _ in range(4)]
+        assert [a.status_code for a in answers] == [201, 201, 201, 429]
+        assert int(answers[-1].headers["retry-after"]) >= 1
+        assert (await client.get("/api/threads")).status_code == 200
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_body_beyond_the_limit_is_refused(client: httpx.AsyncClient, chunked: bool) -> None:
+    async def parts() -> Any:
+        for _ in range(10):
+            yield b" " * (1 << 20)
+
+    content: Any = parts() if chunked else b" " * (10 << 20)
+    answer = await client.post("/api/ask", content=content, headers=JSON)
+    assert answer.status_code == 413 and answer.json()["remedy"]
+
+
+async def test_a_ten_megabyte_question_is_refused_and_the_next_one_answered(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/api/ask", json={"question": "why " * 2_600_000})
+    assert answer.status_code == 413
+    assert (await client.post("/api/ask", json={"question": "When was the lamp lit?"})).status_code == 202
+
+
+async def test_a_web_socket_is_not_there(app: FastAPI) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async with app.router.lifespan_context(app):
+        await app({"type": "websocket", "path": "/", "headers": [], "query_string": b""}, receive, send)
+    assert not any(m["type"] == "websocket.accept" for m in sent)
+
+
+async def test_health_and_readiness(client: httpx.AsyncClient, home: Path) -> None:
+    assert (await client.get("/healthz")).json() == {"status": "ok"}
+    assert (await client.get("/readyz")).json() == {"status": "ok"}
+
+
+async def test_a_second_client_without_the_cookie_is_somebody_else(app: FastAPI, client: httpx.AsyncClient) -> None:
+    _, secret = app.state.keys.create("page", None)
+    async with direct_client(app) as other:
+        assert (await client.get("/api/threads", headers=bearer(secret))).status_code == 200
+        assert (await other.get("/api/threads")).status_code == 401
+    assert corpora_settings().home.exists()

@@ -1,0 +1,87 @@
+"""LangServe, used with its own client over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from langserve import RemoteRunnable
+
+from ragweave.tests.support.serving import on_loopback
+
+QUESTION = {"question": "When was the lamp of the lighthouse first lit?"}
+
+
+@pytest.fixture
+async def address(notes: Path, app: FastAPI) -> AsyncIterator[str]:
+    async with on_loopback(app) as found:
+        yield found
+
+
+async def test_the_remote_runnable_invokes_batches_and_streams(address: str) -> None:
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/langserve/agent/")
+    answer = await remote.ainvoke(QUESTION)
+    assert "1874" in answer["text"] and answer["citations"][0]["open"]["view"] == "text"
+    both = await remote.abatch([QUESTION, {"question": "When does the ferry sail?"}])
+    assert "1874" in both[0]["text"] and "ferry" in both[1]["text"]
+    events = [event async for event in remote.astream(QUESTION)]
+    kinds = [e["type"] for e in events]
+    assert kinds[-1] == "answer" and "sentence" in kinds and kinds.count("step") >= 8
+
+
+async def test_stream_events_carries_the_typed_events_and_nothing_from_inside(address: str) -> None:
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/langserve/agent/")
+    events = [event async for event in remote.astream_events(QUESTION)]
+    chunks = [e["data"]["chunk"] for e in events if e["event"] == "on_chain_stream"]
+    assert len({e["name"] for e in events}) == 1
+    assert [c["type"] for c in chunks][-1] == "answer"
+
+
+async def test_the_context_of_a_request_is_used_and_its_bounds_hold(address: str) -> None:
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/langserve/crag/")
+    told = [e async for e in remote.astream(QUESTION, config={"configurable": {"top_k": 1}})]
+    assert any(e["type"] == "step" and e["node"] == "fuse" and len(e["data"]["items"]) == 1 for e in told)
+    with pytest.raises(httpx.HTTPStatusError, match="422"):
+        await remote.ainvoke(QUESTION, config={"configurable": {"top_k": 99}})
+    with pytest.raises(httpx.HTTPStatusError, match="404"):
+        await remote.ainvoke(QUESTION, config={"configurable": {"library": "nobody's"}})
+
+
+async def test_it_works_from_synchronous_code(address: str) -> None:
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/langserve/rag_fusion/")
+    answer = await asyncio.to_thread(remote.invoke, QUESTION)
+    assert "1874" in answer["text"]
+
+
+async def test_a_follow_up_is_understood_from_its_history(client: httpx.AsyncClient) -> None:
+    history = [{"role": "user", "content": "Tell me about the ferry."}, {"role": "assistant", "content": "It sails."}]
+    body = {"input": {"question": "How often does it sail?", "history": history}}
+    answer = (await client.post("/langserve/agent/invoke", json=body)).json()["output"]
+    assert answer["question"] != body["input"]["question"] and "four times" in answer["text"]
+
+
+async def test_a_run_that_fails_says_why_in_the_stream(address: str) -> None:
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/langserve/agent/")
+    (event,) = [e async for e in remote.astream({"question": "?!"})]
+    assert event["type"] == "error" and event["problem"]["status"] == 400
+
+
+async def test_stream_log_sends_no_inner_state_and_the_playground_can_use_it(client: httpx.AsyncClient) -> None:
+    told = (await client.post("/langserve/agent/stream_log", json={"input": QUESTION})).text
+    assert "/streamed_output/-" in told and "1874" in told and "lc_" not in told and "messages" not in told
+    page = await client.get("/langserve/agent/playground/")
+    assert page.status_code == 200 and "script-src 'self' 'unsafe-inline'" in page.headers["content-security-policy"]
+    script = page.text.split('src="', 1)[1].split('"', 1)[0]
+    assert (await client.get(script)).status_code == 200
+
+
+@pytest.mark.parametrize("body", [{}, {"input": {}}, {"input": {"question": 5}}, {"input": {"question": "x", "y": 1}}])
+async def test_a_body_of_another_form_is_a_problem(client: httpx.AsyncClient, body: dict[str, Any]) -> None:
+    for endpoint in ("invoke", "stream", "stream_log"):
+        answer = await client.post(f"/langserve/agent/{endpoint}", json=body)
+        assert answer.status_code == 422 and answer.json()["code"] == "input"

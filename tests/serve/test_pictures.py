@@ -1,0 +1,157 @@
+"""Pictures that come with a question: read under limits, part of the question as data, never in the state."""
+
+from __future__ import annotations
+
+import base64
+import io
+import sqlite3
+import zlib
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from openai import AsyncOpenAI
+from PIL import Image, ImageDraw, ImageFont
+
+from ragweave.models.chat import override
+from ragweave.nodes import attached
+from ragweave.serve import pictures
+from ragweave.serve.pictures import bytes_of
+from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.serving import ask_over_http
+
+ASKED = "What do I read here?"
+
+
+def picture(words: str = "", form: str = "PNG", size: tuple[int, int] = (700, 160)) -> str:
+    image = Image.new("RGB", size, "white")
+    ImageDraw.Draw(image).text((30, 50), words, "black", font=ImageFont.load_default(44))
+    out = io.BytesIO()
+    image.save(out, form)
+    return f"data:image/{form.lower()};base64,{base64.b64encode(out.getvalue()).decode()}"
+
+
+def asked(*urls: str, text: str = ASKED) -> Any:
+    parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
+    return [{"role": "user", "content": parts + [{"type": "image_url", "image_url": {"url": u}} for u in urls]}]
+
+
+SIGN = picture("ferry timetable: sails per day")
+"""Read once in this process, in the first test that sends it."""
+
+
+async def test_the_words_in_a_picture_are_searched_with_the_question_and_that_is_said(chat: AsyncOpenAI) -> None:
+    told_by_a_chat_app = f'<attached_files>\n<file type="file" id="1" name="x.png"/>\n</attached_files>\n\n{ASKED}'
+    for text in (ASKED, told_by_a_chat_app):
+        answer = await chat.chat.completions.create(model="agent", messages=asked(SIGN, text=text))
+        text = str(answer.choices[0].message.content)
+        assert "four times" in text and "Note: The words in what was sent as a picture were searched" in text
+    follow = [
+        *asked(SIGN),
+        {"role": "assistant", "content": text},
+        {"role": "user", "content": "And until which month?"},
+    ]
+    answer = await chat.chat.completions.create(model="agent", messages=follow)
+    assert "October" in str(answer.choices[0].message.content)
+
+
+async def test_a_picture_whose_words_are_not_read_changes_nothing_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch, chat: AsyncOpenAI
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_OCR", "off")  # for the reading process
+    messages = asked(picture(), text="How often does the ferry sail?")
+    answer = await chat.chat.completions.create(model="agent", messages=messages)
+    text = str(answer.choices[0].message.content)
+    assert "four times" in text and "were not read" in text and "RAGWEAVE_VISION" in text
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://127.0.0.1/x.png", "not fetched"),
+        ("https://example.org/x.png", "not fetched"),
+        ("file:///etc/passwd", "not fetched"),
+        ("/etc/passwd", "not a data URL"),
+        ("", "not a data URL"),
+        ("data:text/html;base64,PGI+", "not a data URL"),
+        ("data:image/png;base64,", "damaged or empty"),
+        ("data:image/png;base64,%%%%", "damaged or empty"),
+        ("data:image/svg+xml;base64," + base64.b64encode(b"<svg/>").decode(), "is none"),
+        ("data:image/png;base64," + base64.b64encode(b"PK\3\4" + bytes(50)).decode(), "is none"),
+    ],
+)
+async def test_what_is_no_picture_is_refused_in_words(client: httpx.AsyncClient, url: str, why: str) -> None:
+    body = {"model": "agent", "messages": asked(url)}
+    answer = await client.post("/v1/chat/completions", json=body)
+    assert answer.status_code == 400 and why in answer.json()["error"]["message"]
+    assert (await client.post("/api/ask", json={"question": ASKED, "pictures": [url]})).status_code == 400
+
+
+async def test_pictures_past_a_limit_are_refused_in_words(client: httpx.AsyncClient) -> None:
+    body = {"model": "agent", "messages": asked(*[picture()] * 5)}
+    answer = await client.post("/v1/chat/completions", json=body)
+    assert answer.status_code == 400 and "5 were sent" in answer.json()["error"]["message"]
+    bomb = bytearray(bytes_of(picture(size=(8, 8))))
+    bomb[16:24] = (60_000).to_bytes(4, "big") * 2  # the size that the header of a PNG states
+    bomb[29:33] = zlib.crc32(bomb[12:29]).to_bytes(4, "big")
+    url = f"data:image/png;base64,{base64.b64encode(bomb).decode()}"
+    answer = await client.post("/v1/chat/completions", json={"model": "agent", "messages": asked(url)})
+    assert answer.status_code == 422 and "pixels" in answer.json()["error"]["message"]
+
+
+async def test_too_many_questions_with_pictures_at_once_are_asked_to_wait(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "WAITING", 0)
+    answer = await client.post("/api/ask", json={"question": ASKED, "pictures": [SIGN]})
+    assert answer.status_code == 429 and answer.headers["retry-after"] == "5"
+    assert (await client.post("/api/ask", json={"question": ASKED})).status_code == 202
+
+
+async def test_a_vision_model_gets_the_picture_and_names_what_it_shows(client: httpx.AsyncClient) -> None:
+    seen: list[Any] = []
+
+    def look(messages: list[Any]) -> str:
+        seen.append(messages[-1].content)
+        return "How often does the ferry sail?"
+
+    with override(vision=ScriptedChat(react=look)):
+        events = await ask_over_http(client, "How often does this sail?", pictures=[SIGN])
+    answer = events[-2]["answer"]
+    assert "four times" in answer["text"] and answer["question"] == "How often does the ferry sail?"
+    assert any("was read as" in note for note in answer["notes"])
+    (parts,) = seen
+    assert "timetable" in parts[0]["text"] and parts[1]["image_url"]["url"].startswith("data:image/jpeg;base64,")
+    assert any(u["node"] == "frame" and u["calls"] == 1 for u in answer["usage"])
+
+
+@pytest.mark.parametrize("reply", ["", "It is a ferry.\n\nIt sails four times.", "x" * 700])
+async def test_a_look_that_is_no_question_leaves_the_words(client: httpx.AsyncClient, reply: str) -> None:
+    with override(vision=ScriptedChat(replies=[reply])):
+        events = await ask_over_http(client, ASKED, pictures=[SIGN])
+    assert "four times" in events[-2]["answer"]["text"]
+
+
+async def test_a_conversation_keeps_small_copies_and_its_state_no_pixels(client: httpx.AsyncClient, home: Path) -> None:
+    events = await ask_over_http(client, ASKED, pictures=[SIGN])
+    thread = events[0]["thread"]
+    (turn,) = (await client.get(f"/api/threads/{thread}")).json()["turns"]
+    assert turn["pictures"] == 1
+    path = f"/api/threads/{thread}/turns/1/pictures"
+    copy = await client.get(f"{path}/1")
+    assert copy.headers["content-type"] == "image/jpeg" and Image.open(io.BytesIO(copy.content)).size == (700, 160)
+    assert (await client.get(f"{path}/2")).status_code == 404
+    with sqlite3.connect(home / "conversations.sqlite") as db:
+        (size,) = db.execute("SELECT sum(length(checkpoint)) FROM checkpoints").fetchone()
+        (held,) = db.execute("SELECT count(*) FROM writes WHERE instr(value, 'JFIF')").fetchone()
+    assert size < 60_000 and held == 0
+    await client.delete(f"/api/threads/{thread}")
+    with sqlite3.connect(home / "serve.sqlite") as db:
+        assert db.execute("SELECT count(*) FROM pictures").fetchone() == (0,)
+
+
+def test_pictures_that_are_kept_in_memory_are_the_last_ones() -> None:
+    for n in range(300):
+        attached.asked_with("?", [attached.Attached(f"kept-{n}", b"", "")])
+    assert attached.held("kept-299") and attached.held("kept-0") is None

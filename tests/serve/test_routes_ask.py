@@ -1,0 +1,46 @@
+"""Asking over HTTP: runs, events, conversations."""
+
+from __future__ import annotations
+
+import httpx
+from fastapi import FastAPI
+
+from ragweave.tests.support.serving import ask_over_http, in_process
+
+QUESTION = "When was the lamp of the lighthouse first lit?"
+
+
+async def test_a_question_is_answered_with_steps_sentences_and_a_citation_that_opens(client: httpx.AsyncClient) -> None:
+    told = await ask_over_http(client, QUESTION)
+    kinds = [e["type"] for e in told]
+    assert kinds[0] == "start" and kinds[-2:] == ["answer", "end"]
+    assert [e["id"] for e in told] == list(range(1, len(told) + 1))
+    assert {e["node"] for e in told if e["type"] == "step"} >= {"frame", "route", "retrieve", "generate", "check"}
+    (sentence,) = [e for e in told if e["type"] == "sentence"]
+    assert "1874" in sentence["text"]
+    (citation,) = told[-2]["answer"]["citations"]
+    assert citation["open"]["view"] == "text" and citation["locator"]["file"] == "lighthouse.md"
+    item = (await client.get(citation["open"]["item"])).json()
+    start, end = citation["open"]["chars"]
+    assert "1874" in item["text"][start:end]
+    assert "1874" in (await client.get(citation["open"]["media"])).text
+
+
+async def test_each_step_tells_what_its_own_turn_has_spent(client: httpx.AsyncClient) -> None:
+    for _ in range(2):
+        told = await ask_over_http(client, QUESTION)
+        spent = [e["spent"] for e in told if e["type"] == "step" and "spent" in e]
+        assert len(spent) > 5 and all(s["calls"] == s["tokens"] == 0 for s in spent)
+        assert [s["seconds"] for s in spent] == sorted(s["seconds"] for s in spent)
+        assert told[0]["budget"] == {"model_calls": 40, "tokens": 0, "seconds": 0}
+
+
+async def test_whoever_asks_before_anything_was_indexed_is_told_what_to_do(app: FastAPI) -> None:
+    async with in_process(app) as client:
+        asked = await client.post("/api/ask", json={"question": "When?", "library": "default"})
+        chat = {"model": "agent", "messages": [{"role": "user", "content": "When?"}]}
+        told = await client.post("/v1/chat/completions", json=chat)
+        elsewhere = await client.post("/api/ask", json={"question": "When?", "library": "nowhere"})
+    assert asked.status_code == told.status_code == elsewhere.status_code == 404
+    assert "ragweave index" in asked.json()["remedy"] and "ragweave index" in told.json()["error"]["message"]
+    assert "no library named" in elsewhere.json()["title"]

@@ -1,0 +1,262 @@
+"""Runs: cancelling, coming back, consent, and conversations that do not mix."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from ragweave.app import api
+from ragweave.nodes.answer import Answer
+from ragweave.serve.app import create_app
+from ragweave.serve.runs import Runs
+from ragweave.serve.settings import ServeSettings
+from ragweave.tests.support.serving import ask_over_http, in_process, on_loopback, parse_events
+
+QUESTION = "When was the lamp of the lighthouse first lit?"
+
+
+class Graph:
+    """A run that tells one step, waits until it may go on, and answers with its question."""
+
+    def __init__(self) -> None:
+        self.may = asyncio.Event()
+        self.stopped = 0
+        self.stopped_now = asyncio.Event()
+        self.consent = False
+        self.error: Exception | None = None
+
+    async def astream(self, question: str, **options: Any) -> AsyncIterator[dict[str, Any]]:
+        yield {
+            "type": "step",
+            "node": "route",
+            "hop": 1,
+            "by": "small",
+            "summary": question,
+            "seconds": 0.0,
+            "data": {},
+        }
+        if self.consent and options.get("resume") is None:
+            yield {"type": "consent", "action": "search_web", "query": question, "provider": "searx"}
+            yield {"type": "state", "state": {}}
+            return
+        try:
+            await self.may.wait()
+        except asyncio.CancelledError:
+            self.stopped += 1
+            self.stopped_now.set()
+            raise
+        if self.error:
+            raise self.error
+        yield {"type": "state", "state": {"answer": Answer(text=f"{question}: {options.get('resume')}")}}
+
+
+@pytest.fixture
+def graph(monkeypatch: pytest.MonkeyPatch) -> Graph:
+    stand_in = Graph()
+    monkeypatch.setattr(api, "astream", stand_in.astream)
+    return stand_in
+
+
+async def start(client: httpx.AsyncClient, question: str = QUESTION, **body: Any) -> dict[str, Any]:
+    answer = await client.post("/api/ask", json={"question": question, **body})
+    assert answer.status_code == 202, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def told(client: httpx.AsyncClient, run: str, **options: Any) -> list[dict[str, Any]]:
+    return parse_events((await client.get(f"/api/runs/{run}/events", **options)).text)
+
+
+async def wait_for(client: httpx.AsyncClient, run: str, status: str) -> None:
+    while (await client.get(f"/api/runs/{run}")).json()["status"] != status:  # noqa: ASYNC110 - over HTTP
+        await asyncio.sleep(0.01)
+
+
+async def test_a_cancelled_run_stops_working(client: httpx.AsyncClient, graph: Graph) -> None:
+    run = await start(client)
+    await asyncio.sleep(0.05)
+    assert (await client.post(f"/api/runs/{run['run']}/cancel", json={})).json()["status"] == "cancelled"
+    assert graph.stopped == 1
+    assert (await told(client, run["run"]))[-1] == {"type": "end", "status": "cancelled", "id": 3}
+    (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
+    assert turn["status"] == "cancelled" and turn["answer"] is None
+    assert (await client.post(f"/api/runs/{run['run']}/cancel", json={})).json()["status"] == "cancelled"
+
+
+async def test_a_run_goes_on_without_listeners_and_tells_all_who_come(client: httpx.AsyncClient, graph: Graph) -> None:
+    run = await start(client)
+    graph.may.set()
+    await wait_for(client, run["run"], "done")
+    everything = await told(client, run["run"])
+    assert [e["type"] for e in everything] == ["start", "step", "answer", "end"]
+    for n in range(len(everything) + 1):
+        assert await told(client, run["run"], headers={"last-event-id": str(n)}) == everything[n:]
+        assert await told(client, run["run"], params={"after": n}) == everything[n:]
+
+
+@pytest.mark.parametrize("number", ["x", "-1", "1e9", "٣", "9" * 30])
+async def test_an_event_number_that_is_none_is_refused(client: httpx.AsyncClient, graph: Graph, number: str) -> None:
+    run = await start(client)
+    answer = await client.get(f"/api/runs/{run['run']}/events", params={"after": number})
+    assert answer.status_code == 400
+
+
+async def test_who_loses_the_connection_in_mid_stream_comes_back_where_it_was(
+    notes: Path, app: FastAPI, graph: Graph
+) -> None:
+    async with on_loopback(app) as address, httpx.AsyncClient(base_url=address) as client:
+        run = await start(client)
+        seen: list[str] = []
+        async with client.stream("GET", f"/api/runs/{run['run']}/events") as stream:
+            async for line in stream.aiter_lines():
+                seen += [line] if line.startswith("event:") else []
+                if len(seen) == 2:
+                    break
+        graph.may.set()
+        rest = await told(client, run["run"], headers={"last-event-id": "2"})
+        assert seen == ["event: start", "event: step"] and [e["type"] for e in rest] == ["answer", "end"]
+        assert graph.stopped == 0
+
+
+async def test_consent_is_asked_once_and_answered_once(client: httpx.AsyncClient, graph: Graph) -> None:
+    graph.consent = True
+    graph.may.set()
+    run = await start(client, context={"web": "ask"})
+    await wait_for(client, run["run"], "waiting")
+    resume = f"/api/runs/{run['run']}/resume"
+    for body in ({}, {"consent": "yes"}, {"consent": 1}, {"consent": None}):
+        assert (await client.post(resume, json=body)).status_code == 422
+    answers = await asyncio.gather(*(client.post(resume, json={"consent": True}) for _ in range(5)))
+    assert sorted(a.status_code for a in answers) == [202, 409, 409, 409, 409]
+    await wait_for(client, run["run"], "done")
+    assert (await client.post(resume, json={"consent": False})).status_code == 409
+    events = await told(client, run["run"])
+    assert [e["type"] for e in events] == ["start", "step", "consent", "consented", "step", "answer", "end"]
+    assert events[-2]["answer"]["text"] == f"{QUESTION}: True"
+
+
+async def test_another_question_drops_the_one_that_waits_for_consent(client: httpx.AsyncClient, graph: Graph) -> None:
+    graph.consent = True
+    first = await start(client)
+    await wait_for(client, first["run"], "waiting")
+    graph.consent = False
+    graph.may.set()
+    second = await start(client, "And then?", thread=first["thread"])
+    await wait_for(client, second["run"], "done")
+    assert (await client.get(f"/api/runs/{first['run']}")).json()["status"] == "cancelled"
+
+
+async def test_a_conversation_answers_one_question_at_a_time(client: httpx.AsyncClient, graph: Graph) -> None:
+    run = await start(client)
+    answer = await client.post("/api/ask", json={"question": "Another?", "thread": run["thread"]})
+    assert answer.status_code == 409 and "being answered" in answer.json()["title"]
+
+
+async def test_two_tabs_do_not_mix(client: httpx.AsyncClient, graph: Graph) -> None:
+    runs = [await start(client, f"Question {n}") for n in range(8)]
+    graph.may.set()
+    for n, run in enumerate(runs):
+        events = await told(client, run["run"])
+        assert [e.get("summary", f"Question {n}") for e in events] == [f"Question {n}"] * 4
+        assert events[-2]["answer"]["text"] == f"Question {n}: None" and events[-2]["thread"] == run["thread"]
+
+
+async def test_the_limit_of_answers_under_way_holds_and_frees(
+    monkeypatch: pytest.MonkeyPatch, notes: Path, graph: Graph
+) -> None:
+    async with in_process(create_app(ServeSettings(running=2))) as client:
+        runs = [await start(client) for _ in range(2)]
+        refused = await client.post("/api/ask", json={"question": QUESTION})
+        assert refused.status_code == 429 and refused.headers["retry-after"]
+        chat = {"model": "agent", "messages": [{"role": "user", "content": QUESTION}]}
+        assert (await client.post("/v1/chat/completions", json=chat)).status_code == 429
+        await client.post(f"/api/runs/{runs[0]['run']}/cancel", json={})
+        await start(client)
+
+
+async def test_what_fails_is_told_and_gives_nothing_away(client: httpx.AsyncClient, graph: Graph) -> None:
+    graph.error = RuntimeError("password=hunter2")
+    graph.may.set()
+    run = await start(client)
+    events = await told(client, run["run"])
+    assert [e["type"] for e in events] == ["start", "step", "error", "end"]
+    assert events[2]["problem"]["code"] == "unexpected" and "hunter2" not in str(events)
+    (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
+    assert turn["status"] == "failed" and "hunter2" not in str(turn)
+
+
+async def test_who_leaves_the_chat_door_stops_the_run(notes: Path, app: FastAPI, graph: Graph) -> None:
+    chat = {"model": "agent", "messages": [{"role": "user", "content": QUESTION}]}
+    async with on_loopback(app) as address:
+        for stream in (True, False):
+            with pytest.raises(httpx.ReadTimeout):
+                async with httpx.AsyncClient(base_url=address, timeout=0.5) as client:
+                    await client.post("/v1/chat/completions", json={**chat, "stream": stream})
+            await asyncio.wait_for(graph.stopped_now.wait(), 20)
+            graph.stopped_now.clear()
+
+
+async def test_a_server_that_stops_ends_its_runs_and_the_next_one_says_so(
+    notes: Path, app: FastAPI, graph: Graph
+) -> None:
+    async with in_process(app) as client:
+        run = await start(client)
+        await asyncio.sleep(0.05)
+    assert graph.stopped == 1
+    async with in_process(create_app(ServeSettings())) as client:
+        (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
+        assert turn["status"] == "cancelled"
+        assert (await client.get(f"/api/runs/{run['run']}")).status_code == 404
+
+
+async def test_a_conversation_goes_on_after_a_restart_and_stays_small(notes: Path, app: FastAPI, home: Path) -> None:
+    async with in_process(app) as client:
+        thread = (await ask_over_http(client, "How often does the ferry sail?"))[0]["thread"]
+    async with in_process(create_app(ServeSettings())) as client:
+        for _ in range(3):
+            told = await ask_over_http(client, "And how often does it sail?", thread=thread)
+        assert "four times" in told[-2]["answer"]["text"]
+        turns = (await client.get(f"/api/threads/{thread}")).json()["turns"]
+        assert [t["n"] for t in turns] == [1, 2, 3, 4] and all(t["answer"]["citations"] for t in turns)
+    with sqlite3.connect(home / "conversations.sqlite") as db:
+        rows, size = db.execute("SELECT count(*), sum(length(checkpoint)) FROM checkpoints").fetchone()
+    assert rows == 1 and size < 60_000
+
+
+async def test_an_answer_stands_although_its_steps_cannot_be_forgotten(
+    notes: Path, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def closed(self: Runs, thread: str) -> None:
+        raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+
+    monkeypatch.setattr(Runs, "_forget_steps", closed)
+    async with in_process(app) as client:
+        thread = (await ask_over_http(client, "How often does the ferry sail?"))[0]["thread"]
+        turns = (await client.get(f"/api/threads/{thread}")).json()["turns"]
+        assert [t["status"] for t in turns] == ["done"]
+        assert "four times" in turns[0]["answer"]["text"]
+
+
+async def test_a_server_that_stops_waits_for_what_follows_an_answer(
+    notes: Path, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgotten: list[str] = []
+    forget = Runs._forget_steps
+
+    async def slow(self: Runs, thread: str) -> None:
+        await asyncio.sleep(0.3)
+        await forget(self, thread)
+        forgotten.append(thread)
+
+    monkeypatch.setattr(Runs, "_forget_steps", slow)
+    async with in_process(app) as client:
+        thread = (await ask_over_http(client, "How often does the ferry sail?"))[0]["thread"]
+    assert forgotten == [thread]

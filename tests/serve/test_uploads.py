@@ -1,0 +1,186 @@
+"""Uploads: names in any script, no way out of the folder, nothing lost."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.corpora.store.library import open_library
+from ragweave.models.errors import InputError
+from ragweave.serve import uploads
+from ragweave.tests.support.serving import parse_events
+
+
+@given(st.text(max_size=400))
+def test_a_kept_name_is_one_plain_part_of_a_path(name: str) -> None:
+    try:
+        kept = uploads.safe_name(name)
+    except InputError:
+        return
+    path = Path("/folder") / kept
+    assert path.parent == Path("/folder") and path.name == kept and kept not in ("", ".", "..")
+    assert (
+        len(kept.encode()) <= 200
+        and not kept.startswith(".")
+        and kept.isprintable() | ("\u200c" in kept) | ("\u200d" in kept)
+    )
+    assert uploads.safe_name(kept) == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("..\\..\\windows\\win.ini", "win.ini"),
+        ("/etc/shadow", "shadow"),
+        ("C:\\notes.md", "notes.md"),
+        ("a/b/c.md", "c.md"),
+        ("..md", "md"),
+        ("notes.md\x00.png", "notes.md.png"),
+        ("evil\u202egnp.md", "evilgnp.md"),
+        ("日本語のメモ.md", "日本語のメモ.md"),
+        ("заметки.txt", "заметки.txt"),
+        ("یادداشت\u200cها.md", "یادداشت\u200cها.md"),
+        ("cafe\u0301.md", "café.md"),
+        ("what?.md", "what_.md"),
+        ("a" * 300 + ".md", "a" * 197 + ".md"),
+    ],
+)
+def test_names(name: str, kept: str) -> None:
+    assert uploads.safe_name(name) == kept
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "/", "\\", "../", "   ", "\x00", "...", "x." + "y" * 300])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(InputError):
+        uploads.safe_name(name)
+
+
+def test_the_same_name_with_other_bytes_is_kept_beside_the_first(home: Path) -> None:
+    first = uploads.keep("a.md", io.BytesIO(b"one"), "lib")
+    again = uploads.keep("a.md", io.BytesIO(b"one"), "lib")
+    other = uploads.keep("a.md", io.BytesIO(b"two"), "lib")
+    assert first == again and other.name == "a (2).md"
+    assert first.read_bytes() == b"one" and other.read_bytes() == b"two"
+    assert sorted(p.name for p in first.parent.iterdir()) == ["a (2).md", "a.md"]
+
+
+def test_a_link_in_the_place_of_a_file_is_not_followed(home: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_bytes(b"mine")
+    folder = uploads.folder_of("lib")
+    folder.mkdir(parents=True)
+    (folder / "a.md").symlink_to(target)
+    with pytest.raises(InputError):
+        uploads.keep("a.md", io.BytesIO(b"theirs"), "lib")
+    assert target.read_bytes() == b"mine"
+
+
+def test_only_uploads_are_discarded(home: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.md"
+    own.write_text("mine")
+    kept = uploads.keep("a.md", io.BytesIO(b"one"), "lib")
+    uploads.discard("lib", [str(own), str(kept), str(kept.parent / ".." / "other" / "b.md")])
+    assert own.exists() and not kept.exists()
+
+
+async def upload(client: httpx.AsyncClient, *files: tuple[str, bytes], library: str = "default") -> Any:
+    sent = [("files", file) for file in files]
+    answer = await client.post("/api/upload", data={"library": library}, files=sent)
+    assert answer.status_code == 202, answer.text
+    told = parse_events((await client.get(f"/api/jobs/{answer.json()['job']}/events")).text)
+    return answer.json(), told
+
+
+async def test_files_are_indexed_with_errors_per_file_and_can_be_asked_at_once(client: httpx.AsyncClient) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("../../evil.md", "# Evil\n")
+    job, told = await upload(
+        client,
+        ("../../mill.md", b"# The mill\n\nThe mill was built in 1702 by Odo Marsh.\n"),
+        ("slip.zip", packed.getvalue()),
+        ("..", b"x"),
+    )
+    assert job["files"] == ["mill.md", "slip.zip"] and len(job["refused"]) == 1
+    by_type = {e["type"]: e for e in told}
+    assert by_type["done"]["file"] == "mill.md" and told[-1]["status"] == "done"
+    assert {e["file"] for e in told if e["type"] in ("failed", "skipped")} == {"..", "slip.zip"}
+    home = uploads.folder_of("x").parent.parent
+    assert not list(home.parent.rglob("evil.md")) and str(home) not in json.dumps(told)
+    found = (await client.post("/search", json={"query": "Who built the mill?"})).json()["results"]
+    assert "Odo Marsh" in found[0]["text"]
+
+
+async def test_a_deleted_source_takes_its_upload_along_and_nothing_else(client: httpx.AsyncClient, notes: Path) -> None:
+    await upload(client, ("mill.md", b"# The mill\n\nThe mill was built in 1702.\n"))
+    rows = {s["name"]: s for s in (await client.get("/api/sources?library=default")).json()["sources"]}
+    assert rows["mill.md"]["uploaded"] and not rows["ferry.md"]["uploaded"]
+    (kept,) = rows["mill.md"]["paths"]
+    for name in ("mill.md", "ferry.md"):
+        answer = await client.delete(f"/api/sources/{rows[name]['id']}", params={"library": "default"})
+        assert answer.status_code == 204
+    assert kept.endswith("mill.md") and not list(uploads.folder_of("x").parent.rglob("mill.md"))
+    assert (notes / "ferry.md").exists()
+    names = [s["name"] for s in (await client.get("/api/sources?library=default")).json()["sources"]]
+    assert names == ["lighthouse.md"]
+
+
+async def test_a_library_is_made_renamed_and_deleted_with_what_belongs_to_it(client: httpx.AsyncClient) -> None:
+    made = (await client.post("/api/libraries", json={"name": "Garten"})).json()
+    await upload(client, ("beet.md", "# Das Beet\n\nRosen werden im März geschnitten.\n".encode()), library="Garten")
+    thread = (await client.post("/api/threads", json={"library": "Garten"})).json()["id"]
+    renamed = await client.patch(f"/api/libraries/{made['id']}", json={"name": "Jardín"})
+    assert renamed.json()["name"] == "Jardín"
+    assert (await client.get(f"/api/threads/{thread}")).json()["library"] == "Jardín"
+    assert (await client.delete(f"/api/libraries/{made['id']}")).status_code == 204
+    assert not uploads.folder_of(made["id"]).exists()
+    assert (await client.get(f"/api/threads/{thread}")).status_code == 404
+    assert (await client.post("/api/libraries", json={"name": "default"})).status_code == 409
+    assert (await client.post("/api/libraries", json={"name": "a\u202eb"})).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/media/{lib}/source/..%2f..%2fetc%2fpasswd",
+        "/media/{lib}/source/%2e%2e",
+        "/media/..%2f..%2fetc/source/passwd",
+        "/media/{lib}/picture/../../catalog.sqlite",
+        "/media/{lib}/picture/{source}/..%2f..%2fcatalog.sqlite",
+        "/media/{lib}/picture/{source}/.hidden",
+        "/static/..%2f..%2fapp.py",
+        "/static/%2e%2e/app.py",
+        "/langserve/agent/playground/..%2f..%2fserver.py",
+    ],
+)
+async def test_no_address_leads_out_of_the_store(client: httpx.AsyncClient, path: str) -> None:
+    library = await open_library("default")
+    (source, *_) = await library.sources()
+    answer = await client.get(path.format(lib=library.id, source=source.id))
+    assert answer.status_code in (400, 404) and "root:" not in answer.text and "SQLite" not in answer.text
+
+
+async def test_media_is_sent_in_ranges_and_inert(client: httpx.AsyncClient, app: FastAPI) -> None:
+    page = b"<script>alert(1)</script><p>The mill was built in 1702.</p>"
+    await upload(client, ("page.html", page))
+    rows = {s["name"]: s for s in (await client.get("/api/sources?library=default")).json()["sources"]}
+    address = rows["page.html"]["media"]
+    whole = await client.get(address)
+    assert whole.content == page and whole.headers["content-type"].startswith("text/plain")
+    assert "sandbox" in whole.headers["content-security-policy"] and whole.headers["accept-ranges"] == "bytes"
+    part = await client.get(address, headers={"range": "bytes=3-9"})
+    assert part.status_code == 206 and part.content == page[3:10]
+    assert part.headers["content-range"] == f"bytes 3-9/{len(page)}"
+    assert (await client.get(address, headers={"range": "bytes=9999-"})).status_code == 416
+    assert (await client.get(address, headers={"range": "bytes=-5"})).content == page[-5:]
+    assert (await client.head(address)).headers["content-length"] == str(len(page))
