@@ -8,7 +8,7 @@ HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
 
 .PHONY: setup setup-dev demo docs test test-hard test-conversations test-llm test-hf test-studio test-isolation \
-  verify-graphs test-page lint types links clean
+  verify-graphs test-page lint types links clean golden golden-record
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -77,6 +77,12 @@ test-studio: $(VENV)/.dev
 # Loads every graph of langgraph.json as the LangGraph API server does.
 verify-graphs: $(VENV)/.dev
 	@$(BIN)/python tests/studio/verify.py
+
+# What Ragweave says to fixed questions, set against what was recorded; golden-record writes the recordings anew.
+golden: $(VENV)/.base
+	@$(BIN)/python tests/golden/golden.py
+golden-record: $(VENV)/.base
+	@$(BIN)/python tests/golden/golden.py --record
 
 # Every endpoint with every foreign id, and a thousand questions for what another library holds.
 test-isolation: export TEST_CANARIES ?= 1000
