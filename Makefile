@@ -93,4 +93,4 @@ demo: $(VENV)/.base
 	@$(BIN)/python examples/demo.py
 
 docs: $(VENV)/.base
-	@$(BIN)/python -m ragweave.app.docs_config docs/configuration.md
+	@$(BIN)/python -m ragweave.docs.write_configuration docs/configuration.md

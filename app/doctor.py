@@ -217,14 +217,14 @@ async def _recordings() -> list[Finding]:
 
 
 async def _web() -> list[Finding]:
-    from ragweave.app.settings import app_settings
     from ragweave.corpora.web import available
+    from ragweave.graphs.settings import run_settings
 
     provider = available()
     if not provider:
         return [Finding("web search", "off", "no provider is set", "see `Web search` in docs/configuration.md")]
     use = {"off": "not used unless a run asks for it", "ask": "used after consent", "auto": "used when needed"}
-    return [Finding("web search", "ok", f"{provider}; {use[app_settings().web]}")]
+    return [Finding("web search", "ok", f"{provider}; {use[run_settings().web]}")]
 
 
 async def _extras() -> list[Finding]:

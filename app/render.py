@@ -15,6 +15,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from ragweave.graphs.steps import step_words
 from ragweave.models.text import UNSPACED, clip
 from ragweave.nodes.windows import clock
 
@@ -27,28 +28,6 @@ _UNSPACED = re.compile(rf"[{UNSPACED}]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _WIDEST = 100
 """Columns beyond which running text is hard to read."""
-
-STEPS = {
-    "frame": "Understood the question",
-    "route": "Chose where to look",
-    "expand": "Asked in other words",
-    "plan": "Planned the search",
-    "retrieve": "Searched",
-    "recast": "Put the question into the words of recordings",
-    "channel": "Searched the recordings",
-    "pool": "Pooled the clips",
-    "judge": "Judged the clips",
-    "look": "Looked at the frames",
-    "fuse": "Joined and ordered what came back",
-    "grade": "Judged what came back",
-    "refine": "Kept what bears on the question",
-    "search_web": "Searched the web",
-    "reason": "Asked what is still missing",
-    "recall": "Wrote down what the model remembers",
-    "generate": "Wrote the answer",
-    "check": "Checked the answer",
-}
-"""What each node does, for the story that `--trace` tells."""
 
 
 def clean(text: str) -> str:
@@ -225,7 +204,7 @@ def print_evidence(console: Console, evidence: Sequence[Evidence]) -> None:
 def print_step(console: Console, event: Mapping[str, Any], n: int) -> None:
     """Tell one step of a run in plain words."""
     node = str(event["node"])
-    told = Text(STEPS.get(node, node.replace("_", " ").capitalize()))
+    told = Text(step_words(node))
     facts = [str(event["by"])] if event.get("by") else []
     if event.get("seconds") is not None:
         facts.append(duration(float(event["seconds"])))

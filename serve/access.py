@@ -8,9 +8,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from ragweave.app.settings import app_settings
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.stores import stores
+from ragweave.graphs.settings import run_settings
 from ragweave.serve.problems import Forbidden, NotFound
 
 OWNER = "owner"
@@ -94,7 +94,7 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
         rows = await visible(caller)
         if len(rows) == 1:
             return rows[0]
-    usual = app_settings().library
+    usual = run_settings().library
     try:
         return await library_named(caller, name or usual)
     except NotFound:

@@ -10,7 +10,6 @@ from typing import Annotated
 from fastapi import Depends, Request
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from ragweave.app import threads
 from ragweave.corpora.settings import corpora_settings
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.runs import Runs
@@ -46,7 +45,8 @@ class Desk:
 @asynccontextmanager
 async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIterator[Desk]:
     """Open the parts; at the end stop what is under way."""
-    async with threads.saver(corpora_settings().home / "conversations.sqlite") as saver:
+    async with AsyncSqliteSaver.from_conn_string(str(corpora_settings().home / "conversations.sqlite")) as saver:
+        await saver.setup()
         # What a power cut may take is the last turn; the answer itself stands in the store.
         await saver.conn.execute("PRAGMA synchronous = NORMAL")
         runs = Runs(store, saver, slots, settings.run_seconds)

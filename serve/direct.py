@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import Request
 
-from ragweave.app import api
+from ragweave.graphs import run as graphs
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.frame import check_question
 from ragweave.serve.access import Caller
@@ -62,7 +62,7 @@ async def answering(
         raise InputError("there is no question", "end the conversation with a message of the user")
     check_question(messages[-1].text)
     checked = context_of(dict(context), library)
-    run = api.astream(list(messages), context=checked, graph=graph)
+    run = graphs.astream(list(messages), context=checked, graph=graph)
     deadline = asyncio.get_running_loop().time() + seconds
     with slots.held(caller.id):
         async with aclosing(run):

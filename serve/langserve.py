@@ -19,7 +19,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ragweave.app import api
+from ragweave.graphs import run as graphs
 from ragweave.serve import problems
 from ragweave.serve.served import CALLER, Asked, ServedGraph
 from ragweave.serve.settings import ServeSettings
@@ -54,7 +54,7 @@ def mount(app: FastAPI, slots: Slots, settings: ServeSettings) -> None:
     """Put every graph into an app, as a sub-app of its own."""
     served = FastAPI(title="Ragweave over LangServe", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(served)
-    for name in api.GRAPHS:
+    for name in graphs.GRAPHS:
         graph = ServedGraph(name, slots, settings.run_seconds)
         # Before the routes of LangServe, which would answer first.
         served.post(f"/{name}/stream_log")(_for_playground(graph))

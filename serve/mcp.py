@@ -18,9 +18,9 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from ragweave import __version__
-from ragweave.app import api
-from ragweave.app.settings import app_settings
 from ragweave.corpora.store.stores import stores
+from ragweave.graphs import run as graphs
+from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.nodes.frame import check_question
@@ -91,7 +91,7 @@ def build(caller_of: CallerOf, slots: Slots, seconds: float) -> MCPServer[Any]:
         with in_words():
             caller = caller_of(ctx)
             row = await library_for(caller, library)
-            graph, steps = app_settings().graph, 0
+            graph, steps = run_settings().graph, 0
             run = answering(caller, slots, row, [HumanMessage(question)], graph, {}, seconds)
             async with aclosing(run):
                 async for event in run:
@@ -113,7 +113,7 @@ def build(caller_of: CallerOf, slots: Slots, seconds: float) -> MCPServer[Any]:
         with in_words():
             check_question(query)
             row = await library_for(caller_of(ctx), library)
-            found = await api.asearch(query, context=context_of({"top_k": limit}, row))
+            found = await graphs.asearch(query, context=context_of({"top_k": limit}, row))
             return [
                 Passage(
                     id=e["id"], title=e["title"], text=e["text"], place=place(e["locator"]), relevance=e["relevance"]

@@ -13,9 +13,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from ragweave.app import api
-from ragweave.app.settings import app_settings
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.graphs import run as graphs
+from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.desk import DeskNow
@@ -31,9 +31,9 @@ Events = AsyncGenerator[dict[str, Any], None]
 @router.get("/models")
 async def models(caller: CallerNow) -> dict[str, Any]:
     """List the models: each graph, and each graph over each further library as `graph@library`."""
-    names = list(api.GRAPHS)
-    usual = app_settings().library
-    names += [f"{app_settings().graph}@{row.name}" for row in await visible(caller) if row.name != usual]
+    names = list(graphs.GRAPHS)
+    usual = run_settings().library
+    names += [f"{run_settings().graph}@{row.name}" for row in await visible(caller) if row.name != usual]
     return {"object": "list", "data": [_model(name) for name in names]}
 
 
@@ -73,8 +73,8 @@ async def _resolve(caller: Caller, name: str, library: str | None) -> tuple[str,
         NotFound: there is no such graph or library.
     """
     graph, at, named = name.partition("@")
-    if graph not in api.GRAPHS:
-        error = NotFound(f"the model {name[:100]!r} does not exist", f"use one of: {', '.join(api.GRAPHS)}")
+    if graph not in graphs.GRAPHS:
+        error = NotFound(f"the model {name[:100]!r} does not exist", f"use one of: {', '.join(graphs.GRAPHS)}")
         error.code = "model_not_found"
         raise error
     return graph, await library_for(caller, named if at else library)

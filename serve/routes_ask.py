@@ -11,9 +11,9 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 from sse_starlette import EventSourceResponse
 
-from ragweave.app import api
-from ragweave.app.settings import app_settings
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.graphs import run as graphs
+from ragweave.graphs.settings import run_settings
 from ragweave.nodes.attached import MOST
 from ragweave.nodes.context import Context
 from ragweave.nodes.frame import check_question
@@ -81,19 +81,21 @@ class Title(BaseModel):
 @router.get("/graphs")
 async def list_graphs() -> dict[str, Any]:
     """List the graphs that can be asked."""
-    return {"graphs": await asyncio.to_thread(_graphs), "default": app_settings().graph}
+    return {"graphs": await asyncio.to_thread(_graphs), "default": run_settings().graph}
 
 
 def _graphs() -> list[dict[str, str]]:
     # The sentence that opens a graph's module says what it does.
-    told = {name: (import_module(module).__doc__ or "").strip().split("\n")[0] for name, module in api.GRAPHS.items()}
+    told = {
+        name: (import_module(module).__doc__ or "").strip().split("\n")[0] for name, module in graphs.GRAPHS.items()
+    }
     return [{"name": name, "description": sentence} for name, sentence in told.items()]
 
 
 @router.get("/context")
 async def context_form() -> dict[str, Any]:
     """Return the knobs of a run as a JSON schema, and their defaults here."""
-    defaults = Context(library=app_settings().library, mind=app_settings().mind, web=app_settings().web)
+    defaults = Context(library=run_settings().library, mind=run_settings().mind, web=run_settings().web)
     return {"schema": Context.model_json_schema(), "defaults": defaults.model_dump(mode="json")}
 
 
@@ -164,7 +166,7 @@ async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any
     pictures = await desk.pictures.read(body.pictures)
     if body.thread is None:
         await asyncio.to_thread(desk.store.add_thread, thread)
-    graph = body.graph or app_settings().graph
+    graph = body.graph or run_settings().graph
     run = await desk.runs.start(caller, body.question, thread, row, graph, context, pictures)
     return {"run": run.id, "thread": thread.id, "turn": run.turn}
 
@@ -203,7 +205,7 @@ async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
     """Return ranked evidence without an answer."""
     check_question(body.query)
     row = await library_for(caller, body.library)
-    found = await api.asearch(body.query, context=context_of(body.context, row))
+    found = await graphs.asearch(body.query, context=context_of(body.context, row))
     return {"library": row.name, "query": body.query, "results": await with_openings(row, found)}
 
 
@@ -215,7 +217,7 @@ def context_of(given: dict[str, Any], library: LibraryRow) -> Context:
     """
     if given.get("library", library.name) != library.name:
         raise invalid(("context", "library"), "names another library than the request")
-    defaults = {"mind": app_settings().mind, "web": app_settings().web}
+    defaults = {"mind": run_settings().mind, "web": run_settings().web}
     try:
         return Context.model_validate({**defaults, **given, "library": library.name})
     except ValidationError as error:

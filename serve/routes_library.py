@@ -11,11 +11,11 @@ from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 
-from ragweave.app.settings import app_settings
 from ragweave.corpora.store import library as libraries
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
+from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import InputError
 from ragweave.serve import journal, uploads
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_named, visible
@@ -38,7 +38,7 @@ class Name(BaseModel):
 async def list_libraries(caller: CallerNow) -> dict[str, Any]:
     """List the libraries that the caller may see."""
     rows = await visible(caller)
-    names, usual = [row.name for row in rows], app_settings().library
+    names, usual = [row.name for row in rows], run_settings().library
     return {
         "libraries": [await _library(row) for row in rows],
         "default": usual if usual in names or caller.libraries is None or not names else names[0],

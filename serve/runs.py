@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from ragweave.app import api
-from ragweave.app.render import STEPS
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.graphs import run as graphs
+from ragweave.graphs.steps import step_words
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.models.text import clip
 from ragweave.nodes.attached import Attached, asked_with
@@ -195,7 +195,7 @@ class Runs:
 
     def _graph(self, name: str) -> Any:
         if name not in self._graphs:
-            self._graphs[name] = api.build_agent(name, checkpointer=self._saver)
+            self._graphs[name] = graphs.build_agent(name, checkpointer=self._saver)
         return self._graphs[name]
 
     async def _drive(self, run: Run, resume: bool | None) -> None:
@@ -246,7 +246,7 @@ class Runs:
         """Tell what happens until the answer is there, or the question for consent."""
         consent: dict[str, Any] = {}
         answer = None
-        stream = api.astream(
+        stream = graphs.astream(
             [asked_with(run.question, run.pictures)] if run.pictures else run.question,
             context=run.context,
             thread=run.thread,
@@ -303,8 +303,7 @@ class Runs:
 async def told(library: LibraryRow, event: Mapping[str, Any]) -> dict[str, Any]:
     """Return an event of the graph as a client gets it: steps in words, citations that open."""
     if event["type"] == "step":
-        node = str(event["node"])
-        return {**event, "title": STEPS.get(node, node.replace("_", " ").capitalize())}
+        return {**event, "title": step_words(str(event["node"]))}
     if event["type"] == "sentence":
         return {**event, "citations": await with_openings(library, event["citations"])}
     return dict(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Annotated, Any, Literal, cast
@@ -14,7 +15,6 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 
-from ragweave.app.api import run_sync
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.context import Context
 from ragweave.serve.access import Caller, library_for
@@ -99,8 +99,8 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         return dict[str, Any]
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
-        """Answer; works where a loop is already running."""
-        return run_sync(self.ainvoke(input, config, **kwargs))
+        """Answer, where no loop is running."""
+        return asyncio.run(self.ainvoke(input, config, **kwargs))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
         """Return the answer.

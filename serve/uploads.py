@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
-from ragweave.app import api
 from ragweave.corpora.ingest.events import Event, Finished
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.graphs.indexing import aindex
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.access import Caller
 from ragweave.serve.journal import Journal
@@ -200,7 +200,7 @@ class Jobs:
             journal.add({"type": "failed", **row})
         try:
             if paths:
-                await api.aindex(paths, job.library.name, on_event=lambda event: journal.add(told(event)))
+                await aindex(paths, job.library.name, on_event=lambda event: journal.add(told(event)))
             journal.close(status="done")
         except asyncio.CancelledError:
             journal.close(status="cancelled")

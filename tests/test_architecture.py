@@ -18,7 +18,7 @@ ROOMS = ("app", "serve", "evals", "graphs", "nodes", "prompts", "corpora", "mode
 SHIPPED = tuple(r for r in ROOMS if r != "evals")
 BELOW = {
     "app": set(ROOMS),
-    "serve": {"serve", "app", "graphs", "nodes", "prompts", "corpora", "models"},
+    "serve": {"serve", "graphs", "nodes", "prompts", "corpora", "models"},
     "evals": {"evals", "app", "graphs", "nodes", "prompts", "corpora", "models"},
     "graphs": {"graphs", "nodes", "prompts", "corpora", "models"},
     "nodes": {"nodes", "prompts", "corpora", "models"},

@@ -168,9 +168,9 @@ def build_context(library: str | None, settings: list[str] | None = None, **opti
     Raises:
         InputError: if a value is out of bounds, or a key is not known.
     """
-    from ragweave.app.settings import app_settings
+    from ragweave.graphs.settings import run_settings
 
-    defaults = app_settings()
+    defaults = run_settings()
     values: dict[str, Any] = {"mind": defaults.mind, "web": defaults.web}
     options["library"] = library_name(library)
     return with_settings(values, settings, **options)
@@ -233,7 +233,7 @@ def answer_aloud(
     """
     from ragweave.app.api import build_agent
     from ragweave.app.render import print_answer, usage_line
-    from ragweave.app.settings import app_settings
+    from ragweave.graphs.settings import run_settings
 
     if context.web == "ask" and checkpointer is None and sys.stdin.isatty():
         from langgraph.checkpoint.memory import InMemorySaver
@@ -241,7 +241,7 @@ def answer_aloud(
         checkpointer, thread = InMemorySaver(), "once"
     out = console()
     voice = _Voice(out, console(stderr=True), trace=trace, quiet=quiet)
-    name = graph or app_settings().graph
+    name = graph or run_settings().graph
     built = build_agent(name, checkpointer=checkpointer, wrap=wrap) if wrap else name
     options = {"context": context, "thread": thread, "graph": built}
     resume: bool | None = None
@@ -323,7 +323,8 @@ class _Voice:
             raise KeyboardInterrupt from None
 
     def _step(self, event: Mapping[str, Any]) -> None:
-        from ragweave.app.render import STEPS, clean, print_step
+        from ragweave.app.render import clean, print_step
+        from ragweave.graphs.steps import step_words
 
         self._steps += 1
         if self._story is not None:
@@ -333,5 +334,5 @@ class _Voice:
             self._hop = hop
             print_step(self._story, event, self._steps)
         elif self._status:
-            node = str(event["node"])
-            self._status.update(clean(f"{STEPS.get(node, node)}: {event.get('summary', '')}")[: self.err.width - 4])
+            words = f"{step_words(str(event['node']))}: {event.get('summary', '')}"
+            self._status.update(clean(words)[: self.err.width - 4])

@@ -150,9 +150,9 @@ def run(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
 
 def library_name(given: str | None) -> str:
     """Return the library to use."""
-    from ragweave.app.settings import app_settings
+    from ragweave.graphs.settings import run_settings
 
-    return given or app_settings().library
+    return given or run_settings().library
 
 
 def print_json(value: Any) -> None:

@@ -79,8 +79,8 @@ def index(
 
 def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -> None:
     """Keep the library up to date until Ctrl-C; with `as_json` one line of JSON per run."""
-    from ragweave.app.captioning import at_indexing
     from ragweave.corpora.ingest.watch import watch
+    from ragweave.graphs.indexing import at_indexing
 
     def told(report: Report) -> None:
         if as_json:

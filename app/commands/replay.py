@@ -60,11 +60,11 @@ def answer_and_save(
     question: str, context: Context, path: Path, *, graph: str | None = None, wrap: Wrap | None = None, **options: Any
 ) -> Answer:
     """Ask as `answer_aloud` does, and keep every step of the run in a file."""
-    from ragweave.app.settings import app_settings
     from ragweave.evals.replay import Recorder, Saved, both
+    from ragweave.graphs.settings import run_settings
 
     recorder: Recorder = Recorder()
-    graph = graph or app_settings().graph
+    graph = graph or run_settings().graph
     recording: Wrap = both(recorder.wrap, wrap) if wrap else recorder.wrap
     answer = answer_aloud(question, context, graph=graph, wrap=recording, **options)
     Saved(

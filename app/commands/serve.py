@@ -90,10 +90,10 @@ def mcp(
 
 def use_library(name: str) -> None:
     """Make a library the one that is used where a request names none."""
-    from ragweave.app.settings import app_settings
+    from ragweave.graphs.settings import run_settings
 
     os.environ["RAGWEAVE_LIBRARY"] = name
-    app_settings.cache_clear()
+    run_settings.cache_clear()
 
 
 def need(*modules: str, what: str, extra: str) -> None:

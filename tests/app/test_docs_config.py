@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from ragweave.app import docs_config
+from ragweave.docs import write_configuration as docs_config
 from ragweave.nodes.context import Context
 
 ROOT = Path(__file__).resolve().parent.parent.parent

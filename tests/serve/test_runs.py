@@ -12,7 +12,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from ragweave.app import api
+from ragweave.graphs import run as graphs
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
 from ragweave.serve.runs import Runs
@@ -60,7 +60,7 @@ class Graph:
 @pytest.fixture
 def graph(monkeypatch: pytest.MonkeyPatch) -> Graph:
     stand_in = Graph()
-    monkeypatch.setattr(api, "astream", stand_in.astream)
+    monkeypatch.setattr(graphs, "astream", stand_in.astream)
     return stand_in
 
 

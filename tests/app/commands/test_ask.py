@@ -54,14 +54,14 @@ def test_options_become_the_context_of_the_run(main: Any, agent: Any) -> None:
 
 
 def test_settings_stand_in_for_options(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragweave.app.settings import app_settings
+    from ragweave.graphs.settings import run_settings
 
     monkeypatch.setenv("RAGWEAVE_LIBRARY", "from-settings")
-    app_settings.cache_clear()
+    run_settings.cache_clear()
     try:
         main("ask", "Q?")
     finally:
-        app_settings.cache_clear()
+        run_settings.cache_clear()
     assert agent.options[0]["context"].library == "from-settings"
 
 
@@ -171,12 +171,12 @@ def test_debug_shows_the_traceback(main: Any, agent: Any) -> None:
 
 
 def test_a_setting_that_cannot_be_used_is_named(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragweave.app.settings import app_settings
+    from ragweave.graphs.settings import run_settings
 
     monkeypatch.setenv("RAGWEAVE_MIND", "enormous")
-    app_settings.cache_clear()
+    run_settings.cache_clear()
     code, _, err = main("ask", "Q?")
-    app_settings.cache_clear()
+    run_settings.cache_clear()
     assert code == 2
     assert err.startswith("error: RAGWEAVE_MIND cannot be used")
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ragweave.app import api
-from ragweave.app.captioning import captioner
 from ragweave.app.commands.picture import told_of
 from ragweave.corpora.images.captions import GIVE_UP
 from ragweave.corpora.images.count import pictures_in
@@ -19,6 +18,7 @@ from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item, Span
 from ragweave.corpora.video.estimate import estimate
+from ragweave.graphs.indexing import captioner
 from ragweave.models.settings import model_settings
 from ragweave.tests.support import Fault, ScriptedServer
 from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]

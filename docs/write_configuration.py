@@ -1,6 +1,6 @@
 """Writes docs/configuration.md from the settings and the context, so that it cannot fall behind them.
 
-Run `python -m ragweave.app.docs_config FILE`; without a file it prints the page.
+Run `python -m ragweave.docs.write_configuration FILE`; without a file it prints the page.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ run's context.
 
 def page() -> str:
     """Return the whole page as Markdown."""
-    from ragweave.app.settings import AppSettings
     from ragweave.corpora.settings import CorporaSettings
     from ragweave.corpora.web.settings import WebSettings
+    from ragweave.graphs.settings import RunSettings
     from ragweave.models.settings import ModelSettings
     from ragweave.nodes.context import Context
     from ragweave.serve.settings import ServeSettings
 
     parts = [_INTRO]
     rooms: tuple[tuple[str, str, type[BaseModel]], ...] = (
-        ("Command line", "What the commands use where an option is not given.", AppSettings),
+        ("Command line", "What the commands use where an option is not given.", RunSettings),
         ("Models", "Which models think and perceive. Without `RAGWEAVE_CHAT` the small mind answers.", ModelSettings),
         ("Libraries and files", "Where libraries lie, and the limits under which files are read.", CorporaSettings),
         ("Server", "Where `ragweave serve` listens and what it lets through.", ServeSettings),

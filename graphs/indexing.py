@@ -1,13 +1,27 @@
-"""The models that indexing asks, where they are set: what writes captions, sums up recordings and names entities."""
+"""Indexing with the models that it asks, where they are set: for captions, summaries of recordings and entities."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ragweave.corpora.ingest.run import Event, Report
     from ragweave.corpora.video.captions import Captioner
+
+
+async def aindex(
+    paths: Sequence[str | Path],
+    library: str = "default",
+    *,
+    on_event: Callable[[Event], None] | None = None,
+) -> Report:
+    """Index files and folders into a library; what is unchanged costs a hash."""
+    from ragweave.corpora.ingest.run import index as run_index
+
+    return await run_index([Path(p) for p in paths], library, on_event=on_event, captioner=at_indexing())
 
 
 def captioner() -> Captioner | None:

@@ -1,4 +1,4 @@
-"""Settings of the shell. Each room owns its own; these are what the commands fall back on."""
+"""What a run falls back on where nobody says: the library, the mind, the web, the graph."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from ragweave.models.read_settings import read_settings
 
 
-class AppSettings(BaseSettings):
-    """What the command line uses where an option is not given."""
+class RunSettings(BaseSettings):
+    """What the commands and the server use where a request does not say."""
 
     model_config = SettingsConfigDict(env_prefix="RAGWEAVE_", env_file=".env", extra="ignore")
 
-    library: str = Field("default", min_length=1, max_length=200, description="Library that the commands use.")
+    library: str = Field("default", min_length=1, max_length=200, description="Library that is asked.")
     mind: Literal["auto", "small", "llm"] = Field(
         "auto", description="Mind that answers: the small models that ship, the chat model, or whichever there is."
     )
@@ -25,10 +25,6 @@ class AppSettings(BaseSettings):
 
 
 @lru_cache(maxsize=1)
-def app_settings() -> AppSettings:
-    """Return the settings of this process, read once.
-
-    Raises:
-        InputError: if a variable holds a value that cannot be used; names the variable.
-    """
-    return read_settings(AppSettings)
+def run_settings() -> RunSettings:
+    """Return the settings of this process, read once; an InputError names a variable that cannot be used."""
+    return read_settings(RunSettings)
