@@ -209,10 +209,10 @@ async def _recordings() -> list[Finding]:
     listens = hearer()
     if listens is None:
         what = "videos are looked at, and nobody listens: subtitles are used where there are any"
-        return [Finding("recordings", "off", what, "set RAGWEAVE_HEAR")]
+        return [Finding("recordings", "off", what, "set RAGWEAVE_ASR")]
     if listens.label == "pocketsphinx":
         what = "videos are looked at, and heard by pocketsphinx: English only, about one word in four is wrong"
-        return [Finding("recordings", "ok", what, "RAGWEAVE_HEAR=whisper:small understands more, after a download")]
+        return [Finding("recordings", "ok", what, "RAGWEAVE_ASR=whisper:small understands more, after a download")]
     return [Finding("recordings", "ok", f"videos are looked at, and heard by {listens.name}")]
 
 

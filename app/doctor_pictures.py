@@ -41,5 +41,5 @@ async def _seeing() -> Row:
     looks += ", and describes them at indexing" if settings.vision else ""
     if encoder is None:
         what = f"pictures are found by what is written about them and in them{looks}"
-        return "off", what, "RAGWEAVE_SEE names an image-text encoder that finds them by what they show"
+        return "off", what, "RAGWEAVE_IMAGE_TEXT names an image-text encoder that finds them by what they show"
     return "ok", f"pictures are seen by {encoder.name}, vectors of {encoder.dim} numbers{looks}", ""

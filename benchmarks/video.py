@@ -216,7 +216,7 @@ def length(film: Path, hours: float) -> None:
     """
     from ragweave.corpora.video.ffmpeg import binary
 
-    os.environ.update({"RAGWEAVE_HEAR": "off", "RAGWEAVE_OCR": "off"})
+    os.environ.update({"RAGWEAVE_ASR": "off", "RAGWEAVE_OCR": "off"})
     for share in (hours / 4, hours / 2, hours):
         with tempfile.TemporaryDirectory() as folder:
             films = Path(folder) / "films"

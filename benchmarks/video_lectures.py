@@ -101,7 +101,7 @@ def main() -> None:
     parser.add_argument("--lectures", type=int, default=0, help="the shortest so many; 0 means all")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    os.environ["RAGWEAVE_HEAR"] = "off"
+    os.environ["RAGWEAVE_ASR"] = "off"
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["RAGWEAVE_HOME"] = f"{folder}/home"

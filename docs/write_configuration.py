@@ -37,7 +37,14 @@ def page() -> str:
     parts = [_INTRO]
     rooms: tuple[tuple[str, str, type[BaseModel]], ...] = (
         ("Command line", "What the commands use where an option is not given.", RunSettings),
-        ("Models", "Which models think and perceive. Without `RAGWEAVE_CHAT` the small mind answers.", ModelSettings),
+        (
+            "Models",
+            "Which models think and perceive. Without `RAGWEAVE_CHAT` the small mind answers. A row with `_URL` and "
+            "`_KEY` stands for three variables, such as `RAGWEAVE_JUDGE`, `RAGWEAVE_JUDGE_URL`, `RAGWEAVE_JUDGE_KEY`: "
+            "a model may live on a server of its own. What a role does not set is the writer's, whose key goes to its "
+            "own server only.",
+            ModelSettings,
+        ),
         ("Libraries and files", "Where libraries lie, and the limits under which files are read.", CorporaSettings),
         ("Server", "Where `ragweave serve` listens and what it lets through.", ServeSettings),
         ("Web search", "Used only where a run allows the web (`web` below is not `off`).", WebSettings),
@@ -58,8 +65,14 @@ def _table(model: type[BaseModel], head: str, *, environment: bool) -> str:
     prefix = str(model.model_config.get("env_prefix", "")) if environment else ""
     rows = [f"| {head} | values | default | meaning |", "|---|---|---|---|"]
     for name, field in model.model_fields.items():
+        meaning = field.description or told.get(name, "")
+        if not meaning and name.endswith(("_url", "_key")):
+            continue
         shown = _names(name, field, prefix)
-        cells = (shown, _values(field), _default(field), field.description or told.get(name, ""))
+        own = [f"`_{part}`" for part in ("URL", "KEY") if f"{name}_{part.lower()}" in model.model_fields]
+        if environment and own and not model.model_fields[f"{name}_url"].description:
+            shown = ", ".join([shown, *own])
+        cells = (shown, _values(field), _default(field), meaning)
         rows.append("| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |")
     return "\n".join(rows) + "\n"
 

@@ -146,7 +146,12 @@ def _scan(pictures: Sequence[Path], target: Path) -> None:
 def _apart(what: str, *given: Path) -> dict[str, Any]:
     """Do one thing in a process of its own, which says what it took."""
     command = [sys.executable, "-m", "ragweave.evals.image_figures", what, *map(str, given)]
-    settings = {"RAGWEAVE_PARSE_WORKERS": "2", "RAGWEAVE_OCR": "rapidocr", "RAGWEAVE_SEE": "", "RAGWEAVE_VISION": ""}
+    settings = {
+        "RAGWEAVE_PARSE_WORKERS": "2",
+        "RAGWEAVE_OCR": "rapidocr",
+        "RAGWEAVE_IMAGE_TEXT": "",
+        "RAGWEAVE_VISION": "",
+    }
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | settings)
     if done.returncode:
         raise ModelError(f"the measurement {what!r} failed: {done.stderr.strip()[-300:]}", "run it again")

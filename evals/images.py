@@ -275,7 +275,8 @@ async def calibrate(asked: Sequence[Asked], name: str, context: Context) -> dict
     [first] = await library.search("image", [asked[0].query], 1)
     if not first.visual:
         raise InputError(
-            f"no image encoder has seen the pictures of {name!r}", "set RAGWEAVE_SEE, and run `ragweave index` again"
+            f"no image encoder has seen the pictures of {name!r}",
+            "set RAGWEAVE_IMAGE_TEXT, and run `ragweave index` again",
         )
     names = await names_in(library)
     flat: dict[str, float] = {}

@@ -6,15 +6,12 @@ from functools import lru_cache
 from typing import Literal
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ragweave.models.read_settings import read_settings
+from ragweave.models.read_settings import Settings, read_settings
 
 
-class RunSettings(BaseSettings):
+class RunSettings(Settings):
     """What the commands and the server use where a request does not say."""
-
-    model_config = SettingsConfigDict(env_prefix="RAGWEAVE_", env_file=".env", extra="ignore")
 
     library: str = Field("default", min_length=1, max_length=200, description="Library that is asked.")
     mind: Literal["auto", "small", "llm"] = Field(

@@ -103,13 +103,13 @@ def hearer(name: str | None = None) -> Hearer | None:
     """Return what hears speech, opened once per process; None where it is off or the extra `video` is missing.
 
     Args:
-        name: as RAGWEAVE_HEAR names it; the setting's when not given.
+        name: as RAGWEAVE_ASR names it; the setting's when not given.
 
     Raises:
         InputError: the name is of no known form.
     """
     settings = model_settings()
-    wanted = settings.hear if name is None else name
+    wanted = settings.asr if name is None else name
     if wanted == "off" or (wanted == "auto" and not embedded()):
         return None
     with _loading:
@@ -134,16 +134,17 @@ def _load(name: str, settings: ModelSettings) -> Hearer:
     if kind == "whisper" and model:
         from ragweave.models.asr_whisper import Whisper
 
-        return Whisper(model, settings.hear_language)
+        return Whisper(model, settings.asr_language)
     if kind == "moonshine" and model:
         from ragweave.models.asr_moonshine import Moonshine
 
-        return Moonshine(model, settings.hear_language or "en")
+        return Moonshine(model, settings.asr_language or "en")
     if kind == "api" and model:
         from ragweave.models.asr_api import Endpoint
 
-        return Endpoint(model, settings.hear_url, settings.hear_key.get_secret_value(), settings.hear_language)
-    raise InputError(f"RAGWEAVE_HEAR cannot be used: {name!r}", f"set it to {FORMS}")
+        _, url, key = settings.endpoint("asr")
+        return Endpoint(model, url, key.get_secret_value(), settings.asr_language)
+    raise InputError(f"RAGWEAVE_ASR cannot be used: {name!r}", f"set it to {FORMS}")
 
 
 def joined(words: Sequence[Word]) -> str:

@@ -39,7 +39,7 @@ class Endpoint:
 
     def __init__(self, model: str, url: str, key: str = "", language: str = "") -> None:
         if not url:
-            raise InputError("RAGWEAVE_HEAR names an endpoint, and RAGWEAVE_HEAR_URL is empty", "set its base URL")
+            raise InputError("RAGWEAVE_ASR names an endpoint, and RAGWEAVE_ASR_URL is empty", "set its base URL")
         self._host = urlsplit(url).netloc.rpartition("@")[2]
         self.name = f"endpoint {model} at {self._host} {language}".strip()
         self._url = url
@@ -57,7 +57,7 @@ class Endpoint:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
         if reply.status_code in (401, 403):
-            raise ModelError(f"{self._host} does not accept the key ({reply.status_code})", "check RAGWEAVE_HEAR_KEY")
+            raise ModelError(f"{self._host} does not accept the key ({reply.status_code})", "check RAGWEAVE_ASR_KEY")
 
     def hear(self, sound: Sound, speech: float = 1.0) -> Heard:
         """Write down one stretch of speech."""
@@ -78,7 +78,7 @@ class Endpoint:
                 if not left or not is_transient(error):
                     raise self._unreachable(error) from error
                 time.sleep(min(retry_after(error) or 2.0 ** (TRIES - left - 1), 20.0))
-        raise ModelError(f"{self._host} does not take the sound", "check RAGWEAVE_HEAR and RAGWEAVE_HEAR_URL")
+        raise ModelError(f"{self._host} does not take the sound", "check RAGWEAVE_ASR and RAGWEAVE_ASR_URL")
 
     def close(self) -> None:
         """Keep the connections: the next video uses them."""
@@ -94,10 +94,10 @@ class Endpoint:
     def _unreachable(self, error: Exception) -> RagweaveError:
         status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
         if status in (401, 403):
-            return ModelError(f"{self._host} does not accept the key ({status})", "check RAGWEAVE_HEAR_KEY")
+            return ModelError(f"{self._host} does not accept the key ({status})", "check RAGWEAVE_ASR_KEY")
         what = f"answered {status}" if status else f"cannot be reached ({type(error).__name__})"
         kind = ModelTransient if is_transient(error) else ModelError
-        return kind(f"{self._host}, which hears, {what}", "check RAGWEAVE_HEAR_URL, or index again later")
+        return kind(f"{self._host}, which hears, {what}", "check RAGWEAVE_ASR_URL, or index again later")
 
 
 def _wav(sound: Sound) -> bytes:

@@ -49,7 +49,7 @@ class Moonshine:
             with self._lock:
                 told = self._model.transcribe_without_streaming((sound.astype(np.float32) / 32768.0).tolist(), RATE)
         except Exception as error:
-            raise ModelError(f"moonshine failed: {clip(str(error), 200)}", "check RAGWEAVE_HEAR") from error
+            raise ModelError(f"moonshine failed: {clip(str(error), 200)}", "check RAGWEAVE_ASR") from error
         lines = [line for line in told.lines if line.text.strip()]
         words = tuple(w for line in lines for w in _words(line))
         text = " ".join(" ".join(line.text for line in lines).split())
@@ -86,7 +86,7 @@ def _loaded(wanted: str, language: str) -> Any:
     if not folder:
         if settings.offline:
             raise WeightsError("RAGWEAVE_OFFLINE forbids fetching a moonshine model", "give moonshine:ARCH@FOLDER")
-        cache = (settings.models_dir or settings.home / "models") / "moonshine"
+        cache = settings.weights / "moonshine"
         try:
             folder, arch = get_model_for_language(
                 language, arch, cache_root=cache, on_progress=lambda *_: None, include_word_timestamps=True

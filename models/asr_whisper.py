@@ -60,7 +60,7 @@ class Whisper:
                 )
                 segments = [s for s in found if s.no_speech_prob < _NOT_SPEECH or s.avg_logprob > _UNSURE]
         except Exception as error:
-            raise ModelError(f"whisper failed: {clip(str(error), 200)}", "check RAGWEAVE_HEAR") from error
+            raise ModelError(f"whisper failed: {clip(str(error), 200)}", "check RAGWEAVE_ASR") from error
         text = " ".join(" ".join(s.text for s in segments).split())
         if not text:
             return Heard()
@@ -89,7 +89,7 @@ def _loaded(wanted: str) -> Any:
     folder = Path(wanted).expanduser()
     if not folder.is_dir():
         name, _, revision = wanted.partition("@")
-        cache = (settings.models_dir or settings.home / "models") / "hub"
+        cache = settings.weights / "hub"
         try:
             folder = Path(
                 download_model(name, cache_dir=str(cache), local_files_only=settings.offline, revision=revision or None)

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 from ragweave.models.chat_cache import ReplyCache, reply_cache
 from ragweave.models.chat_client import Served, client, gate, host_of, is_local, name_of
@@ -32,7 +32,7 @@ __all__ = ["Chat", "Role", "chat", "is_transient", "override"]
 
 logger = logging.getLogger(__name__)
 
-Role = Literal["writer", "judge", "vision"]
+Role = Literal["writer", "reasoner", "judge", "vision"]
 Messages = Sequence[tuple[str, str]]
 """(role, text) pairs; roles are `system`, `user` and `assistant`."""
 
@@ -102,7 +102,7 @@ class Chat:
                 f"Your reply could not be read. Reply with exactly one of these, and nothing else: {', '.join(labels)}"
             )
             # A server that can enforce a schema cannot miss its labels; any other gets this one more try in words.
-            structured = Structured(self.host, self.name, self._settings.chat_json)
+            structured = Structured(self.host, self.name, "auto")
             repaired = add_to_last(messages, asked)
             reply = await structured.enforced(
                 repaired, choice_of(labels), lambda m, bind: self._ask(m, node, meter, bind)
@@ -135,7 +135,7 @@ class Chat:
         async def ask(asked: Messages, bind: Callable[[BaseChatModel], Any]) -> AIMessage:
             return await self._ask(asked, node, meter, bind, images)
 
-        found = await Structured(self.host, self.name, self._settings.chat_json).ask(messages, schema, ask)
+        found = await Structured(self.host, self.name, "auto").ask(messages, schema, ask)
         if found is not None:
             await self._keep(messages, form, found.model_dump_json())
         return found
@@ -312,14 +312,14 @@ def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]
 
     Args:
         cached: keep and reuse their replies on disk.
-        models: chat models by role: `writer`, `judge`, `vision`.
+        models: chat models by role: `writer`, `reasoner`, `judge`, `vision`.
 
     Raises:
         InputError: for a role that does not exist.
     """
-    unknown = set(models) - {"writer", "judge", "vision"}
+    unknown = set(models) - set(get_args(Role))
     if unknown:
-        raise InputError(f"there is no role {sorted(unknown)[0]!r}", "use writer, judge or vision")
+        raise InputError(f"there is no role {sorted(unknown)[0]!r}", f"use one of {', '.join(get_args(Role))}")
     outer = _injected.get()
     token = _injected.set(({**(outer[0] if outer else {}), **models}, cached))
     try:
@@ -344,7 +344,6 @@ def chat(role: Role = "writer") -> Chat | None:
         if model is not None:
             return Chat(role, None, model, cached=cached)
     settings = model_settings()
-    own = {"writer": "", "judge": settings.judge, "vision": settings.vision}[role]
-    if not (settings.chat or (own and role == "vision")):
+    if not (settings.chat or (settings.vision and role == "vision")):
         return None
-    return Chat(role, Served.of(own or settings.chat, settings), cached=settings.chat_cache)
+    return Chat(role, Served.of(settings.endpoint(role), settings), cached=settings.chat_cache)

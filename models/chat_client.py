@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import SecretStr
 
-from ragweave.models.settings import ModelSettings
+from ragweave.models.settings import Endpoint, ModelSettings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -31,22 +31,22 @@ class Served:
     temperature: float | None
 
     @classmethod
-    def of(cls, setting: str, settings: ModelSettings) -> Served:
-        """Read a model setting such as `openai:gpt-4o-mini`; with a base URL the name goes to that server as it is."""
-        provider, colon, name = setting.partition(":")
-        if settings.chat_url:
-            name = name if provider == "openai" and colon else setting
-            provider, host = "openai", address(settings.chat_url)
+    def of(cls, at: Endpoint, settings: ModelSettings) -> Served:
+        """Read a model such as `openai:gpt-4o-mini`; with a base URL the name goes to that server as it is."""
+        provider, colon, name = at.model.partition(":")
+        if at.url:
+            name = name if provider == "openai" and colon else at.model
+            provider, host = "openai", address(at.url)
         elif not colon:
-            name, provider, host = setting, "", "its provider"
+            name, provider, host = at.model, "", "its provider"
         else:
             host = _openai_host() if provider == "openai" else provider
         return cls(
             name,
             host,
             provider,
-            settings.chat_url,
-            settings.chat_key,
+            at.url,
+            at.key,
             settings.chat_timeout,
             settings.chat_temperature,
         )

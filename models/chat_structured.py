@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from ragweave.models.chat_errors import is_too_long
 from ragweave.models.chat_json import fit, instruction, read_json
 from ragweave.models.errors import ModelError
-from ragweave.models.settings import JsonMethod
 from ragweave.models.transient import status_of
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
     from pydantic import BaseModel
+
+JsonMethod = Literal["auto", "json_schema", "function_calling", "prompt"]
 
 logger = logging.getLogger(__name__)
 

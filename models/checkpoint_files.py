@@ -87,7 +87,7 @@ def find(path: str) -> Path:
     """Return the folder of a checkpoint, downloading it from the hub where it has to be.
 
     Args:
-        path: a folder; a name under RAGWEAVE_MODELS_DIR or HOME/models; or OWNER/NAME, with @REVISION to pin it.
+        path: a folder; a name under HOME/models; or OWNER/NAME, with @REVISION to pin it.
 
     Raises:
         WeightsError: if there is no such folder, or the hub may not be used, cannot be reached or has no such thing.
@@ -97,11 +97,8 @@ def find(path: str) -> Path:
     settings = model_settings()
     if wanted and (folder := Path(wanted).expanduser()).is_dir():
         return folder.absolute()
-    roots = [*([settings.models_dir] if settings.models_dir else []), settings.home / "models"]
-    if _NAME.fullmatch(wanted):
-        for root in roots:
-            if (root / wanted).is_dir():
-                return root / wanted
+    if _NAME.fullmatch(wanted) and (settings.weights / wanted).is_dir():
+        return settings.weights / wanted
     hub = _HUB.fullmatch(wanted)
     if not hub:
         raise WeightsError(
@@ -112,7 +109,7 @@ def find(path: str) -> Path:
             f"there is no folder {wanted}, and RAGWEAVE_OFFLINE forbids fetching it from the hub",
             "give the folder of a copy on this machine, or unset RAGWEAVE_OFFLINE once",
         )
-    return _download(hub["repo"], hub["revision"], roots[0] / "hub")
+    return _download(hub["repo"], hub["revision"], settings.weights / "hub")
 
 
 def _download(repo: str, revision: str | None, cache: Path) -> Path:

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from ragweave.models.chat_client import address, is_local
 from ragweave.models.chat_errors import explain
 from ragweave.models.errors import MissingExtra, ModelError
-from ragweave.models.settings import ModelSettings, model_settings
+from ragweave.models.settings import Endpoint, ModelSettings, model_settings
 from ragweave.models.text import clip
 from ragweave.models.transient import is_transient, retry_after
 
@@ -213,7 +213,7 @@ def _fastembed(model: str, settings: ModelSettings) -> Encoder:
         from fastembed import TextEmbedding
     except ImportError as exc:
         raise MissingExtra(f"the encoder fastembed:{model}", "fastembed") from exc
-    folder = (settings.models_dir or settings.home / "models") / "fastembed"
+    folder = settings.weights / "fastembed"
     try:
         made = TextEmbedding(model_name=model, cache_dir=str(folder), local_files_only=settings.offline)
     except Exception as exc:
@@ -227,29 +227,30 @@ def _fastembed(model: str, settings: ModelSettings) -> Encoder:
 def _served(name: str, settings: ModelSettings) -> Encoder:
     """Make the encoder of a server: an init_embeddings string, or a model of an OpenAI-compatible server."""
     provider, _, model = name.partition(":")
-    host = address(settings.embed_url) if settings.embed_url else provider
+    at = settings.endpoint("embed")._replace(model=name)
+    host = address(at.url) if at.url else provider
     if settings.offline and not is_local(host):
         raise ModelError(
             f"RAGWEAVE_OFFLINE is set and the encoder {name} is not on this machine",
             "use RAGWEAVE_EMBED=wordllama, or unset RAGWEAVE_OFFLINE",
         )
     try:
-        client = _client(name, settings)
+        client = _client(at, settings)
         embed = _retried(client.embed_documents, name, host)
         return PrefixedEncoder(name, model or name, embed)
     except Exception as exc:
         raise explain(exc, name, host, "EMBED") from exc
 
 
-def _client(name: str, settings: ModelSettings) -> Any:
-    key = settings.embed_key.get_secret_value()
-    if settings.embed_url:
+def _client(at: Endpoint, settings: ModelSettings) -> Any:
+    key = at.key.get_secret_value()
+    if at.url:
         from langchain_openai import OpenAIEmbeddings
 
         # Plain strings instead of token numbers, which only OpenAI itself understands.
         options: dict[str, Any] = {
-            "model": name.removeprefix("openai:"),
-            "base_url": settings.embed_url,
+            "model": at.model.removeprefix("openai:"),
+            "base_url": at.url,
             "api_key": SecretStr(key or "none"),
             "check_embedding_ctx_length": False,
             "max_retries": 0,
@@ -258,7 +259,7 @@ def _client(name: str, settings: ModelSettings) -> Any:
         return OpenAIEmbeddings(**options)
     from langchain.embeddings import init_embeddings
 
-    return init_embeddings(name, **({"api_key": key} if key else {}))
+    return init_embeddings(at.model, **({"api_key": key} if key else {}))
 
 
 def _retried(embed: Callable[[list[str]], Any], name: str, host: str) -> Callable[[list[str]], Any]:

@@ -162,12 +162,12 @@ def _explained(exc: Exception, remote: Remote) -> WeightsError:
         if status in (401, 403):
             return WeightsError(
                 f"{host} does not give {remote.repo} to everybody ({status})",
-                "accept its terms there, download the file yourself and put it into RAGWEAVE_MODELS_DIR",
+                "accept its terms there, download the file yourself and put it into the folder models/NAME of the home",
             )
         return WeightsError(
             f"{host} answered {status} for {remote.path}", "try again later, or set HF_ENDPOINT to a mirror"
         )
     return WeightsError(
         f"{host} cannot be reached or keeps breaking off ({type(exc).__name__})",
-        "try again: the download goes on where it stopped; or set HF_ENDPOINT to a mirror, or RAGWEAVE_MODELS_DIR",
+        "try again: the download goes on where it stopped; or set HF_ENDPOINT to a mirror",
     )

@@ -88,12 +88,12 @@ class TwoTowers:
             except Exception as error:
                 raise ModelError(
                     f"the image encoder {self.name} failed: {type(error).__name__}: {clip(str(error), 200)}",
-                    "check RAGWEAVE_SEE",
+                    "check RAGWEAVE_IMAGE_TEXT",
                 ) from error
             if found.ndim != 2 or len(found) != len(batch) or (self._dim and found.shape[1] != self._dim):
                 raise ModelError(
                     f"the image encoder {self.name} returned an array of shape {found.shape} for {len(batch)} inputs",
-                    "check RAGWEAVE_SEE",
+                    "check RAGWEAVE_IMAGE_TEXT",
                 )
             self._dim = int(found.shape[1])
             parts.append(normalise(found))
@@ -113,7 +113,7 @@ def image_encoder(name: str | None = None) -> ImageEncoder | None:
         WeightsError: it cannot be downloaded, or its files are not what they should be.
     """
     settings = model_settings()
-    wanted = settings.see if name is None else name
+    wanted = settings.image_text if name is None else name
     if not wanted:
         return None
     with _loading:
@@ -127,7 +127,9 @@ _loading = threading.Lock()
 def _load(name: str, settings: ModelSettings) -> ImageEncoder:
     kind, _, model = name.partition(":")
     if not model or kind not in ("fastembed", "hf"):
-        raise InputError(f"RAGWEAVE_SEE cannot be used: {name!r}", "name fastembed:MODEL, or hf:MODEL or hf:FOLDER")
+        raise InputError(
+            f"RAGWEAVE_IMAGE_TEXT cannot be used: {name!r}", "name fastembed:MODEL, or hf:MODEL or hf:FOLDER"
+        )
     return _fastembed(model, settings) if kind == "fastembed" else _transformers(model)
 
 
@@ -141,7 +143,7 @@ def _fastembed(model: str, settings: ModelSettings) -> ImageEncoder:
     except ImportError as error:
         raise MissingExtra(f"the image encoder fastembed:{model}", "fastembed") from error
     text = FASTEMBED.get(model, model.replace("-vision", "-text"))
-    folder = str((settings.models_dir or settings.home / "models") / "fastembed")
+    folder = str(settings.weights / "fastembed")
     try:
         seeing = ImageEmbedding(model_name=model, cache_dir=folder, local_files_only=settings.offline)
         reading = TextEmbedding(model_name=text, cache_dir=folder, local_files_only=settings.offline)

@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import TypeVar
 
 from pydantic import ValidationError
-from pydantic_settings import BaseSettings
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ragweave.models.errors import InputError
 
-S = TypeVar("S", bound=BaseSettings)
+
+class Settings(BaseSettings):
+    """Base of the one settings class that each room has: `RAGWEAVE_...` variables, and a `.env` file below them."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="RAGWEAVE_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
+
+
+S = TypeVar("S", bound=Settings)
 
 
 def read_settings(kind: type[S]) -> S:
@@ -22,9 +31,7 @@ def read_settings(kind: type[S]) -> S:
         return kind()
     except ValidationError as error:
         first = error.errors()[0]
-        prefix = kind.model_config.get("env_prefix", "")
-        name = "_".join(str(part) for part in first["loc"]).upper()
-        name = name if name.startswith("RAGWEAVE_") or name == "TAVILY_API_KEY" else f"{prefix}{name}"
+        name = kind.model_config.get("env_prefix", "") + "_".join(str(part) for part in first["loc"]).upper()
         raise InputError(
             f"{name} cannot be used: {first['msg']}", "correct it in the environment or in .env"
         ) from error

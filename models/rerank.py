@@ -143,7 +143,7 @@ def _fastembed(model: str, settings: ModelSettings) -> Reranker:
         from fastembed.rerank.cross_encoder import TextCrossEncoder
     except ImportError as exc:
         raise MissingExtra(f"the reranker {name}", "fastembed") from exc
-    folder = (settings.models_dir or settings.home / "models") / "fastembed"
+    folder = settings.weights / "fastembed"
     try:
         made = TextCrossEncoder(model_name=model, cache_dir=str(folder), local_files_only=settings.offline)
     except Exception as exc:
@@ -204,7 +204,7 @@ class ServedReranker:
     def __init__(self, model: str, settings: ModelSettings) -> None:
         self.name = f"api:{model}"
         self._model = model
-        url = settings.rerank_url
+        _, url, secret = settings.endpoint("rerank")
         if not url:
             raise InputError(
                 f"the reranker {self.name} has no address",
@@ -217,7 +217,7 @@ class ServedReranker:
                 f"RAGWEAVE_OFFLINE is set and {self.host} is not this machine",
                 "unset RAGWEAVE_RERANK to use the shipped relevance head, or unset RAGWEAVE_OFFLINE",
             )
-        key = settings.rerank_key.get_secret_value()
+        key = secret.get_secret_value()
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._timeout = settings.chat_timeout
 

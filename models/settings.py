@@ -5,40 +5,92 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ragweave.models.read_settings import read_settings
+from ragweave.models.read_settings import Settings, read_settings
 
-JsonMethod = Literal["auto", "json_schema", "function_calling", "json_mode", "prompt"]
+Role = Literal["writer", "reasoner", "judge", "vision", "embed", "rerank", "asr"]
+
+NO_KEY = SecretStr("")
 
 
-class ModelSettings(BaseSettings):
-    """Which models think and perceive, where they are, and how they are called."""
+class Endpoint(NamedTuple):
+    """Where the model of a role is: what it is called, the base URL of its server or "", its key or an empty one."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="RAGWEAVE_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
-    )
+    model: str
+    url: str
+    key: SecretStr
+
+
+class ModelSettings(Settings):
+    """Which models think and perceive, where they are, and how they are called.
+
+    A role has a model, a URL and a key; the URL and the key that it lacks are the writer's (`endpoint`).
+    """
 
     home: Path = Field(
         default_factory=lambda: platformdirs.user_data_path("ragweave", appauthor=False),
         description="Folder that holds libraries, threads, caches and weights.",
     )
+    offline: bool = Field(
+        False, description="Never leave this machine: no downloads, no remote models, of the web the saved pages only."
+    )
     chat: str = Field(
         "",
-        description="Chat model: `openai:gpt-4o-mini` or any init_chat_model string; with CHAT_URL the name the server "
+        description="Writer: `openai:gpt-4o-mini` or any init_chat_model string; with CHAT_URL the name the server "
         "knows. Empty: no language model, whatever keys lie in the environment.",
     )
     chat_url: str = Field("", description="Base URL of an OpenAI-compatible server, usually ending in /v1.")
-    chat_key: SecretStr = Field(SecretStr(""), description="Key for CHAT; empty uses the provider's own variable.")
-    judge: str = Field("", description="Chat model that grades and checks; empty: the same as CHAT.")
+    chat_key: SecretStr = Field(NO_KEY, description="Key of the server; empty uses the provider's own variable.")
+    reasoner: str = Field("", description="Chat model that decides what to look for next; empty: the writer.")
+    reasoner_url: str = ""
+    reasoner_key: SecretStr = NO_KEY
+    judge: str = Field("", description="Chat model that grades and checks; empty: the writer.")
+    judge_url: str = ""
+    judge_key: SecretStr = NO_KEY
     vision: str = Field(
         "",
-        description="Chat model that looks at pictures, and describes them at indexing; empty: "
-        "the same as CHAT, and nothing is described.",
+        description="Chat model that looks at pictures, and describes them at indexing; empty: the writer, and "
+        "nothing is described.",
+    )
+    vision_url: str = ""
+    vision_key: SecretStr = NO_KEY
+    embed: str = Field(
+        "wordllama",
+        description="Text encoder: `wordllama` (ships), `fastembed:NAME`, or any init_embeddings string; with a URL "
+        "the name the server knows.",
+    )
+    embed_url: str = ""
+    embed_key: SecretStr = NO_KEY
+    rerank: str = Field(
+        "relevance",
+        description="What orders the pool: `relevance` (ships), `fastembed:NAME`, `hf:NAME`, or `api:MODEL` at a "
+        "rerank endpoint of the Cohere and Jina kind.",
+    )
+    rerank_url: str = ""
+    rerank_key: SecretStr = NO_KEY
+    asr: str = Field(
+        "auto",
+        description="What writes down speech: `auto` (pocketsphinx of the extra `video`), `off`, `pocketsphinx`, "
+        "`whisper:NAME`, or `api:MODEL` at an OpenAI-style transcription server.",
+    )
+    asr_url: str = ""
+    asr_key: SecretStr = NO_KEY
+    asr_language: str = Field("", description="Language that is spoken, ISO 639-1; empty: told from the sound.")
+    ocr: Literal["rapidocr", "off"] = Field("rapidocr", description="What reads the words in pictures, or off.")
+    image_text: str = Field(
+        "",
+        description="Image-text encoder: `fastembed:NAME`, or `hf:` and a name of the hub or a folder; empty: none.",
+    )
+    router: str = Field(
+        "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME[@REVISION] of the hub."
+    )
+    evaluator: str = Field(
+        "", description="Trained evaluator for grade_by=checkpoint: a folder, or OWNER/NAME[@REVISION] of the hub."
     )
     chat_timeout: float = Field(
         60.0, gt=0, description="Seconds to wait for a reply, or for the next part of a stream."
@@ -47,65 +99,27 @@ class ModelSettings(BaseSettings):
     chat_temperature: float | None = Field(
         None, ge=0, le=2, description="Sampling temperature; empty: the server's own."
     )
-    chat_json: JsonMethod = Field("auto", description="How structured replies are asked for; auto finds out.")
     chat_cache: bool = Field(True, description="Keep replies on disk and reuse them for the same messages.")
     rates: str = Field("", description='Prices per million tokens as JSON: {"gpt-4o-mini": [0.15, 0.60]}.')
-    embed: str = Field(
-        "wordllama", description="Text encoder: `wordllama`, `fastembed:NAME`, or any init_embeddings string."
-    )
-    embed_url: str = Field("", description="Base URL of an OpenAI-compatible embeddings server.")
-    embed_key: SecretStr = Field(SecretStr(""), description="Key for EMBED; empty uses the provider's own variable.")
-    rerank: str = Field(
-        "relevance",
-        description="What orders the pool: `relevance` (ships), `fastembed:NAME`, `hf:NAME`, or `api:MODEL`.",
-    )
-    rerank_url: str = Field("", description="Address of a rerank endpoint of the Cohere and Jina kind.")
-    rerank_key: SecretStr = Field(SecretStr(""), description="Key for RERANK.")
-    see: str = Field(
-        "",
-        description="Image-text encoder: `fastembed:NAME`, or `hf:` and a name of the hub or a folder; empty: none.",
-    )
-    ocr: Literal["rapidocr", "off"] = Field("rapidocr", description="What reads the words in pictures, or off.")
-    hear: str = Field(
-        "auto",
-        description="What writes down speech: `auto` (pocketsphinx of the extra `video`), `off`, `pocketsphinx`, "
-        "`whisper:NAME`, `moonshine:NAME` or `api:MODEL`.",
-    )
-    hear_url: str = Field("", description="Base URL of an OpenAI-style transcription server, usually ending in /v1.")
-    hear_key: SecretStr = Field(SecretStr(""), description="Key for HEAR.")
-    hear_language: str = Field("", description="Language that is spoken, ISO 639-1; empty: told from the sound.")
-    router: str = Field(
-        "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME[@REVISION] of the hub."
-    )
-    evaluator: str = Field(
-        "", description="Trained evaluator for grade_by=checkpoint: a folder, or OWNER/NAME[@REVISION] of the hub."
-    )
-    models_dir: Path | None = Field(
-        None, description="Folder with weights, NAME/files, looked into before HOME/models."
-    )
-    offline: bool = Field(False, description="Never leave this machine: no downloads, no remote models.")
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _trim(cls, value: object) -> object:
+        return value.strip() if isinstance(value, str) else value
 
     @field_validator(
-        "chat", "chat_url", "judge", "vision", "embed", "embed_url", "rerank", "rerank_url", "see", "hear",
-        "hear_url", "hear_language", "router",
-        "evaluator",
-        mode="after",
-    )  # fmt: skip
-    @classmethod
-    def _trim(cls, value: str) -> str:
-        return value.strip()
-
-    @field_validator("chat_url", "embed_url", "rerank_url", "hear_url", mode="after")
+        "chat_url", "reasoner_url", "judge_url", "vision_url", "embed_url", "rerank_url", "asr_url", mode="after"
+    )
     @classmethod
     def _url(cls, value: str) -> str:
         if value and not value.startswith(("http://", "https://")):
             raise ValueError("must start with http:// or https://")
         return value.rstrip("/")
 
-    @field_validator("home", "models_dir", mode="after")
+    @field_validator("home", mode="after")
     @classmethod
-    def _absolute(cls, value: Path | None) -> Path | None:
-        return value and value.expanduser().absolute()
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
 
     @field_validator("rates", mode="after")
     @classmethod
@@ -113,9 +127,29 @@ class ModelSettings(BaseSettings):
         _parse_rates(value)
         return value
 
+    @property
+    def weights(self) -> Path:
+        """Folder of the models that were put or downloaded there."""
+        return self.home / "models"
+
     def rate_table(self) -> dict[str, tuple[float, float]]:
         """Return price per million input and output tokens, by model name."""
         return _parse_rates(self.rates)
+
+    def endpoint(self, role: Role) -> Endpoint:
+        """Return where the model of a role is; what the role does not set is the writer's.
+
+        The writer's key goes to the writer's server alone: a role with another URL, or with another provider, gets
+        only a key of its own.
+        """
+        writer = Endpoint(self.chat, self.chat_url, self.chat_key)
+        if role == "writer":
+            return writer
+        model, url, key = (getattr(self, f"{role}{part}") for part in ("", "_url", "_key"))
+        model, url = model or writer.model, url or writer.url
+        provider = [name.partition(":")[0] for name in (model, writer.model)]
+        shared = urlsplit(url).netloc == urlsplit(writer.url).netloc if url else provider[0] == provider[1]
+        return Endpoint(model, url, key if key.get_secret_value() or not shared else writer.key)
 
 
 def _parse_rates(text: str) -> dict[str, tuple[float, float]]:

@@ -159,7 +159,7 @@ def status(entry: Weights, *, full: bool = False) -> Status:
 def fetch(name: str, progress: Progress | None = None) -> Path:
     """Return the folder of an entry's files, each with the right sha256; downloads what is not here.
 
-    A complete copy in RAGWEAVE_MODELS_DIR is used as it is; downloads go to the home folder. Blocking.
+    What lies in HOME/models/NAME is used as it is; downloads go there. Blocking.
 
     Raises:
         InputError: if there is no such entry.
@@ -248,9 +248,7 @@ def _toml(value: str) -> str:
 
 
 def _folders(entry: Weights) -> list[Path]:
-    settings = model_settings()
-    roots = ([settings.models_dir] if settings.models_dir else []) + [settings.home / "models"]
-    return [root / entry.name for root in roots]
+    return [model_settings().weights / entry.name]
 
 
 def _refuse_pickle(path: Path) -> None:

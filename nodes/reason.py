@@ -81,7 +81,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         run.by = "timeline"
     elif (can_search or can_recall) and not spent:
         decision = await run.decide(
-            run.chat("judge"),
+            run.chat("reasoner"),
             lambda model: _by_model(model, run, state["question"], _past(run, state, strips), asked),
             lambda: _by_rule(run, state, strips, standing),
         )
@@ -129,7 +129,7 @@ async def _open(run: Run, state: State) -> Update:
         return Decision("", "", question)
 
     decision = await run.decide(
-        None if _spent(run) else run.chat("judge"), lambda model: _by_model(model, run, question, [], []), ask_it
+        None if _spent(run) else run.chat("reasoner"), lambda model: _by_model(model, run, question, [], []), ask_it
     )
     if not decision.query:
         told = "no search is needed"
@@ -154,7 +154,7 @@ def _spent(run: Run) -> str:
     """Return the limit that leaves nothing to go on with; without a model only time counts."""
     if run.meter.out_of_time() or run.meter.refused:
         return run.meter.refused
-    return run.meter.exhausted if run.chat("judge") is not None else ""
+    return run.meter.exhausted if run.chat("reasoner") is not None else ""
 
 
 def _taken(state: State) -> list[Strip]:

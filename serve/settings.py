@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import ClassVar
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
-from ragweave.models.read_settings import read_settings
+from ragweave.models.read_settings import Settings, read_settings
 
 
-class ServeSettings(BaseSettings):
+class ServeSettings(Settings):
     """Where the server listens and what it lets through, read from `RAGWEAVE_SERVE_*` variables and `.env`."""
 
-    model_config = SettingsConfigDict(env_prefix="RAGWEAVE_SERVE_", env_file=".env", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="RAGWEAVE_SERVE_")
 
     host: str = Field("127.0.0.1", min_length=1, description="Address to listen on; any but loopback needs API keys.")
     port: int = Field(8765, ge=0, le=65_535, description="Port to listen on; 0 takes a free one.")
@@ -21,17 +22,19 @@ class ServeSettings(BaseSettings):
         "", description="Further host names by which the server may be called, separated by commas; needs API keys."
     )
     url: str = Field("", description="Address under which readers open links; default: the one that was asked.")
-    body_mb: int = Field(8, ge=1, le=1024, description="Largest request that is not an upload, in MiB.")
+    body_mb: ClassVar[int] = 8
+    """Largest request that is not an upload, in MiB."""
     upload_mb: int = Field(2048, ge=1, description="Largest upload, all its files together, in MiB.")
     per_minute: int = Field(600, ge=1, description="Requests with an effect that one caller may make in a minute.")
-    running: int = Field(64, ge=1, le=1000, description="Answers that may be under way at once.")
-    running_each: int = Field(64, ge=1, le=1000, description="Answers that one caller may have under way at once.")
+    running: ClassVar[int] = 64
+    """Answers that may be under way at once."""
+    running_each: ClassVar[int] = 64
+    """Answers that one caller may have under way at once."""
     run_seconds: float = Field(
         900, gt=0, description="Longest time one answer may take, waiting for consent not counted."
     )
-    shutdown_seconds: int = Field(
-        10, ge=0, le=600, description="Seconds that requests have to end when the server stops."
-    )
+    shutdown_seconds: ClassVar[int] = 10
+    """Seconds that requests have to end when the server stops."""
 
 
 @lru_cache(maxsize=1)

@@ -120,9 +120,7 @@ class _Reader:
                 (length,) = LENGTH.unpack(_exactly(process.stdout.fileno(), selector, LENGTH.size, deadline))
             if length > self._settings.parse_output_mb * 2**20:
                 self.stop()
-                raise SourceError(
-                    f"It turns into more than {self._settings.parse_output_mb} MiB", "raise RAGWEAVE_PARSE_OUTPUT_MB"
-                )
+                raise SourceError(f"It turns into more than {self._settings.parse_output_mb} MiB", "leave it out")
             found: dict[str, dict[str, object]] = json.loads(
                 _exactly(process.stdout.fileno(), selector, length, deadline)
             )

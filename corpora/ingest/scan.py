@@ -146,8 +146,8 @@ def identify(path: str, params: str, max_mb: int, *, grows: bool = False) -> Fil
     try:
         before = Stat.of(path)
         if before.size > max_mb * 2**20:
-            variable = "RAGWEAVE_MAX_VIDEO_GB" if grows else "RAGWEAVE_MAX_FILE_MB"
-            raise SourceError(f"It is larger than {max_mb} MiB", f"raise {variable}, or leave it out")
+            remedy = "leave it out" if grows else "raise RAGWEAVE_MAX_FILE_MB, or leave it out"
+            raise SourceError(f"It is larger than {max_mb} MiB", remedy)
         digest = digest_of(path, before.size) if grows else _digest(path)
         if not grows:
             check_unchanged(path, before)

@@ -150,7 +150,7 @@ def _record(found: Estimate, path: str, how: str) -> None:
 def _speech(path: str, container: Container) -> str:
     from ragweave.models.asr import hearer
 
-    if companion(path, model_settings().hear_language) or container.subtitles():
+    if companion(path, model_settings().asr_language) or container.subtitles():
         return "subtitles"
     if container.sound() is None:
         return ""

@@ -103,7 +103,7 @@ class Intake:
         from ragweave.models.settings import model_settings
 
         listens, reads = hearer(), ocr()
-        beside = companion(path, model_settings().hear_language)
+        beside = companion(path, model_settings().asr_language)
         try:
             written = hashlib.sha256(beside.read_bytes()).hexdigest() if beside else ""
         except OSError:
@@ -142,7 +142,7 @@ class Intake:
         from ragweave.models.ocr import ocr
         from ragweave.models.settings import model_settings
 
-        beside = companion(file.path, model_settings().hear_language)
+        beside = companion(file.path, model_settings().asr_language)
         written, warnings = _written(beside)
         how = demuxer_of(file.path)
         try:

@@ -75,7 +75,7 @@ class Perceiver:
                 found.append(f"it has {container.count(kind)} {named}; number {chosen.index} was {verb}")
         written = self._work.job.written or container.subtitles()
         if container.sound() and not written and self._work.senses.hearer is None:
-            found.append("nobody listened: RAGWEAVE_HEAR is off, or the extra `video` is not installed")
+            found.append("nobody listened: RAGWEAVE_ASR is off, or the extra `video` is not installed")
         return found
 
 

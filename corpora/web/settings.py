@@ -6,12 +6,12 @@ from pathlib import Path
 
 import platformdirs
 from pydantic import AliasChoices, Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
-from ragweave.models.read_settings import read_settings
+from ragweave.models.read_settings import Settings, read_settings
 
 
-class WebSettings(BaseSettings):
+class WebSettings(Settings):
     """Read from `RAGWEAVE_WEB_*` in the environment or `.env`. No setting opens private addresses to the fetcher."""
 
     model_config = SettingsConfigDict(

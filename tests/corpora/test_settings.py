@@ -17,7 +17,7 @@ def test_without_a_variable_the_home_is_the_users_data_folder(monkeypatch):
     assert "ragweave" in CorporaSettings().home.name
 
 
-@pytest.mark.parametrize("name, value", [("PARSE_SECONDS", "0"), ("PARSE_MEMORY_MB", "1"), ("LOCK_WAIT", "-1")])
+@pytest.mark.parametrize("name, value", [("PARSE_SECONDS", "0"), ("PARSE_MEMORY_MB", "1"), ("MAX_FILE_MB", "0")])
 def test_limits_have_bounds(monkeypatch, name, value):
     monkeypatch.setenv(f"RAGWEAVE_{name}", value)
     with pytest.raises(ValidationError):

@@ -100,7 +100,6 @@ def content(kit: SimpleNamespace, home: Path) -> dict[str, object]:
 def test_killed_runs_end_with_the_content_of_an_undisturbed_one(
     tmp_path: Path, kit: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RAGWEAVE_LOCK_WAIT", "60")
     if not FILMS:
         monkeypatch.setenv("RAGWEAVE_OCR", "off")
     films = Path(FILMS) if FILMS else _made(tmp_path / "films")

@@ -42,12 +42,12 @@ def test_auto_hears_nothing_without_the_extra(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", ["whisper:", "vosk:small", "whisper", "nonsense"])
 def test_an_unknown_hearer_is_refused_with_the_known_forms(name: str) -> None:
-    with pytest.raises(InputError, match="RAGWEAVE_HEAR"):
+    with pytest.raises(InputError, match="RAGWEAVE_ASR"):
         hearer(name)
 
 
 def test_an_endpoint_needs_an_address() -> None:
-    with pytest.raises(InputError, match="RAGWEAVE_HEAR_URL"):
+    with pytest.raises(InputError, match="RAGWEAVE_ASR_URL"):
         hearer("api:whisper-1")
 
 
@@ -187,14 +187,14 @@ def test_a_wrong_key_is_told_before_the_work_starts() -> None:
     server = Server(key="right")
     try:
         Endpoint("m", server.url, "right").check()
-        with pytest.raises(ModelError, match="RAGWEAVE_HEAR_KEY"):
+        with pytest.raises(ModelError, match="RAGWEAVE_ASR_KEY"):
             Endpoint("m", server.url, "wrong").check()
     finally:
         server.close()
 
 
 def test_a_server_that_is_not_there_is_told_with_a_sentence() -> None:
-    with pytest.raises(ModelError, match="RAGWEAVE_HEAR_URL"):
+    with pytest.raises(ModelError, match="RAGWEAVE_ASR_URL"):
         Endpoint("m", "http://127.0.0.1:1/v1").check()
 
 

@@ -142,14 +142,6 @@ async def test_a_client_without_structured_output_is_asked_in_words() -> None:
     assert meter.spent.calls == 1
 
 
-async def test_the_method_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_CHAT_JSON", "json_mode")
-    model = ScriptedChat(replies=[{"verdict": "yes"}])
-    await injected(model).json(ASK, Grade, node="n", meter=Meter())
-    assert model.calls[0].method == "json_mode"
-    assert "JSON schema" in model.calls[0].prompt
-
-
 async def test_a_stream_comes_in_its_parts_without_thoughts() -> None:
     model = ScriptedChat(replies=[["<th", "ink>a</think>", "\nIt ", "is ", "Paris."]])
     meter = Meter()

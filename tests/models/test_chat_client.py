@@ -13,7 +13,9 @@ from ragweave.models.settings import model_settings
 def served(monkeypatch: pytest.MonkeyPatch, setting: str, url: str = "") -> Served:
     monkeypatch.setenv("RAGWEAVE_CHAT_URL", url)
     model_settings.cache_clear()
-    return Served.of(setting, model_settings())
+    monkeypatch.setenv("RAGWEAVE_CHAT", setting)
+    model_settings.cache_clear()
+    return Served.of(model_settings().endpoint("writer"), model_settings())
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ PICTURES = [np.full((4, 6, 3), n, dtype=np.uint8) for n in (10, 200)]
 @pytest.fixture
 def chosen(monkeypatch: pytest.MonkeyPatch) -> Any:
     def set_to(name: str, **more: str) -> None:
-        monkeypatch.setenv("RAGWEAVE_SEE", name)
+        monkeypatch.setenv("RAGWEAVE_IMAGE_TEXT", name)
         for key, value in more.items():
             monkeypatch.setenv(f"RAGWEAVE_{key.upper()}", value)
         model_settings.cache_clear()
@@ -40,7 +40,7 @@ def test_none_is_set_by_default() -> None:
 @pytest.mark.parametrize("name", ["clip", "openai:clip", "hf:", ":x", "fastembed:"])
 def test_a_name_of_no_known_form_is_refused(chosen: Any, name: str) -> None:
     chosen(name)
-    with pytest.raises(InputError, match="RAGWEAVE_SEE"):
+    with pytest.raises(InputError, match="RAGWEAVE_IMAGE_TEXT"):
         image_encoder()
 
 

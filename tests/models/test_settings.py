@@ -3,9 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
+from ragweave.models.chat import chat
 from ragweave.models.errors import InputError
-from ragweave.models.settings import model_settings
+from ragweave.models.settings import Role, model_settings
 
 
 def test_nothing_set_means_no_chat_model_and_the_embedded_encoder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,14 +31,11 @@ def test_a_trailing_slash_of_an_address_is_dropped(monkeypatch: pytest.MonkeyPat
     assert model_settings().chat_url == "http://localhost:11434/v1"
 
 
-@pytest.mark.parametrize(
-    "name", ["RAGWEAVE_CHAT_TEMPERATURE", "RAGWEAVE_MODELS_DIR", "RAGWEAVE_RATES", "RAGWEAVE_CHAT_WIDTH"]
-)
+@pytest.mark.parametrize("name", ["RAGWEAVE_CHAT_TEMPERATURE", "RAGWEAVE_RATES", "RAGWEAVE_CHAT_WIDTH"])
 def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "")
     settings = model_settings()
     assert settings.chat_temperature is None
-    assert settings.models_dir is None
     assert settings.rate_table() == {}
 
 
@@ -46,7 +45,6 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch, name
         ("RAGWEAVE_CHAT_TIMEOUT", "soon"),
         ("RAGWEAVE_CHAT_TIMEOUT", "0"),
         ("RAGWEAVE_CHAT_WIDTH", "0"),
-        ("RAGWEAVE_CHAT_JSON", "xml"),
         ("RAGWEAVE_CHAT_URL", "localhost:11434"),
         ("RAGWEAVE_CHAT_CACHE", "perhaps"),
         ("RAGWEAVE_RATES", "{"),
@@ -59,3 +57,48 @@ def test_a_value_that_cannot_be_used_names_its_variable(monkeypatch: pytest.Monk
     monkeypatch.setenv(name, value)
     with pytest.raises(InputError, match=f"{name} cannot be used"):
         model_settings()
+
+
+def set_all(monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(f"RAGWEAVE_{name}", value)
+
+
+HERE, THERE = "http://127.0.0.1:8000/v1", "http://127.0.0.1:9000/v1"
+
+
+@pytest.mark.parametrize("role", ["reasoner", "judge", "vision"])
+def test_a_role_that_is_not_set_is_the_writer(monkeypatch: pytest.MonkeyPatch, role: Role) -> None:
+    set_all(monkeypatch, CHAT="m", CHAT_URL=HERE, CHAT_KEY="k")
+    assert model_settings().endpoint(role) == model_settings().endpoint("writer") == ("m", HERE, SecretStr("k"))
+
+
+@pytest.mark.parametrize("role", ["reasoner", "judge", "vision", "embed", "rerank", "asr"])
+def test_a_role_may_live_on_a_server_of_its_own_with_a_key_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, role: Role
+) -> None:
+    name = role.upper()
+    set_all(monkeypatch, CHAT="m", CHAT_URL=HERE, **{name: "own", f"{name}_URL": THERE, f"{name}_KEY": "theirs"})
+    assert model_settings().endpoint(role) == ("own", THERE, SecretStr("theirs"))
+
+
+@pytest.mark.parametrize(
+    ("variables", "key"),
+    [
+        ({"JUDGE": "larger"}, "k"),
+        ({"JUDGE_URL": HERE}, "k"),
+        ({"JUDGE_URL": THERE}, ""),
+        ({"CHAT_URL": "", "JUDGE": "openai:larger"}, "k"),
+        ({"CHAT_URL": "", "JUDGE": "anthropic:larger"}, ""),
+    ],
+)
+def test_the_key_of_the_writer_goes_to_its_own_server_only(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], key: str
+) -> None:
+    set_all(monkeypatch, **{"CHAT": "openai:m", "CHAT_URL": HERE, "CHAT_KEY": "k", **variables})
+    assert model_settings().endpoint("judge").key.get_secret_value() == key
+
+
+def test_a_role_alone_configures_nothing_but_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_all(monkeypatch, JUDGE="m", REASONER="m", CHAT_URL=HERE)
+    assert [chat(role) for role in ("writer", "reasoner", "judge", "vision")] == [None] * 4

@@ -83,16 +83,13 @@ def test_an_interrupted_fetch_shows_as_partial(hub: ScriptedHub, home: Path) -> 
     assert weights.status(weights.find("small")).state == "partial"
 
 
-def test_a_local_folder_stands_in_for_the_hub(
-    hub: ScriptedHub, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_local_folder_stands_in_for_the_hub(hub: ScriptedHub, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(home, entry(hub, "small.gguf"))
-    mine = tmp_path / "mine"
-    (mine / "small").mkdir(parents=True)
-    (mine / "small" / "small.gguf").write_bytes(GGUF)
-    monkeypatch.setenv("RAGWEAVE_MODELS_DIR", str(mine))
+    mine = home / "models" / "small"
+    mine.mkdir(parents=True)
+    (mine / "small.gguf").write_bytes(GGUF)
     monkeypatch.setenv("RAGWEAVE_OFFLINE", "true")
-    assert weights.fetch("small") == mine / "small"
+    assert weights.fetch("small") == mine
     assert hub.asked == []
 
 

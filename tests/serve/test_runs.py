@@ -172,7 +172,8 @@ async def test_two_tabs_do_not_mix(client: httpx.AsyncClient, graph: Graph) -> N
 async def test_the_limit_of_answers_under_way_holds_and_frees(
     monkeypatch: pytest.MonkeyPatch, notes: Path, graph: Graph
 ) -> None:
-    async with in_process(create_app(ServeSettings(running=2))) as client:
+    monkeypatch.setattr(ServeSettings, "running", 2)
+    async with in_process(create_app(ServeSettings())) as client:
         runs = [await start(client) for _ in range(2)]
         refused = await client.post("/api/ask", json={"question": QUESTION})
         assert refused.status_code == 429 and refused.headers["retry-after"]

@@ -102,4 +102,4 @@ def _all_of_it(blocks: Iterator[Sound], longest: float) -> Iterator[Stretch]:
 def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read no text on the screen and hear nothing, unless a test says so: both take seconds."""
     monkeypatch.setenv("RAGWEAVE_OCR", "off")
-    monkeypatch.setenv("RAGWEAVE_HEAR", "off")
+    monkeypatch.setenv("RAGWEAVE_ASR", "off")

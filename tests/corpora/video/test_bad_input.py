@@ -177,7 +177,7 @@ async def test_of_several_tracks_the_one_to_play_is_taken_and_the_choice_is_told
     assert (await index([double])).indexed == 1
     assert await warnings() == [
         "it has 2 sound tracks; number 2 was heard",
-        "nobody listened: RAGWEAVE_HEAR is off, or the extra `video` is not installed",
+        "nobody listened: RAGWEAVE_ASR is off, or the extra `video` is not installed",
     ]
 
 
@@ -249,7 +249,7 @@ async def test_a_hearer_that_is_down_costs_the_film_its_turn_and_no_other(
     path = film(seconds=4)
     path.with_name("note.txt").write_text("The rest goes on.")
     report = await index([path.parent])
-    assert "RAGWEAVE_HEAR_URL" in reason(report)
+    assert "RAGWEAVE_ASR_URL" in reason(report)
     assert report.indexed == 1
 
 
