@@ -59,12 +59,12 @@ def write_files(folder: Path, paragraphs: int) -> None:
 
 def alone(files: list[str]) -> dict[str, float]:
     """Return the seconds of each stage, run by itself."""
-    from ragweave.corpora.ingest.commit import Committer, Outcome
     from ragweave.corpora.ingest.pipeline import COMMIT_CHUNKS, EMBED_BATCH
     from ragweave.corpora.ingest.readers import Readers
-    from ragweave.corpora.ingest.scan import identify
-    from ragweave.corpora.ingest.stages import dense_texts, params_hash
     from ragweave.corpora.settings import corpora_settings
+    from ragweave.corpora.store.commit import Committer, Outcome
+    from ragweave.corpora.store.files import identify
+    from ragweave.corpora.store.prepared import dense_texts, params_hash
     from ragweave.corpora.store.stores import stores
     from ragweave.models.embed import encoder
 

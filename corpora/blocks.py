@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
 from ragweave.corpora.types import Corpus, Locator, Span
+from ragweave.models.text import UNSPACED
 
 BlockKind = Literal["heading", "text", "list", "table", "code"]
 """What a block is; decides where it may be cut (sentence, list line, table row, code line)."""
@@ -118,3 +121,104 @@ class Parsed:
     meta: dict[str, object] = field(default_factory=dict)
     records: tuple[Record, ...] = ()
     figures: tuple[Figure, ...] = ()
+
+
+_UNSPACED_END = re.compile(rf"[{UNSPACED}，。、；：？！）」』】]")
+_UNSPACED_START = re.compile(rf"[{UNSPACED}（「『【]")
+
+
+def joint(before: str, after: str) -> str:
+    """Return what joins two wrapped lines: a space, or nothing between characters of an unspaced script."""
+    return "" if _UNSPACED_END.match(before[-1:]) and _UNSPACED_START.match(after) else " "
+
+
+class Lines:
+    """A growing text and the source line of each of its lines."""
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        self.count = 0
+        """Lines and paragraphs added so far."""
+        self._parts: list[str] = []
+        self._length = 0
+        self._wrapped = False
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        if len(self._parts) > 1:
+            self._parts = ["".join(self._parts)]
+        return self._parts[0] if self._parts else ""
+
+    def add(self, text: str, line: int = 0, *, wrapped: bool = False) -> None:
+        """Add a line.
+
+        Args:
+            text: the line; an empty one is left out.
+            line: its number in the file, or 0.
+            wrapped: whether the next line continues this one.
+        """
+        if text:
+            if self._parts:
+                self._put(joint(self._parts[-1], text) if self._wrapped else "\n")
+            start = self._length
+            self._put(text)
+            if line:
+                self.spans.append(Span(start, self._length, line))
+            self.count += 1
+        self._wrapped = wrapped
+
+    def extend(self, other: Lines, lead: str = "", indent: str = "") -> None:
+        """Add all lines of `other`, the first after `lead`, the rest after `indent`."""
+        text = other.text
+        if not text:
+            return
+        if self._parts:
+            self._put("\n")
+        start = self._length + len(lead)
+        self._put(lead + text.replace("\n", "\n" + indent))
+        self._wrapped = False
+        self.count += 1
+        shift = start
+        at = 0
+        for s in other.spans:
+            shift += text.count("\n", at, s.start) * len(indent)
+            inside = text.count("\n", s.start, s.end) * len(indent)
+            self.spans.append(Span(s.start + shift, s.end + shift + inside, s.line))
+            shift, at = shift + inside, s.end
+
+    def block(self, kind: BlockKind, level: int = 0) -> Block:
+        """Return the text as a block that opens at its first line."""
+        return Block(self.text, kind, level, self.spans[0].line if self.spans else 0, spans=tuple(self.spans))
+
+    def _put(self, text: str) -> None:
+        if text:
+            self._parts.append(text)
+            self._length += len(text)
+
+
+CAPTION = re.compile(
+    r"(?:figure|fig\.?|image|photo|picture|plate|map|chart|diagram|scheme|abbildung|abb\.?|bild|figura|imagen|foto|"
+    r"photographie|illustration|afbeelding|рис(?:унок|\.)|图|圖|図)\s*[\dIVXivx]{1,4}(?:[.\-–]\d+)*(?!\w)\s*[.:：|)–—-]?\s*",
+    re.I,
+)
+"""How a caption begins: a word for a picture, and its number."""
+_LONGEST = 120
+"""Words of a paragraph that may be a caption."""
+
+
+def captioned(figures: Sequence[Figure], blocks: Sequence[Block]) -> Iterator[Figure]:
+    """Give pictures the paragraph right after them, else right before them, that begins like a caption."""
+    taken: set[int] = set()
+    for figure in figures:
+        at = figure.at
+        near = [n for n in (at, at - 1) if 0 <= n < len(blocks) and n not in taken and _is_caption(blocks[n])]
+        if figure.caption or not near:
+            yield figure
+        else:
+            taken.add(near[0])
+            yield replace(figure, caption=blocks[near[0]].text.replace("\n", " "))
+
+
+def _is_caption(block: Block) -> bool:
+    return block.kind == "text" and bool(CAPTION.match(block.text)) and len(block.text.split()) <= _LONGEST

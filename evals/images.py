@@ -18,12 +18,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-from ragweave.corpora.images.texts import PARTS, compose, part
-from ragweave.corpora.ingest.commit import Committer, Outcome
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.ingest.scan import File, Stat
-from ragweave.corpora.ingest.stages import dense_texts, made_of
+from ragweave.corpora.parts import PARTS, compose, part
+from ragweave.corpora.store.commit import Committer, Outcome
+from ragweave.corpora.store.files import File, Stat
 from ragweave.corpora.store.library import Library, create_library, open_library
+from ragweave.corpora.store.prepared import dense_texts, made_of
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.evals.data import read_jsonl

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
-from ragweave.corpora.images.texts import described
+from ragweave.corpora.parts import described
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.models import relevance

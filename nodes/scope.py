@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from ragweave.corpora.ingest.recordings import Recording
 from ragweave.corpora.store.library import Library
+from ragweave.corpora.store.recordings import Recording
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.types import Corpus, Item, Lists, Locator
 from ragweave.models.text import fold

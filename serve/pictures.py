@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragweave.corpora.images.texts import part
-from ragweave.corpora.ingest.probe import PICTURE
+from ragweave.corpora.formats.probe import PICTURE
 from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.parts import part
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.errors import InputError
 from ragweave.nodes.attached import MOST, Attached, held

@@ -12,7 +12,7 @@ from ragweave.app.commands.common import console, print_json
 def show(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
     """Print what indexing these paths would take."""
     from ragweave.app.render import clean, counted, duration, short_path, size
-    from ragweave.corpora.video.estimate import estimate
+    from ragweave.corpora.ingest.estimate import estimate
     from ragweave.graphs.indexing import captioner
 
     found = estimate(paths, library, captioner())

@@ -42,7 +42,7 @@ def show_picture(out: Console, library: str, locator: Locator) -> None:
 
 def told_of(item: Item) -> list[tuple[str, str]]:
     """Return what is written about a picture, part by part, each with a name for it."""
-    from ragweave.corpora.images.texts import PARTS, has_parts, part
+    from ragweave.corpora.parts import PARTS, has_parts, part
 
     if not has_parts(item):
         return [("", item.text)]

@@ -11,14 +11,12 @@ from dataclasses import replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ragweave.corpora.blocks import Parsed
-from ragweave.corpora.language import guess_language
+from ragweave.corpora.layout import PageLook
+from ragweave.corpora.meta import guess_language
 from ragweave.models.errors import SourceError
-
-if TYPE_CHECKING:
-    from ragweave.corpora.images.scans import PdfPictures
 
 KINDS: dict[str, str] = {
     "markdown": "Markdown",
@@ -40,12 +38,12 @@ KINDS: dict[str, str] = {
 """Every kind that can be read, with its name for people. The key is also the module's name."""
 
 
-def parse(path: Path, kind: str, pictures: PdfPictures | None = None) -> Parsed:
+def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
     """Read a file.
 
     Args:
         path: the file.
-        kind: what `ragweave.corpora.ingest.probe.probe` said it is.
+        kind: what `ragweave.corpora.formats.probe.probe` said it is.
         pictures: looks at the pages of a PDF; None reads its text only.
 
     Raises:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.formats.decode import read_text
-from ragweave.corpora.formats.lines import Lines
+from ragweave.corpora.blocks import Block, Lines, Parsed
+from ragweave.corpora.decode import read_text
 
 _LONGEST_LINE = 2_000
 """Longer lines are generated or packed; their start is kept."""

@@ -7,9 +7,8 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ragweave.corpora.blocks import Parsed
-from ragweave.corpora.formats.decode import read_text
-from ragweave.corpora.formats.lines import Lines
+from ragweave.corpora.blocks import Lines, Parsed
+from ragweave.corpora.decode import read_text
 
 MAX_COLUMNS = 500
 _DELIMITERS = ",;\t|"

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.blocks import Block, Figure, Parsed
-from ragweave.corpora.formats.archive import Archive
-from ragweave.corpora.formats.captions import captioned
+from ragweave.corpora.archive import Archive
+from ragweave.corpora.blocks import Block, Figure, Parsed, captioned
 from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
 
 _STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop|标题|見出し)\s*([1-6])", re.I)

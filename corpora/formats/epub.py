@@ -8,10 +8,10 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 
+from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed
-from ragweave.corpora.formats.archive import Archive
 from ragweave.corpora.formats.html import page
-from ragweave.corpora.formats.meta import iso_date, language_code
+from ragweave.corpora.meta import iso_date, language_code
 from ragweave.models.errors import SourceError
 
 _CONTAINER = "META-INF/container.xml"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragweave.corpora.blocks import Block, Figure
-from ragweave.corpora.formats.lines import Lines
+from ragweave.corpora.blocks import Block, Figure, Lines
 
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr output q rp rt ruby s "

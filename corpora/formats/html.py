@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Figure, Parsed
-from ragweave.corpora.formats.decode import decode, read_bytes
+from ragweave.corpora.decode import decode, read_bytes
 from ragweave.corpora.formats.flow import Flow
-from ragweave.corpora.formats.meta import iso_date, language_code
+from ragweave.corpora.meta import iso_date, language_code
 from ragweave.models.errors import SourceError
 
 _CHARSET = re.compile(rb"<(?:meta[^>]{0,200}charset|\?xml[^>]{0,100}encoding)\s*=\s*[\"']?([\w-]+)", re.I)

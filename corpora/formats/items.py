@@ -15,8 +15,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ragweave.corpora.blocks import Parsed, Record
-from ragweave.corpora.formats.decode import read_text
-from ragweave.corpora.formats.meta import iso_date, language_code
+from ragweave.corpora.decode import read_text
+from ragweave.corpora.meta import iso_date, language_code
 from ragweave.corpora.store.rows import lies_beside
 from ragweave.corpora.types import CORPORA, Corpus, Locator
 from ragweave.models.errors import SourceError

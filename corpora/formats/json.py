@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.formats.decode import read_text
-from ragweave.corpora.formats.meta import iso_date
+from ragweave.corpora.decode import read_text
+from ragweave.corpora.meta import iso_date
 from ragweave.models.errors import SourceError
 
 MAX_DEPTH = 64

@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragweave.corpora.blocks import Block, Figure, Parsed
-from ragweave.corpora.formats.decode import read_text
-from ragweave.corpora.formats.lines import Lines
-from ragweave.corpora.formats.meta import iso_date, language_code
+from ragweave.corpora.blocks import Block, Figure, Lines, Parsed
+from ragweave.corpora.decode import read_text
+from ragweave.corpora.meta import iso_date, language_code
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.decode import read_text
 from ragweave.corpora.formats import code, markdown
-from ragweave.corpora.formats.decode import read_text
 from ragweave.models.errors import SourceError
 
 _MAX_OUTPUT = 2_000

@@ -7,8 +7,8 @@ from datetime import datetime
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from ragweave.corpora.formats.archive import Archive
-from ragweave.corpora.formats.meta import iso_date, language_code
+from ragweave.corpora.archive import Archive
+from ragweave.corpora.meta import iso_date, language_code
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"

@@ -8,15 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragweave.corpora.blocks import Parsed
-from ragweave.corpora.formats.meta import pdf_date
-from ragweave.corpora.formats.pdflayout import LARGER, Line, blocks
+from ragweave.corpora.layout import LARGER, Line, PageLook, blocks
+from ragweave.corpora.meta import pdf_date
 from ragweave.models.errors import SourceError
-
-if TYPE_CHECKING:
-    from ragweave.corpora.images.scans import PdfPictures
 
 MAX_PAGES = 5_000
 MAX_PAGE_CHARACTERS = 200_000
@@ -40,7 +37,7 @@ _LOCK = threading.Lock()
 """PDFium keeps global state and must not be entered by two threads at once."""
 
 
-def parse(path: Path, pictures: PdfPictures | None = None) -> Parsed:
+def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
     """Read a PDF page by page; pages that are only a picture, and were not read, are named in the warnings.
 
     Args:
@@ -51,7 +48,7 @@ def parse(path: Path, pictures: PdfPictures | None = None) -> Parsed:
         return _parse(path, pictures)
 
 
-def _parse(path: Path, pictures: PdfPictures | None) -> Parsed:
+def _parse(path: Path, pictures: PageLook | None) -> Parsed:
     import pypdfium2
 
     document = _open(path)
@@ -103,7 +100,7 @@ def _open(path: Path) -> Any:
         ) from None
 
 
-def _page(document: Any, number: int, pictures: PdfPictures | None) -> tuple[list[Line], float]:
+def _page(document: Any, number: int, pictures: PageLook | None) -> tuple[list[Line], float]:
     """Return the lines of a page in reading order, and its height in points."""
     page = document[number]
     try:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed
-from ragweave.corpora.formats.archive import Archive
 from ragweave.corpora.formats.ooxml import A, P, R, attribute, core, relations
 
 _MAIN = "ppt/presentation.xml"

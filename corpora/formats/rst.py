@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.formats.decode import read_text
-from ragweave.corpora.formats.lines import Lines
-from ragweave.corpora.formats.meta import iso_date
+from ragweave.corpora.blocks import Block, Lines, Parsed
+from ragweave.corpora.decode import read_text
+from ragweave.corpora.meta import iso_date
 from ragweave.models.errors import SourceError
 
 _ROLE = re.compile(r":[\w:+.-]{1,60}:`([^`]*)`|`([^`]*)`:[\w:+.-]{1,60}:")

@@ -6,9 +6,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.formats.decode import read_text
-from ragweave.corpora.formats.lines import Lines
+from ragweave.corpora.blocks import Block, Lines, Parsed
+from ragweave.corpora.decode import read_text
 
 _UNDERLINE = re.compile(r"([=\-~^*#])\1{2,}\s*\Z")
 _NUMBERED = re.compile(

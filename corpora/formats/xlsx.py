@@ -7,10 +7,9 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.formats.archive import Archive
+from ragweave.corpora.archive import Archive
+from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.formats.csv import MAX_COLUMNS, has_header
-from ragweave.corpora.formats.lines import Lines
 from ragweave.corpora.formats.ooxml import core
 from ragweave.models.errors import SourceError
 

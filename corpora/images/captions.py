@@ -16,12 +16,12 @@ from typing import cast
 import numpy as np
 from sqlalchemy import select, update
 
-from ragweave.corpora.images.texts import has_parts, part, with_caption
-from ragweave.corpora.ingest.stages import terms_of
-from ragweave.corpora.language import NAMES
+from ragweave.corpora.meta import NAMES
+from ragweave.corpora.parts import has_parts, part, with_caption
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.catalog import LibraryRow, bump
 from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.prepared import terms_of
 from ragweave.corpora.store.rebuild import chunked
 from ragweave.corpora.store.rows import pack
 from ragweave.corpora.store.schema import items, write

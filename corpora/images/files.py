@@ -8,13 +8,13 @@ from datetime import datetime
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.formats.pdflayout import Line as PageLine
-from ragweave.corpora.formats.pdflayout import blocks
 from ragweave.corpora.images.items import Items, Place
 from ragweave.corpora.images.links import MOST_BYTES
 from ragweave.corpora.images.reader import PictureReader, Shot
-from ragweave.corpora.ingest.split import documents, paragraphs
-from ragweave.corpora.language import guess_language
+from ragweave.corpora.layout import Line as PageLine
+from ragweave.corpora.layout import blocks
+from ragweave.corpora.meta import guess_language
+from ragweave.corpora.split import documents, paragraphs
 from ragweave.corpora.types import Item, Locator, Span
 from ragweave.models.errors import SourceError
 from ragweave.models.ocr import Line

@@ -8,8 +8,8 @@ from collections.abc import Callable, Container, Mapping, MutableMapping, Sequen
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 
+from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Figure, Parsed
-from ragweave.corpora.formats.archive import Archive
 from ragweave.corpora.images.items import Items, Place, around_at, heading_at, told_of
 from ragweave.corpora.images.links import linked
 from ragweave.corpora.images.reader import PictureReader, Shot

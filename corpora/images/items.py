@@ -10,8 +10,8 @@ from pathlib import PurePath
 
 from ragweave.corpora.blocks import Block, Figure
 from ragweave.corpora.images.reader import Shot
-from ragweave.corpora.images.texts import compose, readable_name
-from ragweave.corpora.language import guess_language
+from ragweave.corpora.meta import guess_language
+from ragweave.corpora.parts import compose, readable_name
 from ragweave.corpora.types import Item, Locator, Span
 from ragweave.models.ocr import Line
 from ragweave.models.text import fold, sentences

@@ -101,7 +101,7 @@ class Perceived:
     """
 
     path: str
-    stage: Literal["look", "hear", "caption"]
+    stage: str
     done: float
     total: float
     left: float

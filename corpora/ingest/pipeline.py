@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ragweave.corpora.ingest.commit import Committer, Outcome
-from ragweave.corpora.ingest.events import Done, Event, Failed, Linked, Report, Stage, Staged, Unchanged
+from ragweave.corpora.ingest.events import Done, Event, Failed, Linked, Perceived, Report, Stage, Staged, Unchanged
 from ragweave.corpora.ingest.readers import Readers
-from ragweave.corpora.ingest.scan import File, Known, Stat, check_grown, check_unchanged, identify
-from ragweave.corpora.ingest.stages import dense_texts, source_id
 from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.store.commit import Committer, Outcome
+from ragweave.corpora.store.files import File, Known, Stat, check_grown, check_unchanged, identify
 from ragweave.corpora.store.in_flight import Budget
 from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.prepared import dense_texts, source_id
 from ragweave.corpora.store.vectors import Matrix
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
 from ragweave.corpora.video.job import Stopped
@@ -202,8 +202,14 @@ class Pipeline:
             return
         began = time.monotonic()
         self._tell(Staged(file.path, "read"))
+        pace = Pace(lambda *far: self._tell(Perceived(file.path, *far)))
         try:
-            prepared = self._intake.read(file, self._media.staging(file.source), before, Pace(file.path, self._tell))
+            prepared = self._intake.read(
+                file,
+                self._media.staging(file.source),
+                before,
+                pace,
+            )
             error, passing = "", False
         except Stopped:
             return

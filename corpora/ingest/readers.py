@@ -15,9 +15,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragweave.corpora.ingest.stages import VERSION, Prepared
 from ragweave.corpora.ingest.worker import LENGTH
 from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.store.prepared import VERSION, Prepared
 from ragweave.models.errors import LibraryError, SourceError
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")

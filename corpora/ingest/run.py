@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragweave.corpora.images import captions
-from ragweave.corpora.ingest import seeing
-from ragweave.corpora.ingest.commit import Committer
 from ragweave.corpora.ingest.events import (
     Captioned,
     Event,
@@ -27,16 +25,18 @@ from ragweave.corpora.ingest.events import (
     Waiting,
 )
 from ragweave.corpora.ingest.pipeline import Pipeline
-from ragweave.corpora.ingest.scan import incomplete, known_paths, vanished
-from ragweave.corpora.ingest.stages import params_hash
+from ragweave.corpora.ingest.scan import incomplete, vanished
 from ragweave.corpora.knowledge import stage as knowledge
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
-from ragweave.corpora.store import locks
+from ragweave.corpora.store import locks, seeing
 from ragweave.corpora.store.background import on_this_loop, stoppable
 from ragweave.corpora.store.catalog import check_name
 from ragweave.corpora.store.churn import churned
+from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.compact import compact
+from ragweave.corpora.store.files import known_paths
 from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.rebuild import recover
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
 from ragweave.corpora.video.captions import Captioner

@@ -5,101 +5,32 @@ They run in a reading process (`ragweave.corpora.ingest.worker`), which hands th
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ragweave.corpora.images.texts import above, columns, has_parts
-from ragweave.corpora.ingest.probe import PICTURE, TRANSCRIPT
-from ragweave.corpora.store.lexical import indexed
-from ragweave.corpora.store.rows import pack, unpack
+from ragweave.corpora.formats import parse
+from ragweave.corpora.formats.probe import PICTURE, TEXTS, opening, probe
+from ragweave.corpora.images.look import Look
+from ragweave.corpora.split import documents, paragraphs, stated
+from ragweave.corpora.store.prepared import Prepared, made_of
 from ragweave.corpora.types import Item
+from ragweave.corpora.video.cues import is_transcript, read_transcript
+from ragweave.corpora.video.items import items_of
 from ragweave.models.errors import SourceError
 
-VERSION = 7
-"""Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
+TRANSCRIPT = "transcript"
+"""Kind of a text with times: it becomes clips, not paragraphs."""
 
 
-def params_hash() -> str:
-    """Return the digest of everything beside its bytes that a source's items depend on.
+def kind_of(path: Path) -> str:
+    """Return the kind of a file: that of `probe`, or TRANSCRIPT for a text that is one.
 
-    The encoder is not part of it: it is the library's, and another one changes the vectors, never the items.
+    Raises:
+        SourceError: as `probe`.
     """
-    return hashlib.sha256(f"items {VERSION}".encode()).hexdigest()[:16]
-
-
-def source_id(sha256: str, params: str) -> str:
-    """Return the id of a source: its bytes and its parameters, never its name."""
-    return hashlib.sha256(f"{sha256}\0{params}".encode()).hexdigest()[:24]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A file, ready to be embedded and stored.
-
-    Attributes:
-        kind: format, as recognised from the content.
-        title: title of the document.
-        author: its author, or "".
-        language: ISO 639-1 code, or "".
-        date: ISO time of the document itself, or None.
-        warnings: what could not be read.
-        items: items of every corpus.
-        chunks: for each item, the [start, end) ranges of its text that are embedded.
-        terms: for each item, title, heading and text as the lexical index stores them.
-        reached: how far its pictures were read (`ragweave.corpora.images.reader`), or "".
-        links: files of the pictures that it links to, and how they looked.
-    """
-
-    kind: str
-    title: str
-    author: str
-    language: str
-    date: str | None
-    warnings: tuple[str, ...]
-    items: tuple[Item, ...]
-    chunks: tuple[tuple[tuple[int, int], ...], ...]
-    terms: tuple[tuple[str, str, str], ...]
-    reached: str = ""
-    links: tuple[tuple[str, str], ...] = ()
-
-    def to_json(self) -> bytes:
-        """Return the form that crosses from the reading process."""
-        row = {
-            "kind": self.kind,
-            "title": self.title,
-            "author": self.author,
-            "language": self.language,
-            "date": self.date,
-            "warnings": self.warnings,
-            "items": [pack(item) for item in self.items],
-            "chunks": self.chunks,
-            "terms": self.terms,
-            "reached": self.reached,
-            "links": self.links,
-        }
-        return json.dumps(row, separators=(",", ":")).encode()
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> Prepared:
-        """Read the form that `to_json` writes."""
-        return cls(
-            kind=row["kind"],
-            title=row["title"],
-            author=row["author"],
-            language=row["language"],
-            date=row["date"],
-            warnings=tuple(row["warnings"]),
-            items=tuple(unpack(item) for item in row["items"]),
-            chunks=tuple(tuple((c[0], c[1]) for c in chunks) for chunks in row["chunks"]),
-            terms=tuple((t[0], t[1], t[2]) for t in row["terms"]),
-            reached=row["reached"],
-            links=tuple((link[0], link[1]) for link in row["links"]),
-        )
+    kind = probe(path)
+    return TRANSCRIPT if kind in TEXTS and is_transcript(opening(path), path.suffix) else kind
 
 
 def prepare(
@@ -126,12 +57,7 @@ def prepare(
         SourceError: the file cannot be read, or holds neither text nor pictures.
         MissingExtra: it is a picture, and the extra `images` is not installed.
     """
-    from ragweave.corpora.formats import parse
-    from ragweave.corpora.images.look import Look
-    from ragweave.corpora.ingest.probe import probe
-    from ragweave.corpora.ingest.split import documents, paragraphs, stated
-
-    kind = probe(path)
+    kind = kind_of(path)
     if kind == TRANSCRIPT:
         try:
             return _transcript(path, source, max_words)
@@ -167,8 +93,6 @@ def prepare(
 
 
 def _transcript(path: Path, source: str, max_words: int) -> Prepared:
-    from ragweave.corpora.video.cues import read_transcript
-    from ragweave.corpora.video.items import items_of
 
     items: list[Item] = []
     recordings = read_transcript(path)
@@ -176,79 +100,3 @@ def _transcript(path: Path, source: str, max_words: int) -> Prepared:
         items += items_of(source, str(path), recording, sum(i.corpus == "clip" for i in items))
     title = recordings[0].title if len(recordings) == 1 else path.stem
     return made_of(TRANSCRIPT, title, items, max_words, language=recordings[0].language)
-
-
-def made_of(
-    kind: str,
-    title: str,
-    items: Sequence[Item],
-    max_words: int,
-    *,
-    author: str = "",
-    language: str = "",
-    date: str | None = None,
-    warnings: Sequence[str] = (),
-) -> Prepared:
-    """Return items ready to be embedded: cut into chunks, their terms taken."""
-    from ragweave.corpora.ingest.split import chunks
-
-    stored = tuple(_storable(item) for item in items)
-    return Prepared(
-        kind=kind,
-        title=_text(title) or stored[0].title,
-        author=_text(author),
-        language=language,
-        date=date,
-        warnings=tuple(_text(w) for w in warnings),
-        items=stored,
-        chunks=tuple(tuple(chunks(item, max_words)) for item in stored),
-        terms=terms_of(stored),
-    )
-
-
-def terms_of(items: Sequence[Item]) -> tuple[tuple[str, str, str], ...]:
-    """Return title, heading and text of each item as the lexical index stores them."""
-    # No term crosses a line, and a document's lines are mostly those of its paragraphs: each is cut once.
-    line = cache(indexed)
-
-    def lines(text: str) -> str:
-        return " ".join(t for t in map(line, text.split("\n")) if t)
-
-    def columns_of(item: Item) -> tuple[str, str, str]:
-        return columns(item) if has_parts(item) else (item.title, " ".join(item.heading), item.text)
-
-    rows = (columns_of(item) for item in items)
-    return tuple((lines(title), lines(heading), lines(text)) for title, heading, text in rows)
-
-
-def dense_texts(prepared: Prepared) -> list[str]:
-    """Return what is embedded, one text per chunk in order: each chunk is read with its title and heading."""
-    pairs = zip(prepared.items, prepared.chunks, strict=True)
-    return [text for item, ranges in pairs for text in chunk_texts(item, ranges)]
-
-
-def chunk_texts(item: Item, ranges: Sequence[tuple[int, int]]) -> list[str]:
-    """Return what is embedded of one item."""
-    over = above(item) if has_parts(item) else (item.title, *item.heading)
-    above_it = " - ".join(dict.fromkeys(p for p in over if p))
-    return [f"{above_it}\n{item.text[start:end]}" if above_it else item.text[start:end] for start, end in ranges]
-
-
-def chunk_ids(prepared: Prepared) -> list[str]:
-    """Return the id of each chunk, in the order of `dense_texts`."""
-    pairs = zip(prepared.items, prepared.chunks, strict=True)
-    return [chunk_id(item.id, n) for item, ranges in pairs for n in range(len(ranges))]
-
-
-def chunk_id(item: str, n: int) -> str:
-    """Return the id of the n-th chunk of an item."""
-    return f"{item}~{n}"
-
-
-def _text(text: str) -> str:
-    # Half of a surrogate pair is no text; a question mark keeps every offset in place.
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _storable(item: Item) -> Item:
-    return replace(item, title=_text(item.title), text=_text(item.text), heading=tuple(_text(h) for h in item.heading))

@@ -22,7 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ragweave.corpora.ingest.stages import VERSION, prepare
+from ragweave.corpora.ingest.stages import prepare
+from ragweave.corpora.store.prepared import VERSION
 from ragweave.models.errors import RagweaveError
 
 LENGTH = struct.Struct(">Q")

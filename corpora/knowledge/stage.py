@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ragweave.corpora.ingest.recordings import items_of
 from ragweave.corpora.knowledge import store
 from ragweave.corpora.knowledge.extractor import Extractor, current
 from ragweave.corpora.knowledge.facts import Entity, Facts, facts_of
@@ -18,6 +17,7 @@ from ragweave.corpora.knowledge.small import extract
 from ragweave.corpora.knowledge.vectors import CORPUS, refresh
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.recordings import items_of
 from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.spaces import entity_space
 from ragweave.corpora.store.stores import Stores

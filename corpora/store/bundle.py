@@ -19,11 +19,11 @@ from typing import Any
 
 from sqlalchemy import select
 
-from ragweave.corpora.ingest.commit import Committer
 from ragweave.corpora.knowledge import bundled
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.catalog import LibraryRow, check_name
+from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.rows import pack
 from ragweave.corpora.store.schema import paths, sources

@@ -7,15 +7,14 @@ import math
 import threading
 from collections.abc import Iterable, Sequence
 
-from ragweave.corpora.ingest import seeing
-from ragweave.corpora.ingest.commit import Committer
-from ragweave.corpora.ingest.recordings import Recording, items_of, recordings
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import lexical, locks
+from ragweave.corpora.store import lexical, locks, seeing
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.catalog import generation as generation_of
+from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.compact import compact
 from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.recordings import Recording, items_of, recordings
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import Stores, check_encoder, close_stores, stores
 from ragweave.corpora.store.vectors import Matrix

@@ -16,14 +16,12 @@ from functools import partial
 
 from sqlalchemy import select, update
 
-from ragweave.corpora.ingest import ledger
-from ragweave.corpora.ingest.commit import Committer
-from ragweave.corpora.ingest.split import chunks
-from ragweave.corpora.ingest.stages import chunk_id, chunk_texts
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import locks
+from ragweave.corpora.store import ledger, locks
 from ragweave.corpora.store.background import on_this_loop, stoppable
 from ragweave.corpora.store.catalog import LibraryRow, bump, check_name
+from ragweave.corpora.store.commit import Committer
+from ragweave.corpora.store.prepared import chunk_id, chunk_texts, chunks
 from ragweave.corpora.store.schema import libraries, write
 from ragweave.corpora.store.spaces import entity_space
 from ragweave.corpora.store.stores import Stores, stores

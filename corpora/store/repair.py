@@ -15,17 +15,16 @@ from functools import partial
 
 from sqlalchemy import Connection, select, update
 
-from ragweave.corpora.ingest import ledger
-from ragweave.corpora.ingest.commit import Committer
-from ragweave.corpora.ingest.seeing import SEEN, catch_up, pictures_of
-from ragweave.corpora.ingest.stages import terms_of
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import lexical, locks
+from ragweave.corpora.store import ledger, lexical, locks
 from ragweave.corpora.store.catalog import LibraryRow, bump, check_name
+from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.compact import compact
 from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.prepared import terms_of
 from ragweave.corpora.store.rebuild import missing, note_lost, put, recover
 from ragweave.corpora.store.schema import items, libraries, sources, write
+from ragweave.corpora.store.seeing import SEEN, catch_up, pictures_of
 from ragweave.corpora.store.spaces import entity_space
 from ragweave.corpora.store.stores import Stores, stores
 from ragweave.corpora.store.vectors import item_of, name_of, visual_space

@@ -20,7 +20,6 @@ from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
-from ragweave.corpora.ingest.stages import terms_of
 from ragweave.corpora.knowledge import bundled
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, locks
@@ -38,6 +37,7 @@ from ragweave.corpora.store.bundle import (
 from ragweave.corpora.store.bundle_rows import ItemRow, Manifest, SourceRow
 from ragweave.corpora.store.catalog import LibraryRow, check_name, now
 from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.prepared import terms_of
 from ragweave.corpora.store.rows import unpack
 from ragweave.corpora.store.schema import SCHEMA_VERSION, items, libraries, paths, sources, write
 from ragweave.corpora.store.stores import Stores, stores

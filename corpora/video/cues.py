@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.formats.decode import read_text
-from ragweave.corpora.language import guess_language
+from ragweave.corpora.decode import read_text
+from ragweave.corpora.meta import guess_language
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.models.errors import SourceError
 

@@ -9,10 +9,11 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from ragweave.corpora.formats.meta import iso_date
-from ragweave.corpora.ingest.scan import File, digest_of
-from ragweave.corpora.ingest.stages import Prepared, made_of
+from ragweave.corpora.meta import iso_date
 from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.sniff import HEAD, demuxer
+from ragweave.corpora.store.files import File, digest_of
+from ragweave.corpora.store.prepared import Prepared, made_of
 from ragweave.corpora.video import captions, overview
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.items import items_of
@@ -20,7 +21,6 @@ from ragweave.corpora.video.job import Job, Lanes, Senses, Tell, Work
 from ragweave.corpora.video.perceive import Perceiver
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording
-from ragweave.corpora.video.sniff import HEAD, demuxer
 from ragweave.corpora.video.streams import examine
 from ragweave.models.asr import Hearer
 from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError

@@ -5,26 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Literal, cast
-
-from ragweave.corpora.ingest.events import Event, Perceived
 
 _EVERY = 0.25
 """Seconds between two events of one stage."""
 
 
 class Pace:
-    """Turns what a stage has done into an event with the time left.
+    """Adds to what a stage has done the time left.
 
     What was kept from an earlier run passes in no time, so that the pace is that of the last minute or so.
 
     Args:
-        path: the recording.
-        tell: told the events, from several threads.
+        tell: told stage, done, total and the seconds left, from several threads.
     """
 
-    def __init__(self, path: str, tell: Callable[[Event], None]) -> None:
-        self._path = path
+    def __init__(self, tell: Callable[[str, float, float, float], None]) -> None:
         self._tell = tell
         self._began: dict[str, tuple[float, float]] = {}
         self._told: dict[str, float] = {}
@@ -41,5 +36,4 @@ class Pace:
             if now - since > 60:
                 self._began[stage] = (now, done)
         left = (now - since) / (done - first) * max(0.0, total - done) if done > first else 0.0
-        named = cast('Literal["look", "hear", "caption"]', stage)
-        self._tell(Perceived(self._path, named, done, max(done, total), left))
+        self._tell(stage, done, max(done, total), left)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from ragweave.corpora.language import guess_language
+from ragweave.corpora.meta import guess_language
 from ragweave.corpora.video.job import Stopped, Undecoded, Work
 from ragweave.corpora.video.listen import Listened, Listener
 from ragweave.corpora.video.look import Looker, Seen

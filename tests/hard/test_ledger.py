@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragweave.corpora.ingest import commit, ledger
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import commit, ledger
 from ragweave.corpora.store.library import close_all
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.store.vectors import Vectors, item_of

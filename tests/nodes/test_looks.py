@@ -13,8 +13,8 @@ from PIL import Image
 
 from ragweave.app.api import astate
 from ragweave.corpora.ingest.run import index, seeing
-from ragweave.corpora.ingest.seeing import UNRELATED, deviations
 from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.seeing import UNRELATED, deviations
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.nodes import pictures

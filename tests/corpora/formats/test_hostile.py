@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.corpora.formats import KINDS, archive, parse
-from ragweave.corpora.ingest.probe import probe
-from ragweave.corpora.ingest.split import documents, paragraphs
+from ragweave.corpora import archive
+from ragweave.corpora.formats import KINDS, parse
+from ragweave.corpora.formats.probe import probe
+from ragweave.corpora.split import documents, paragraphs
 from ragweave.models.errors import SourceError
 
 Write = Callable[[str, str | bytes], Path]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ragweave.corpora.formats import parse
 from ragweave.corpora.formats.items import MAX_META, states_items
-from ragweave.corpora.ingest.probe import probe
+from ragweave.corpora.formats.probe import probe
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.rows import pack, unpack

@@ -12,8 +12,8 @@ import pytest
 from pptx.util import Inches
 
 from ragweave.corpora.formats import parse, xlsx
-from ragweave.corpora.ingest.probe import probe
-from ragweave.corpora.ingest.split import paragraphs
+from ragweave.corpora.formats.probe import probe
+from ragweave.corpora.split import paragraphs
 from ragweave.models.errors import SourceError
 
 

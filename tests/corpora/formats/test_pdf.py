@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragweave.corpora.formats.pdf import parse
-from ragweave.corpora.ingest.split import paragraphs
+from ragweave.corpora.split import paragraphs
 from ragweave.models.errors import SourceError
 
 Make = Callable[..., Any]

@@ -11,8 +11,8 @@ import pytest
 
 from ragweave.corpora.formats import parse
 from ragweave.corpora.formats.csv import delimiter
-from ragweave.corpora.ingest.probe import probe
-from ragweave.corpora.ingest.split import paragraphs
+from ragweave.corpora.formats.probe import probe
+from ragweave.corpora.split import paragraphs
 from ragweave.models.errors import SourceError
 
 Write = Callable[[str, str | bytes], Path]

@@ -12,13 +12,14 @@ import pytest
 from ragweave.corpora.images import reader as reader_module
 from ragweave.corpora.images.links import state_of
 from ragweave.corpora.images.reader import PictureReader, further
-from ragweave.corpora.images.texts import part
 from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.scan import incomplete
-from ragweave.corpora.ingest.stages import Prepared, prepare
+from ragweave.corpora.ingest.stages import prepare
+from ragweave.corpora.parts import part
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.prepared import Prepared
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.errors import MissingExtra, SourceError

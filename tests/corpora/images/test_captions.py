@@ -10,14 +10,13 @@ import pytest
 from ragweave.app import api
 from ragweave.app.commands.picture import told_of
 from ragweave.corpora.images.captions import GIVE_UP
-from ragweave.corpora.images.count import pictures_in
-from ragweave.corpora.images.texts import part, with_caption
+from ragweave.corpora.ingest.estimate import estimate, pictures_in
 from ragweave.corpora.ingest.events import Report
+from ragweave.corpora.parts import part, with_caption
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item, Span
-from ragweave.corpora.video.estimate import estimate
 from ragweave.graphs.indexing import captioner
 from ragweave.models.settings import model_settings
 from ragweave.tests.support import Fault, ScriptedServer

@@ -10,8 +10,8 @@ import pytest
 from docx.shared import Inches
 from pptx.util import Inches as SlideInches
 
-from ragweave.corpora.images.texts import part
 from ragweave.corpora.ingest.stages import prepare
+from ragweave.corpora.parts import part
 from ragweave.corpora.types import Item
 from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ragweave.corpora.images.texts import part
 from ragweave.corpora.ingest.stages import prepare
+from ragweave.corpora.parts import part
 from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
 
 S = "a" * 24

@@ -39,7 +39,7 @@ async def test_what_an_interrupted_commit_left_is_cleared_by_the_next_run(notes,
     # The power goes after the vectors were written and before the catalog knows them.
     with monkeypatch.context() as broken:
         broken.setattr(
-            "ragweave.corpora.ingest.commit.Committer._put_source", lambda *a: (_ for _ in ()).throw(KeyError)
+            "ragweave.corpora.store.commit.Committer._put_source", lambda *a: (_ for _ in ()).throw(KeyError)
         )
         with pytest.raises(KeyError):
             await index([notes])
@@ -71,7 +71,7 @@ async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_go
 ):
     await index([notes])
     old = {s.id for s in await (await open_library()).sources()}
-    monkeypatch.setattr("ragweave.corpora.ingest.stages.VERSION", 10**6)
+    monkeypatch.setattr("ragweave.corpora.store.prepared.VERSION", 10**6)
     monkeypatch.setattr("ragweave.corpora.ingest.pipeline.COMMIT_CHUNKS", 1)
     seen = []
     task = asyncio.create_task(index([notes], on_event=lambda e: (seen.append(e), task.cancel())))
@@ -94,7 +94,7 @@ async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_go
             LibraryError("The vector store cannot be written (full)", "x"),
         ),
         (
-            "ragweave.corpora.ingest.ledger.mark",
+            "ragweave.corpora.store.ledger.mark",
             LibraryError("The catalog cannot be used (database or disk is full)", "x"),
         ),
         ("ragweave.corpora.store.lexical.insert", LibraryError("The catalog cannot be used (disk I/O error)", "x")),

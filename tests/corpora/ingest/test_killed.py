@@ -11,7 +11,7 @@ from ragweave.corpora.store.stores import stores
 WRITER = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from ragweave.corpora.ingest import commit
+from ragweave.corpora.store import commit
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.stages import prepare

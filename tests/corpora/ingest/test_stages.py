@@ -2,9 +2,10 @@ import json
 
 import pytest
 
-from ragweave.corpora.ingest import stages
-from ragweave.corpora.ingest.stages import Prepared, chunk_ids, dense_texts, params_hash, prepare, source_id
+from ragweave.corpora.ingest.stages import prepare
+from ragweave.corpora.store import prepared as stages
 from ragweave.corpora.store.lexical import indexed
+from ragweave.corpora.store.prepared import Prepared, chunk_ids, dense_texts, params_hash, source_id
 from ragweave.models.errors import SourceError
 
 TEXT = """# The harbour

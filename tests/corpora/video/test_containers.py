@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.video.sniff import HEAD, demuxer
+from ragweave.corpora.sniff import HEAD, demuxer
 from ragweave.corpora.video.streams import described
 
 MP3 = b"\xff\xfb\x90\x00" + b"\0" * 413 + b"\xff\xfb\x90\x00"

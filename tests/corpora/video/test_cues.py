@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.ingest.probe import probe
+from ragweave.corpora.ingest.stages import kind_of
 from ragweave.corpora.video.cues import is_transcript, read_transcript, timed_cues
 from ragweave.models.errors import SourceError
 
@@ -91,7 +91,7 @@ def test_rows_without_times_are_spread_between_stated_ones_by_their_words(tmp_pa
     path = tmp_path / "show.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     one, two = read_transcript(path)
-    assert probe(path) == "transcript"
+    assert kind_of(path) == "transcript"
     assert [(c.start, c.end, c.speaker) for c in one.cues] == [(0, 6, "Ada"), (6, 8, "Bob"), (8, 12, "Ada")]
     assert (one.title, one.estimated, two.title, two.cues[0].start) == ("one", True, "two", 3)
 

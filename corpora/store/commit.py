@@ -9,12 +9,11 @@ import numpy as np
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.dialects.sqlite import insert
 
-from ragweave.corpora.ingest import ledger
-from ragweave.corpora.ingest.scan import File
-from ragweave.corpora.ingest.stages import Prepared, chunk_ids
-from ragweave.corpora.store import lexical
+from ragweave.corpora.store import ledger, lexical
 from ragweave.corpora.store.catalog import Catalog, LibraryRow, bump, now
+from ragweave.corpora.store.files import File
 from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.prepared import Prepared, chunk_ids
 from ragweave.corpora.store.rows import pack
 from ragweave.corpora.store.schema import items, paths, sources, write
 from ragweave.corpora.store.vectors import Matrix, Vectors

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragweave.corpora.ingest import seeing
-from ragweave.corpora.ingest.commit import Committer, Outcome
-from ragweave.corpora.ingest.scan import File, Stat
-from ragweave.corpora.ingest.stages import Prepared, dense_texts, terms_of
+from ragweave.corpora.store import seeing
+from ragweave.corpora.store.commit import Committer, Outcome
+from ragweave.corpora.store.files import File, Stat
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.prepared import Prepared, dense_texts, terms_of
 from ragweave.corpora.store.rebuild import reembed, renew
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item

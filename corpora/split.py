@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.images.texts import chunk_ranges, has_parts
-from ragweave.corpora.ingest.pieces import Piece, cut, fill, place, size
-from ragweave.corpora.ingest.sections import Section, sections
+from ragweave.corpora.pieces import Piece, cut, place, size
 from ragweave.corpora.types import Corpus, Item, Locator, Span
 
 PARAGRAPH_WORDS = 200
@@ -85,20 +83,6 @@ def stated(source_id: str, parsed: Parsed) -> list[Item]:
             )
         )
     return out
-
-
-def chunks(item: Item, max_words: int) -> list[tuple[int, int]]:
-    """Return the [start, end) character ranges of an item to embed one by one.
-
-    The ranges are in order, hold every character but white space between them, and end at sentence ends where a
-    sentence fits.
-
-    Args:
-        item: a long item; a short one gives one range.
-        max_words: the encoder's limit.
-    """
-    whole = fill(item.text, max_words)
-    return chunk_ranges(item, whole) if has_parts(item) else whole
 
 
 @lru_cache(maxsize=1)
@@ -213,3 +197,62 @@ def _locator(file: str, heading: tuple[str, ...], spans: tuple[Span, ...]) -> Lo
         left, bottom, right, top = zip(*boxes, strict=True)
         paged["bbox"] = [min(left), min(bottom), max(right), max(top)]
     return paged
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The blocks that stand directly under one heading.
+
+    Attributes:
+        heading: heading path, outermost first; empty before the first heading.
+        opened: heading blocks that begin here, outermost first (those without text of their own come along).
+        blocks: blocks that are not headings, never empty.
+    """
+
+    heading: tuple[str, ...]
+    opened: tuple[Block, ...]
+    blocks: tuple[Block, ...]
+
+
+def sections(blocks: Iterable[Block]) -> list[Section]:
+    """Group blocks by heading.
+
+    A heading with nothing under it would be lost with its words: it counts as text of the section it stands in.
+    """
+    out: list[Section] = []
+    path: list[Block] = []
+    opened: list[Block] = []
+    body: list[Block] = []
+
+    def close() -> None:
+        if body:
+            out.append(Section(tuple(b.text for b in path), tuple(opened), tuple(body)))
+            opened.clear()
+            body.clear()
+
+    for block in _bare_as_text([b for b in blocks if b.text.strip()]):
+        if block.kind != "heading":
+            body.append(block)
+            continue
+        close()
+        while path and path[-1].level >= block.level:
+            path.pop()
+        path.append(block)
+        opened.append(block)
+    close()
+    return out
+
+
+def _bare_as_text(blocks: list[Block]) -> list[Block]:
+    """Turn headings that nothing stands under into text.
+
+    Done from the end, so that a heading over nothing but such text counts as filled if that text came from below it.
+    """
+    kept: list[Block] = []
+    after = 0  # level of the next block if it is a heading, 7 for all others, 0 at the end of the file
+    for block in reversed(blocks):
+        is_heading = block.kind == "heading"
+        bare = is_heading and after <= block.level
+        after = block.level if is_heading else 7
+        kept.append(replace(block, kind="text", level=0, spans=block.places()) if bare else block)
+    return kept[::-1]

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import math
+import mmap
+import re
 import threading
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ragweave.corpora.formats.probe import PICTURE, probe
 from ragweave.corpora.images.captions import wanted
-from ragweave.corpora.images.count import pictures_in
-from ragweave.corpora.ingest.scan import Known, Stat, incomplete, known_paths
-from ragweave.corpora.ingest.stages import params_hash
+from ragweave.corpora.images.inside import PACKAGES
+from ragweave.corpora.ingest.scan import incomplete
 from ragweave.corpora.ingest.walk import walk
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.store.catalog import check_name
+from ragweave.corpora.store.files import Known, Stat, known_paths
+from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.video.captions import Captioner
 from ragweave.corpora.video.intake import Intake, companion, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.streams import Container, examine
 from ragweave.models.chat_images import IMAGE_TOKENS
-from ragweave.models.errors import LibraryNotFound, RagweaveError
+from ragweave.models.errors import LibraryNotFound, RagweaveError, SourceError
 from ragweave.models.settings import model_settings
 
+_LINK = re.compile(rb"!\[|<img\b|<image\b", re.I)
+_PDF = re.compile(rb"/Subtype\s*/Image\b")
+_MEMBER = re.compile(r"(?:media|slides|images?)/[^/]+\.(?:png|jpe?g|webp|gif|tiff?|bmp|xml)", re.I)
+_OTHERS = re.compile(r"/(?:media|images?)/[^/]+\.xml|_rels/")
 LOOKING = 0.09
 """Seconds per second of film on two quiet cores: decoding 0.03, reading five frames of a clip 0.06."""
 HEARING = {"pocketsphinx": 0.14, "whisper": 0.5, "moonshine": 0.3, "endpoint": 0.03}
@@ -177,3 +186,24 @@ def _add_up(found: Estimate, settings: CorporaSettings) -> None:
         rate = model_settings().rate_table().get(found.model.partition(" at ")[0])
         if rate is not None:
             found.cost = (given * rate[0] + said * rate[1]) / 1e6
+
+
+def pictures_in(path: Path) -> int:
+    """Return the most pictures that reading a file would give, icons and masks among them; 0 where it cannot be read.
+
+    Of a TIFF it is one, however many pages it has.
+    """
+    try:
+        kind = probe(path)
+        if kind == PICTURE:
+            return 1
+        if kind in PACKAGES:
+            with zipfile.ZipFile(path) as package:
+                return sum(bool(_MEMBER.search(n)) and not _OTHERS.search(n) for n in package.namelist())
+        found = _PDF if kind == "pdf" else _LINK if kind in ("markdown", "html", "rst") else None
+        if found is None:
+            return 0
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return sum(1 for _ in found.finditer(data))
+    except (SourceError, OSError, ValueError, zipfile.BadZipFile):
+        return 0

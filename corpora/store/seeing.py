@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ragweave.corpora.ingest.stages import chunk_id
 from ragweave.corpora.store.catalog import LibraryRow, bump
 from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.prepared import chunk_id
 from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.store.vectors import Matrix, visual_space

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.corpora.ingest.probe import PICTURE, probe
+from ragweave.corpora.formats.probe import PICTURE, probe
 from ragweave.models.errors import SourceError
 
 Write = Callable[[str, str | bytes], Path]

@@ -2,7 +2,8 @@ import os
 
 import pytest
 
-from ragweave.corpora.ingest.scan import Known, Stat, check_unchanged, identify, vanished
+from ragweave.corpora.ingest.scan import vanished
+from ragweave.corpora.store.files import Known, Stat, check_unchanged, identify
 from ragweave.models.errors import SourceError
 
 SETTLED = Stat(size=5, mtime_ns=10**9, ctime_ns=2 * 10**9, inode=7, checked_at=100.0)

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any, Protocol
 
-from ragweave.corpora.blocks import Block
-from ragweave.corpora.formats.lines import joint
+from ragweave.corpora.blocks import Block, Figure, joint
 from ragweave.corpora.types import Span
 
 LARGER = 1.15
@@ -50,6 +50,16 @@ class Line:
     size: float
     bold: bool
     hyphen: bool
+
+
+class PageLook(Protocol):
+    """Looks at the pictures of the pages of a document."""
+
+    def page(self, page: Any, number: int, lines: list[Line], /) -> list[Line]:
+        """Look at a page, and return its lines: those given, or those that were read where it is a picture."""
+
+    def figures(self, blocks: Sequence[Block], /) -> tuple[Figure, ...]:
+        """Return the pictures of all pages, in order."""
 
 
 def blocks(lines: Sequence[Line]) -> list[Block]:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.formats import parse
-from ragweave.corpora.ingest.pieces import size
-from ragweave.corpora.ingest.split import DOCUMENT_WORDS, PARAGRAPH_WORDS, chunks, documents, paragraphs
+from ragweave.corpora.pieces import size
+from ragweave.corpora.split import DOCUMENT_WORDS, PARAGRAPH_WORDS, documents, paragraphs
+from ragweave.corpora.store.prepared import chunks
 from ragweave.corpora.types import Item, Span
 
 SENTENCE = "The tide rises at the old pier and falls again before noon. "

@@ -7,11 +7,10 @@ import stat
 import zipfile
 from pathlib import Path
 
+from ragweave.corpora.decode import encoding_of
 from ragweave.corpora.formats import KINDS
-from ragweave.corpora.formats.decode import encoding_of
 from ragweave.corpora.formats.items import states_items
-from ragweave.corpora.video.cues import is_transcript
-from ragweave.corpora.video.sniff import STILL
+from ragweave.corpora.sniff import STILL
 from ragweave.models.errors import SourceError
 
 HEAD_BYTES = 64 * 1024
@@ -20,8 +19,6 @@ MAX_TEXT_BYTES = 64 * 1024 * 1024
 """Largest file of a plain-text kind."""
 MAX_BYTES = 512 * 1024 * 1024
 """Largest file of any other kind."""
-TRANSCRIPT = "transcript"
-"""Kind of a text with times: it becomes clips, not paragraphs."""
 PICTURE = "image"
 """Kind of a picture file."""
 
@@ -39,6 +36,8 @@ _EXTENSIONS = {
         .groovy .zig .nim .v .vhd .tex .bib .sty .asm .s .f .f90 .f95 .for .pas .lisp .el .scm .vim .diff .patch""",
 }
 _TEXT_KINDS = {extension: kind for kind, listed in _EXTENSIONS.items() for extension in listed.split()}
+TEXTS = frozenset((*_EXTENSIONS, "text"))
+"""Kinds that are plain text and are cut into paragraphs."""
 _MAGIC = (
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
@@ -86,15 +85,21 @@ def probe(path: Path) -> str:
             raise SourceError(f"{path.name} is empty", "leave it out, or add text to it")
         raise SourceError(f"{path.name} holds only zeros or white space at its start", "leave it out, or restore it")
     kind = _binary_kind(path, data) or _text_kind(path, data)
-    limit = MAX_TEXT_BYTES if kind in _EXTENSIONS or kind in ("text", "items", TRANSCRIPT) else MAX_BYTES
+    limit = MAX_TEXT_BYTES if kind in TEXTS or kind == "items" else MAX_BYTES
     if length > limit:
         raise SourceError(
             f"{path.name} is {length / 1024**2:.0f} MB; files of this kind are read up to {limit / 1024**2:.0f} MB",
             "split it into smaller files",
         )
-    if kind not in KINDS and kind not in (TRANSCRIPT, PICTURE):
+    if kind not in KINDS and kind != PICTURE:
         raise SourceError(f"{path.name} is of a kind that is not read ({kind})", "convert it to text, HTML or PDF")
     return kind
+
+
+def opening(path: Path) -> str:
+    """Return the first characters of a text."""
+    data, _ = _head(path)
+    return data.decode(encoding_of(data) or "utf-8", errors="replace").lstrip("\ufeff")
 
 
 def _head(path: Path) -> tuple[bytes, int]:
@@ -172,11 +177,8 @@ def _text_kind(path: Path, data: bytes) -> str:
     text = data.decode(encoding, errors="replace").lstrip("\ufeff")
     if text.startswith("#EXTM3U"):
         raise SourceError(f"{path.name} is a playlist, which only names recordings", "give the recordings themselves")
-    # Before transcripts: a clip of a list has a start and words as well.
     if path.suffix.lower() in (".jsonl", ".ndjson") and states_items(text.lstrip().split("\n", 1)[0]):
         return "items"
-    if is_transcript(text, path.suffix):
-        return TRANSCRIPT
     named = _TEXT_KINDS.get(path.suffix.lower(), "text")
     if named in ("text", "markdown", "html") and _HTML.match(text):
         return "html"

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.images.texts import PARTS, above, chunk_ranges, columns, compose, part, readable_name
-from ragweave.corpora.ingest.split import chunks
+from ragweave.corpora.parts import PARTS, above, chunk_ranges, columns, compose, part, readable_name
+from ragweave.corpora.store.prepared import chunks
 from ragweave.corpora.types import Item
 
 texts = st.dictionaries(st.sampled_from(PARTS), st.text(max_size=60))

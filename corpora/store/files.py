@@ -1,0 +1,177 @@
+"""Files as the catalog knows them: how they looked from outside, and the digest of their bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from ragweave.corpora.store.catalog import Catalog
+from ragweave.corpora.store.prepared import source_id
+from ragweave.corpora.store.schema import paths, sources
+from ragweave.models.errors import SourceError
+
+_SETTLED = 2.0
+"""Seconds. A file that changed less than this before it was read may have changed again within one clock tick."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What a file looked like from outside when its bytes were read."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    checked_at: float
+
+    @classmethod
+    def of(cls, path: str) -> Stat:
+        """Look at a file; `checked_at` is the time before the look."""
+        at = time.time()
+        found = os.stat(path)
+        return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, at)
+
+    def same(self, other: Stat) -> bool:
+        """Whether both looks saw the same file in the same state."""
+        return (self.size, self.mtime_ns, self.ctime_ns, self.inode) == (
+            other.size,
+            other.mtime_ns,
+            other.ctime_ns,
+            other.inode,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file with the identity of its bytes.
+
+    Attributes:
+        path: where it lies.
+        source: id of the source that it is.
+        sha256: digest of its bytes.
+        stat: how it looked from outside when they were read.
+        params: parameters it is read with, where it is a recording; "" for all others, which have those of the run.
+    """
+
+    path: str
+    source: str
+    sha256: str
+    stat: Stat
+    params: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A path as the catalog has it."""
+
+    source: str
+    status: str
+    params_hash: str
+    stat: Stat
+    kind: str = ""
+    sha256: str = ""
+
+    def unchanged(self, stat: Stat, params: str) -> bool:
+        """Whether the file need not even be hashed.
+
+        Size, both times and inode must be equal, and the last change must lie well before the bytes were last read:
+        a later change then cannot have left all four as they were, because no program can set the change time.
+        """
+        settled = max(self.stat.mtime_ns, self.stat.ctime_ns) / 1e9 + _SETTLED < self.stat.checked_at
+        return self.status != "failed" and self.params_hash == params and settled and self.stat.same(stat)
+
+
+def known_paths(catalog: Catalog, library: str) -> dict[str, Known]:
+    """Return every path of a library."""
+    query = (
+        select(paths, sources.c.status, sources.c.params_hash, sources.c.kind, sources.c.sha256)
+        .join(sources, (sources.c.library == paths.c.library) & (sources.c.id == paths.c.source))
+        .where(paths.c.library == library)
+    )
+    with catalog.engine.begin() as connection:
+        return {
+            row.path: Known(
+                row.source,
+                row.status,
+                row.params_hash,
+                Stat(row.size, row.mtime_ns, row.ctime_ns, row.inode, row.checked_at),
+                row.kind,
+                row.sha256,
+            )
+            for row in connection.execute(query)
+        }
+
+
+def identify(path: str, params: str, max_mb: int, *, grows: bool = False) -> File:
+    """Hash a file.
+
+    Args:
+        path: the file.
+        params: parameters it is read with.
+        max_mb: largest file that is taken.
+        grows: it may be growing; what it held at first is what counts.
+
+    Raises:
+        SourceError: it cannot be read, is too large, or changed meanwhile.
+    """
+    try:
+        before = Stat.of(path)
+        if before.size > max_mb * 2**20:
+            remedy = "leave it out" if grows else "raise RAGWEAVE_MAX_FILE_MB, or leave it out"
+            raise SourceError(f"It is larger than {max_mb} MiB", remedy)
+        digest = digest_of(path, before.size) if grows else _digest(path)
+        if not grows:
+            check_unchanged(path, before)
+    except OSError as error:
+        raise SourceError(f"It cannot be read ({error.strerror})", "check the file and its permissions") from error
+    return File(path, source_id(digest, params), digest, before, params if grows else "")
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_of(path: str, size: int) -> str:
+    """Return the digest of the first bytes of a file."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while size and (block := file.read(min(size, 1 << 20))):
+            digest.update(block)
+            size -= len(block)
+    return digest.hexdigest()
+
+
+def check_grown(file: File) -> None:
+    """Raise where a file no longer begins with the bytes that it had; more may have come since.
+
+    Raises:
+        SourceError: it changed or vanished.
+    """
+    try:
+        now = Stat.of(file.path)
+        same = now.same(file.stat) or (
+            now.size > file.stat.size and digest_of(file.path, file.stat.size) == file.sha256
+        )
+    except OSError:
+        same = False
+    if not same:
+        raise SourceError("It changed while it was read", "index again when it is at rest")
+
+
+def check_unchanged(path: str, stat: Stat) -> None:
+    """Raise where a file is no longer what `stat` saw.
+
+    Raises:
+        SourceError: it changed or vanished.
+    """
+    try:
+        same = Stat.of(path).same(stat)
+    except OSError:
+        same = False
+    if not same:
+        raise SourceError("It changed while it was read", "index again when it is at rest")
