@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-ROOMS  := app serve evals graphs nodes prompts corpora models
+ROOMS  := app serve evals graphs nodes minds prompts corpora models
 
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin

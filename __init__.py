@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "Answer": "ragweave.nodes.answer",
-    "Context": "ragweave.nodes.context",
+    "Context": "ragweave.minds.context",
     "RagweaveError": "ragweave.models.errors",
     "ask": "ragweave.app.api",
     "aask": "ragweave.app.api",

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     from ragweave.corpora.ingest.run import Report
+    from ragweave.minds.context import Context
+    from ragweave.minds.evidence import Evidence
     from ragweave.nodes.answer import Answer
-    from ragweave.nodes.context import Context
-    from ragweave.nodes.state import Evidence, State
+    from ragweave.nodes.state import State
 
 __all__ = [
     "GRAPHS", "aask", "aindex", "asearch", "ask", "astate", "astream", "build_agent", "index", "run_sync", "search",

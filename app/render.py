@@ -15,14 +15,13 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from ragweave.graphs.steps import step_words
-from ragweave.models.text import UNSPACED, clip
-from ragweave.nodes.windows import clock
+from ragweave.graphs.steps import step_of
+from ragweave.models.text import UNSPACED, clip, clock
 
 if TYPE_CHECKING:
     from ragweave.corpora.types import Locator
-    from ragweave.nodes.answer import Answer, Citation
-    from ragweave.nodes.state import Evidence
+    from ragweave.minds.evidence import Citation, Evidence
+    from ragweave.nodes.answer import Answer
 
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -204,7 +203,7 @@ def print_evidence(console: Console, evidence: Sequence[Evidence]) -> None:
 def print_step(console: Console, event: Mapping[str, Any], n: int) -> None:
     """Tell one step of a run in plain words."""
     node = str(event["node"])
-    told = Text(step_words(node))
+    told = Text(step_of(node).words)
     facts = [str(event["by"])] if event.get("by") else []
     if event.get("seconds") is not None:
         facts.append(duration(float(event["seconds"])))

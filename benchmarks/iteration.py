@@ -56,8 +56,8 @@ async def build(folder: Path) -> None:
 
 async def wall(graph: Any, hops: int, latency: float) -> tuple[float, float, int]:
     """Return the seconds of one run, its processor seconds, and its rounds."""
+    from ragweave.minds.context import Context
     from ragweave.models.chat import override
-    from ragweave.nodes.context import Context
     from ragweave.tests.support import ScriptedChat
 
     context = Context(mind="llm", expand_when="always", max_hops=hops, max_model_calls=100)

@@ -66,7 +66,7 @@ async def timed(context: Any, model: Any) -> float:
 
 async def with_model(latency: float) -> dict[str, float]:
     """Measure the llm mind: one asker, then twenty at once."""
-    from ragweave.nodes.context import Context
+    from ragweave.minds.context import Context
     from ragweave.tests.support import ScriptedChat
 
     context = Context(mind="llm", expand_when="always")
@@ -90,7 +90,7 @@ async def with_model(latency: float) -> dict[str, float]:
 async def without_model() -> dict[str, float]:
     """Measure the small mind, and what the graph itself adds to its nodes."""
     from ragweave.graphs.agent import graph
-    from ragweave.nodes.context import Context
+    from ragweave.minds.context import Context
 
     sent: Any = {"messages": [("human", QUESTION)]}
     context = Context(mind="small")

@@ -78,10 +78,10 @@ async def measure(count: int) -> dict[str, Any]:
     """Index `count` passages and ask; return the figures."""
     from ragweave.corpora.ingest.run import index
     from ragweave.corpora.store.library import open_library
+    from ragweave.minds.context import Context
+    from ragweave.minds.evidence import RankedList
     from ragweave.models.embed import encoder
-    from ragweave.nodes.context import Context
     from ragweave.nodes.fuse import fused, score_items
-    from ragweave.nodes.state import RankedList
 
     shared = runpy.run_path(str(HERE / "index.py"))
     data, pool = shared["DATA"], shared["sentences"](shared["SETS"][1:])

@@ -66,7 +66,7 @@ async def asked(data: Path, folder: Path, places: dict[str, tuple[str, float, fl
     from ragweave.corpora.store.library import open_library
     from ragweave.evals.data import read_jsonl
     from ragweave.graphs.search import graph
-    from ragweave.nodes.context import Context
+    from ragweave.minds.context import Context
 
     report = await index([folder], name)
     library = await open_library(name)

@@ -59,8 +59,8 @@ async def build(folder: Path) -> None:
 async def timed(text: Any, vision: Any) -> float:
     """Return the seconds of one answered question."""
     from ragweave.graphs.video_rag import graph
+    from ragweave.minds.context import Context
     from ragweave.models.chat import override
-    from ragweave.nodes.context import Context
 
     sent: Any = {"messages": [("human", QUESTION)]}
     started = time.perf_counter()

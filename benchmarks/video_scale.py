@@ -58,7 +58,7 @@ async def ask(transcript: Path) -> dict[str, float]:
     from ragweave.corpora.store.library import open_library
     from ragweave.evals.video import moments
     from ragweave.graphs.video_rag import graph
-    from ragweave.nodes.context import Context
+    from ragweave.minds.context import Context
 
     counts = await (await open_library()).counts()
     context = Context(mind="small")

@@ -30,8 +30,8 @@ def page() -> str:
     from ragweave.corpora.settings import CorporaSettings
     from ragweave.corpora.web.settings import WebSettings
     from ragweave.graphs.settings import RunSettings
+    from ragweave.minds.context import Context
     from ragweave.models.settings import ModelSettings
-    from ragweave.nodes.context import Context
     from ragweave.serve.settings import ServeSettings
 
     parts = [_INTRO]

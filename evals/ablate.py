@@ -14,8 +14,8 @@ from ragweave.evals.data import read_jsonl
 from ragweave.evals.off import Off, without
 from ragweave.evals.runner import Runner
 from ragweave.graphs.base import through
+from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, MissingExtra
-from ragweave.nodes.context import Context
 
 FULL = "everything"
 

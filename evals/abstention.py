@@ -21,7 +21,7 @@ from ragweave.evals.answers import Outcome, Question
 from ragweave.evals.corpus import Prepared, use_home
 from ragweave.evals.report import Value, table
 from ragweave.evals.text_figures import question_sets
-from ragweave.nodes.context import Context
+from ragweave.minds.context import Context
 
 THRESHOLDS = (-1.0, -0.7, -0.5, -0.3, -0.2, -0.1, 0.0, 0.2, 0.4, 0.6)
 

@@ -14,9 +14,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ragweave.evals.metrics import citation_precision, citation_recall, letter_score, rouge_l, says, token_f1
 from ragweave.evals.question_files import rows_of
 from ragweave.evals.runner import Row, Runner
+from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
-from ragweave.nodes.context import Context
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from ragweave.evals.answers import Outcome, Question, figures, question_of
 from ragweave.evals.corpus import Prepared, prepare
 from ragweave.evals.data import read_jsonl
 from ragweave.graphs.base import new_graph
+from ragweave.minds.context import Context
 from ragweave.nodes.check import check
-from ragweave.nodes.context import Context
 from ragweave.nodes.frame import frame
 from ragweave.nodes.fuse import fuse, fused, score_items
 from ragweave.nodes.generate import generate

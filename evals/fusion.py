@@ -34,12 +34,12 @@ from ragweave.evals.evaluator_data import hotpot, idf_of
 from ragweave.evals.metrics import all_gold_at, auc, ndcg_at, recall_at
 from ragweave.evals.report import table
 from ragweave.evals.train_evaluator import examples, fit
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import RankedList
 from ragweave.models import relevance
 from ragweave.models.relevance import Head
-from ragweave.nodes.context import Context
 from ragweave.nodes.expand import STRONG, clauses, clean, first_look, keyword_form
 from ragweave.nodes.fuse import fused, score_items
-from ragweave.nodes.state import RankedList
 
 logger = logging.getLogger(__name__)
 

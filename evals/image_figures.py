@@ -30,8 +30,8 @@ from ragweave.evals.images import (
     without,
     word_recall,
 )
+from ragweave.minds.context import Context
 from ragweave.models.errors import ModelError
-from ragweave.nodes.context import Context
 
 Figures = dict[str, float]
 Tell = Callable[[str, Figures], None]

@@ -28,9 +28,9 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import mrr, recall_at
+from ragweave.minds.context import Context
 from ragweave.models.embed import encoder
 from ragweave.models.errors import InputError
-from ragweave.nodes.context import Context
 from ragweave.nodes.fuse import fused, score_items
 from ragweave.nodes.retrieve import ranked_lists
 

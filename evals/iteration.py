@@ -18,9 +18,9 @@ import numpy as np
 from ragweave.evals.corpus import Prepared, prepare, use_home
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import all_gold_at, exact_match, recall_at, says, token_f1
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Evidence, Hop
 from ragweave.models.text import fold
-from ragweave.nodes.context import Context
-from ragweave.nodes.state import Evidence, Hop
 
 HOPS = 4
 """Hops that are measured."""

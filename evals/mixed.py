@@ -21,8 +21,8 @@ from ragweave.evals.metrics import recall_at
 from ragweave.evals.mixed_data import Asked
 from ragweave.evals.runner import Row, Runner
 from ragweave.graphs.search import graph as search
+from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
-from ragweave.nodes.context import Context
 
 DEPTH = 5
 """Items that count: recall@5."""

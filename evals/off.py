@@ -9,11 +9,12 @@ from typing import Literal, get_args
 from langgraph.runtime import Runtime
 
 from ragweave.graphs.base import Wrap
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Grade, Hop
+from ragweave.minds.passages import as_strip
 from ragweave.models.errors import InputError
-from ragweave.nodes.context import Context
-from ragweave.nodes.passages import as_strip
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Grade, Hop, State, Update
+from ragweave.nodes.state import State, Update
 
 Node = Callable[..., Awaitable[Update]]
 Off = Literal["route", "expand", "fuse", "grade", "refine", "reason"]

@@ -87,22 +87,18 @@ def _checkpoint(path: str) -> Scorer:
 
 
 def _llm() -> Scorer:
+    from ragweave.minds.context import Context
+    from ragweave.minds.desk import Desk, Turn
+    from ragweave.minds.llm.grade import passages as verdicts
     from ragweave.models.chat import chat
     from ragweave.models.meter import Meter
-    from ragweave.nodes.context import Context
-    from ragweave.nodes.evaluators import by_model
-    from ragweave.nodes.run import Run, Turn
 
-    model = chat("judge")
-    if model is None:
+    if chat("judge") is None:
         raise InputError("no chat model is configured", "set RAGWEAVE_CHAT (see docs/writer.md)")
-    run = Run("grade", Context(), Turn(Meter()), 1, lambda event: None)
+    desk = Desk("grade", Context(), Turn(Meter()), 1)
 
     async def score(question: str, passages: Sequence[Passage]) -> Scores:
-        async def undecided() -> list[float]:
-            return [0.0] * len(passages)
-
-        found = np.array(await by_model(model, run, question, passages, undecided) or await undecided())
+        found = np.array(await verdicts(desk, question, passages) or [0.0] * len(passages))
         return Scores(found, found)
 
     return score

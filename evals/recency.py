@@ -21,9 +21,9 @@ from ragweave.evals.corpus import use_home
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import says
 from ragweave.evals.report import Value, table
+from ragweave.minds.context import Context
+from ragweave.minds.recency import wants_recency
 from ragweave.nodes.answer import Answer
-from ragweave.nodes.context import Context
-from ragweave.nodes.recency import wants_recency
 
 LIBRARY = "news"
 

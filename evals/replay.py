@@ -22,9 +22,10 @@ from langgraph.types import Overwrite
 from pydantic import BaseModel, ValidationError
 
 from ragweave.graphs.base import Wrap
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Citation, Sentence
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer, Citation, NodeUsage, Sentence
-from ragweave.nodes.context import Context
+from ragweave.nodes.answer import Answer, NodeUsage
 from ragweave.nodes.state import Update
 
 FORMAT = 1

@@ -16,10 +16,10 @@ from ragweave.evals.corpus import Prepared
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import all_gold_at, mrr, ndcg_at, recall_at
 from ragweave.evals.runner import Row, Runner
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.models.errors import InputError
-from ragweave.nodes.context import Context
 from ragweave.nodes.fuse import fused, score_items
-from ragweave.nodes.state import Evidence, RankedList
 
 Method = Literal["dense", "lexical", "rrf", "hybrid", "fusion", "rerank", "agent"]
 METHODS: tuple[Method, ...] = get_args(Method)

@@ -274,10 +274,10 @@ def chat_classifier(labels: Sequence[str]) -> Classify:
     Raises:
         InputError: no chat model is set.
     """
+    from ragweave.minds.llm.route import messages
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError
     from ragweave.models.meter import Meter
-    from ragweave.nodes.route import messages
 
     model = chat("judge")
     if model is None:

@@ -14,7 +14,7 @@ from ragweave.evals.answers import Question, ask_all, figures, question_of
 from ragweave.evals.corpus import Prepared, prepare, use_home
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.retrieval import Query, compare, table
-from ragweave.nodes.context import Context
+from ragweave.minds.context import Context
 
 ABSENT = 100
 """Questions whose gold passage is left out of the index, for the share of right abstentions."""

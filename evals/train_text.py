@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from ragweave.evals.metrics import accuracy, auc, ece
 from ragweave.evals.train_text_data import Row, evaluator_rows, router_rows, split
 from ragweave.evals.train_text_files import publish, staging
+from ragweave.minds.llm.route import messages
 from ragweave.models.checkpoint import TextModel
 from ragweave.models.checkpoint_files import Opened, Sheet, find, load_model, quiet, read_config, torch_and_transformers
 from ragweave.models.errors import InputError, ModelError
-from ragweave.nodes.route import messages
 
 Progress = Callable[[int, int, str], None]
 """Called with steps done, steps in all, and what is known so far."""

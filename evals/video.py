@@ -16,10 +16,10 @@ from ragweave.corpora.types import Locator
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.recording import Cue
 from ragweave.evals.data import read_jsonl
+from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
 from ragweave.models.text import content_terms, fold, words
 from ragweave.nodes.answer import Answer
-from ragweave.nodes.context import Context
 
 NEAR = 15.0
 """Seconds that a cited time may lie from the gold time."""

@@ -7,8 +7,8 @@ from langgraph.runtime import Runtime
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.video_rag import build_retrieval
+from ragweave.minds.context import Context
 from ragweave.nodes.check import check
-from ragweave.nodes.context import Context
 from ragweave.nodes.expand import expand
 from ragweave.nodes.frame import frame
 from ragweave.nodes.fuse import fuse

@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.graph import StateGraph
 
-from ragweave.nodes.context import Context
+from ragweave.minds.context import Context
 from ragweave.nodes.run import RETRY
 from ragweave.nodes.state import Input, State
 

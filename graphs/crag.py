@@ -6,8 +6,8 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from ragweave.graphs.base import Builder, new_graph
+from ragweave.minds.context import Context
 from ragweave.nodes.check import check
-from ragweave.nodes.context import Context
 from ragweave.nodes.frame import frame
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     from ragweave.graphs.base import Wrap
-    from ragweave.nodes.context import Context
-    from ragweave.nodes.state import Evidence
+    from ragweave.minds.context import Context
+    from ragweave.minds.evidence import Evidence
 
 GRAPHS: dict[str, str] = {
     name: f"ragweave.graphs.{name}"
@@ -79,7 +79,7 @@ async def astream(
     from langchain_core.messages import HumanMessage
     from langgraph.types import Command
 
-    from ragweave.nodes.context import Context
+    from ragweave.minds.context import Context
 
     compiled = build_agent(graph, checkpointer=checkpointer) if isinstance(graph, str) else graph
     messages = [HumanMessage(question)] if isinstance(question, str) else question
@@ -113,7 +113,7 @@ async def astream(
 async def asearch(query: str, *, context: Context | None = None) -> list[Evidence]:
     """Return ranked evidence for a query, without an answer: routed, retrieved, fused and scored."""
     from ragweave.graphs.search import graph as search
-    from ragweave.nodes.context import Context
+    from ragweave.minds.context import Context
 
     sent: Any = {"messages": [("human", query)]}
     state = await search.ainvoke(sent, context=context or Context())

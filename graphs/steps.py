@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-STEPS = {
-    "frame": "Understood the question",
-    "route": "Chose where to look",
-    "expand": "Asked in other words",
-    "plan": "Planned the search",
-    "retrieve": "Searched",
-    "recast": "Put the question into the words of recordings",
-    "channel": "Searched the recordings",
-    "pool": "Pooled the clips",
-    "judge": "Judged the clips",
-    "look": "Looked at the frames",
-    "fuse": "Joined and ordered what came back",
-    "grade": "Judged what came back",
-    "refine": "Kept what bears on the question",
-    "search_web": "Searched the web",
-    "reason": "Asked what is still missing",
-    "recall": "Wrote down what the model remembers",
-    "generate": "Wrote the answer",
-    "check": "Checked the answer",
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """How a node is told of.
+
+    Attributes:
+        words: what it has done.
+        next: what the run does after it, for the one who waits.
+    """
+
+    words: str
+    next: str
+
+
+STEPS: dict[str, Step] = {
+    "frame": Step("Understood the question", "Choosing where to look"),
+    "route": Step("Chose where to look", "Looking"),
+    "expand": Step("Asked in other words", "Looking"),
+    "plan": Step("Planned the search", "Searching"),
+    "retrieve": Step("Searched", "Putting in order what came back"),
+    "recast": Step("Put the question into the words of recordings", "Searching the recordings"),
+    "channel": Step("Searched the recordings", "Searching the recordings"),
+    "pool": Step("Pooled the clips", "Judging the clips"),
+    "judge": Step("Judged the clips", "Looking at the frames"),
+    "look": Step("Looked at the frames", "Putting in order what came back"),
+    "fuse": Step("Joined and ordered what came back", "Judging what came back"),
+    "grade": Step("Judged what came back", "Reading what matters"),
+    "refine": Step("Kept what bears on the question", "Thinking about what is missing"),
+    "search_web": Step("Searched the web", "Thinking about what is missing"),
+    "reason": Step("Asked what is still missing", "Writing the answer"),
+    "recall": Step("Wrote down what the model remembers", "Thinking about what is missing"),
+    "generate": Step("Wrote the answer", "Checking the answer"),
+    "check": Step("Checked the answer", "Done"),
 }
 
 
-def step_words(node: str) -> str:
-    """Return what a node did, in words."""
-    return STEPS.get(node, node.replace("_", " ").capitalize())
+def step_of(node: str) -> Step:
+    """Return how a node is told of; one that the table lacks is told by its name."""
+    return STEPS.get(node) or Step(node.replace("_", " ").capitalize(), "")

@@ -7,9 +7,9 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 
 from ragweave.graphs.base import Builder, new_graph
+from ragweave.minds.context import Context
 from ragweave.nodes.channel import channel
 from ragweave.nodes.check import check
-from ragweave.nodes.context import Context
 from ragweave.nodes.frame import frame
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate

@@ -275,3 +275,10 @@ def coverage(needed: Iterable[str], have: Iterable[str]) -> float:
     """Return the share of `needed` found in `have`, 0 where nothing is needed."""
     need = set(needed)
     return len(need & set(have)) / len(need) if need else 0.0
+
+
+def clock(at: float) -> str:
+    """Write seconds as a player shows them: 0:07, 12:31, 1:02:03."""
+    whole = int(at)
+    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

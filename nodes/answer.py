@@ -6,45 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragweave.corpora.types import Locator
-
-Support = Literal["supported", "model", "unsupported"]
-
-
-class Citation(BaseModel):
-    """One numbered source under an answer."""
-
-    model_config = ConfigDict(frozen=True)
-
-    n: int
-    """Number shown in the text, from 1."""
-    id: str
-    """Evidence id: what `ragweave show` and a server's links open."""
-    title: str
-    """Title of the document, picture, recording or web page."""
-    locator: Locator
-    """Where it lies, narrow enough to open it."""
-    quote: str
-    """The text that supports the sentence, at most 500 characters."""
-    origin: Literal["library", "web"] = "library"
-    """Where the text came from."""
-    also: tuple[Locator, ...] = ()
-    """Other places where the same text stands."""
-
-
-class Sentence(BaseModel):
-    """One checked sentence of the answer."""
-
-    model_config = ConfigDict(frozen=True)
-
-    text: str
-    """The sentence, without citation marks."""
-    support: Support
-    """`supported` by evidence, or the `model`'s own knowledge, shown as such."""
-    citations: tuple[int, ...] = ()
-    """Numbers of the citations that support it."""
-    confidence: float = 0.0
-    """Support in [0, 1]."""
+from ragweave.minds.evidence import Citation, Sentence
 
 
 class NodeUsage(BaseModel):

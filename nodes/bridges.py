@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ragweave.corpora.store.library import Library
+from ragweave.minds.evidence import Evidence, Hop
+from ragweave.minds.passages import idf_of
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, fold, names, sentences, terms, words
-from ragweave.nodes.passages import idf_of
-from ragweave.nodes.state import Evidence, Hop
 
 COVERED = 0.5
 """Share of the question's words, by rarity, that the best item must hold to be the answer, if it also stands apart."""

@@ -8,10 +8,10 @@ from langgraph.runtime import Runtime
 
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Hit, Item
+from ragweave.minds.context import Context
+from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, ordered
+from ragweave.minds.small.moments import asked_of
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.context import Context
-from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, ordered
-from ragweave.nodes.moments import asked_of
 from ragweave.nodes.retrieve_video import ChannelList, ChannelTask
 from ragweave.nodes.run import Run
 from ragweave.nodes.scope import search_within, within

@@ -9,15 +9,16 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import LABELS, Locator
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Citation, Sentence, Strip
 from ragweave.models.chat import Chat
 from ragweave.models.relevance import Passage
 from ragweave.models.support import Verdict, stands_in, support
 from ragweave.models.text import clip
-from ragweave.nodes.answer import Answer, Citation, Sentence
-from ragweave.nodes.context import Context
+from ragweave.nodes.answer import Answer
 from ragweave.nodes.phrases import phrase
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import State, Strip, Update
+from ragweave.nodes.state import State, Update
 from ragweave.prompts import load, quote
 
 _SHOWN = 1_500

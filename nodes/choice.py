@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from string import ascii_uppercase
 
+from ragweave.minds.evidence import Strip
 from ragweave.models.chat import Chat
 from ragweave.models.embed import encoder
 from ragweave.models.relevance import Passage
 from ragweave.models.support import support
 from ragweave.models.text import content_terms, sentences, terms
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Strip
 from ragweave.prompts import load
 
 SURE = 0.3

@@ -9,11 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel, Field, field_validator
 
+from ragweave.minds.evidence import Strip
+from ragweave.minds.passages import headed
 from ragweave.models.chat_json import read_json, without_thoughts
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import clip
-from ragweave.nodes.passages import headed
-from ragweave.nodes.state import State, Strip
+from ragweave.nodes.state import State
 from ragweave.prompts import Messages, load, quote
 
 REMINDER = (

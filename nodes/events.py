@@ -9,7 +9,7 @@ from langgraph.config import get_config
 from langgraph.graph.message import push_message
 from typing_extensions import TypedDict
 
-from ragweave.nodes.answer import Citation, Sentence, Support
+from ragweave.minds.evidence import Citation, Sentence, Support
 
 
 class Spent(TypedDict):
@@ -36,6 +36,8 @@ class StepEvent(TypedDict):
     seconds: float
     data: dict[str, Any]
     """The decision itself, JSON-serialisable."""
+    fallback: NotRequired[dict[str, str]]
+    """Why the mind of choice did not decide, and which one stood in."""
     spent: NotRequired[Spent]
     """Not told by tasks that run side by side."""
 

@@ -11,13 +11,14 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, field_validator
 
 from ragweave.corpora.store.library import Library
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Phrasings
+from ragweave.minds.passages import idf_of, passage_of
 from ragweave.models import relevance
 from ragweave.models.chat import Chat
 from ragweave.models.text import content_terms, fold, names, script, words
-from ragweave.nodes.context import Context
-from ragweave.nodes.passages import idf_of, passage_of
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Phrasings, State, Update
+from ragweave.nodes.state import State, Update
 from ragweave.prompts import load
 
 FIRST_LOOK = 5

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ragweave.minds.evidence import Strip
 from ragweave.models import tables
 from ragweave.models.embed import encoder
 from ragweave.models.text import content_terms, fold, names, numbers, sentences, terms, words
 from ragweave.nodes.bridges import Chain
-from ragweave.nodes.state import Strip
 from ragweave.nodes.utterances import parts_of, spoken
 
 _LEANS = re.compile(

@@ -14,19 +14,20 @@ from langgraph.types import Overwrite
 
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator, Recency
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Evidence, RankedList
+from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, mix, standardise
+from ragweave.minds.looks import lifted, told
+from ragweave.minds.merge import merged
+from ragweave.minds.passages import evidence_of, idf_of, passage_of
+from ragweave.minds.recency import HALF_LIFE, faded, wants_recency, weights
 from ragweave.models import relevance
 from ragweave.models.errors import RagweaveError
 from ragweave.models.relevance import Passage
 from ragweave.models.rerank import Reranker, reranker
 from ragweave.models.text import fold
-from ragweave.nodes.context import Context
-from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, mix, standardise
-from ragweave.nodes.looks import lifted, told
-from ragweave.nodes.merge import merged
-from ragweave.nodes.passages import evidence_of, idf_of, passage_of
-from ragweave.nodes.recency import HALF_LIFE, faded, wants_recency, weights
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Evidence, RankedList, State, Update
+from ragweave.nodes.state import State, Update
 
 logger = logging.getLogger(__name__)
 

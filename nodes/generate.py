@@ -11,28 +11,28 @@ from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.web.plain import one_line
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Citation, Evidence, Sentence, Strip, Support, Timeline
+from ragweave.minds.looks import shown_by_look
+from ragweave.minds.passages import as_strip, best_sentence, headed
+from ragweave.minds.recency import timeless
+from ragweave.minds.small.moments import placeless
 from ragweave.models.arithmetic import compute
 from ragweave.models.chat import Chat
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import content_terms
 from ragweave.nodes import choice
-from ragweave.nodes.answer import Citation, Sentence, Support
 from ragweave.nodes.bridges import Chain, chain
 from ragweave.nodes.check import citation_of, marked, message_id, verify
-from ragweave.nodes.context import Context
 from ragweave.nodes.events import push_text, sentence_event
 from ragweave.nodes.extract import Extract, choose, rank, with_context, with_premise
-from ragweave.nodes.looks import shown_by_look
-from ragweave.nodes.moments import placeless
 from ragweave.nodes.options import options_of
 from ragweave.nodes.origins import by_origin, conflict, labelled
-from ragweave.nodes.passages import as_strip, best_sentence, headed, known
 from ragweave.nodes.phrases import phrase
 from ragweave.nodes.pictures import Pictures, look_at, sees
-from ragweave.nodes.recency import timeless
 from ragweave.nodes.references import exact, placed, times_agree
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Evidence, State, Strip, Timeline, Update, on_timeline
+from ragweave.nodes.state import State, Update, known, on_timeline
 from ragweave.nodes.tell import QUOTED, tell
 from ragweave.nodes.writing import complete_sentences, marks, plain
 from ragweave.prompts import load, quote

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 
-from ragweave.nodes.context import Context
-from ragweave.nodes.evaluators import judge as score
-from ragweave.nodes.passages import floors, passage_of
+from ragweave.minds.context import Context
+from ragweave.minds.contracts import Made
+from ragweave.minds.evidence import RankedList
+from ragweave.minds.passages import passage_of
 from ragweave.nodes.retrieve_video import VideoState
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import RankedList, State, Update
+from ragweave.nodes.state import State, Update
 
 FLOOR = -0.85
 """Relevance in [-1, 1] below which a clip is filtered out; a language model's `irrelevant` lies below it."""
@@ -32,12 +33,10 @@ async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
     items = await library.items(clips)
     held = [i for i in clips if i in items]
     passages = [passage_of(items[i], query) for i in held]
-
-    async def small() -> list[float]:
-        return await floors(library, query, passages)
-
-    judged = await score(run, run.context.grade_by, query, passages, small) if passages else []
-    kept = select(held, judged, strict=run.by == "llm")
+    judged: Made[list[float]] = Made([], "small")
+    if passages:
+        judged = await run.minds.passage_evaluator(run, query, passages)
+    kept = select(held, judged.value, strict=judged.by == "llm")
     worth = dict(zip(clips, state.get("scores", []), strict=False))
     row: RankedList = {
         "corpus": "clip",
@@ -47,7 +46,7 @@ async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
         "scores": [worth.get(i, 0.0) for i in kept],
     }
     summary = f"{len(kept)} of {len(held)} clips kept" if held else "no clip to judge"
-    return run.done(summary, data={"clips": kept}, clips=kept, found=[row] if kept else [])
+    return run.done(summary, judged, data={"clips": kept}, clips=kept, found=[row] if kept else [])
 
 
 def select(clips: Sequence[str], scores: Sequence[float], strict: bool = False) -> list[str]:

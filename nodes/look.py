@@ -10,14 +10,13 @@ from langgraph.runtime import Runtime
 
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
+from ragweave.minds.context import Context
 from ragweave.models.chat import Chat
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
-from ragweave.models.text import clip
-from ragweave.nodes.context import Context
+from ragweave.models.text import clip, clock
 from ragweave.nodes.retrieve_video import VideoState
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
-from ragweave.nodes.windows import clock
 from ragweave.prompts import load, quote
 
 MOST = 8

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
+from ragweave.minds.evidence import Origin, Strip
 from ragweave.models.facts import Fact, facts
 from ragweave.models.text import STOP, content_terms, names, stem, terms
 from ragweave.nodes.extract import Extract, answer_type
-from ragweave.nodes.state import Origin, Strip
 
 HEADINGS: dict[Origin, str] = {
     "library": "Knowledge from your library:",

@@ -9,10 +9,10 @@ from pydantic import BaseModel, field_validator
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.video.overview import Overview, Summariser
+from ragweave.minds.small.windows import seconds
 from ragweave.models.chat import Chat, chat
 from ragweave.models.meter import Meter
 from ragweave.models.text import clip
-from ragweave.nodes.windows import seconds
 from ragweave.prompts import load, quote
 
 _LONGEST = 2_000

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragweave.corpora.store.media import Media
+from ragweave.minds.evidence import Evidence, Strip
+from ragweave.minds.looks import told
 from ragweave.models.chat import Chat
 from ragweave.models.chat_images import IMAGE_TOKENS
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
 from ragweave.models.text import clip
-from ragweave.nodes.looks import told
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Evidence, Strip
 from ragweave.prompts import load, quote
 
 MOST = 4

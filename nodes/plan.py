@@ -8,8 +8,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ragweave.corpora.types import CORPORA, Corpus
-from ragweave.nodes.context import Context
-from ragweave.nodes.moments import wants_whole
+from ragweave.minds.context import Context
+from ragweave.minds.small.moments import wants_whole
 from ragweave.nodes.retrieve_video import VideoTask
 from ragweave.nodes.run import Run
 from ragweave.nodes.scope import Scope, named_scope, scope_of

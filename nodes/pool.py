@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import Item
-from ragweave.nodes.context import Context
-from ragweave.nodes.fusion import Ranking, fuse_ranks, ordered
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import RankedList
+from ragweave.minds.fusion import Ranking, fuse_ranks, ordered
 from ragweave.nodes.retrieve_video import Channel, VideoState
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import RankedList, State, Update
+from ragweave.nodes.state import State, Update
 
 WEIGHTS: Mapping[Channel, float] = {"speech": 1.0, "chunk": 0.45, "entity": 0.5, "visual": 0.5}
 """Weight of a channel's list; words that were said or shown say most (docs/video.md)."""

@@ -8,10 +8,14 @@ from datetime import UTC, datetime
 
 from langgraph.runtime import Runtime
 
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Evidence, Hop, Route, Strip
+from ragweave.minds.looks import shown_by_look
+from ragweave.minds.passages import as_strip
+from ragweave.minds.recency import timeless
 from ragweave.models.chat import Chat
 from ragweave.models.text import clip, content_terms, sentences
 from ragweave.nodes.bridges import LINKING, Standing, enough, lead, open_words, stand
-from ragweave.nodes.context import Context
 from ragweave.nodes.dialogue import (
     REMINDER,
     REPEATED,
@@ -26,11 +30,8 @@ from ragweave.nodes.dialogue import (
     settled,
 )
 from ragweave.nodes.elsewhere import elsewhere
-from ragweave.nodes.looks import shown_by_look
-from ragweave.nodes.passages import as_strip
-from ragweave.nodes.recency import timeless
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Evidence, Hop, Route, State, Strip, Then, Update, merge_strips, on_timeline
+from ragweave.nodes.state import State, Then, Update, merge_strips, on_timeline
 
 REPROMPTS = 2
 """Times that a turn which cannot be used is asked for again."""

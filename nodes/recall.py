@@ -5,12 +5,13 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import Locator
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import TEXT_LIMIT, Evidence
+from ragweave.minds.passages import as_strip
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
-from ragweave.nodes.context import Context
-from ragweave.nodes.passages import as_strip
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import TEXT_LIMIT, Evidence, State, Update
+from ragweave.nodes.state import State, Update
 from ragweave.prompts import load
 
 TITLE = "The model's own knowledge"

@@ -9,11 +9,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 from pydantic import BaseModel, field_validator
 
+from ragweave.minds.context import Context
+from ragweave.minds.small.moments import asked_of
 from ragweave.models.chat import Chat
 from ragweave.models.text import clip, content_terms
-from ragweave.nodes.context import Context
 from ragweave.nodes.expand import keyword_form
-from ragweave.nodes.moments import asked_of
 from ragweave.nodes.retrieve_video import Channel, Recast, VideoState, VideoTask
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ragweave.corpora.types import Item, Locator
-from ragweave.nodes.state import Strip
-from ragweave.nodes.windows import seconds
+from ragweave.minds.evidence import Strip
+from ragweave.minds.small.windows import seconds
 
 SLACK = 1.0
 """Seconds that a time in prose may lie outside its evidence: writers round."""

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import Item
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Evidence, Strip
+from ragweave.minds.passages import as_seen, best_window, heading_title, pieces
+from ragweave.minds.recency import faded
 from ragweave.models import relevance, tables
 from ragweave.models.relevance import Passage
 from ragweave.models.text import UNSPACED, content_terms, fold, terms, words
-from ragweave.nodes.context import Context
-from ragweave.nodes.evaluators import judge, strip_judge
-from ragweave.nodes.passages import as_seen, best_window, floors, heading_title, pieces
-from ragweave.nodes.recency import faded
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Evidence, State, Strip, Update
+from ragweave.nodes.state import State, Update
 
 GROUP = 3
 """Sentences per strip."""
@@ -130,13 +130,9 @@ async def score_strips(run: Run, query: str, made: Sequence[Strip]) -> list[Stri
     """Score strips with the run's evaluator for strips, all at once."""
     if not made:
         return []
-    passages = [Passage(s["title"], s["text"]) for s in made]
-
-    async def small() -> list[float]:
-        return await floors(await run.library(), query, passages)
-
-    scores = await judge(run, strip_judge(run.context), query, passages, small)
-    return [Strip(**{**s, "score": round(v, 4)}) for s, v in zip(made, scores, strict=True)]
+    judged = await run.minds.strip_evaluator(run, query, [Passage(s["title"], s["text"]) for s in made])
+    run.by = judged.by
+    return [Strip(**{**s, "score": round(v, 4)}) for s, v in zip(made, judged.value, strict=True)]
 
 
 def select(made: Sequence[Strip], context: Context) -> list[Strip]:

@@ -6,11 +6,12 @@ from langgraph.runtime import Runtime
 
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Corpus, Hit, Lists
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import ListKind, RankedList
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.context import Context
 from ragweave.nodes.run import Run
 from ragweave.nodes.scope import in_window, search_within
-from ragweave.nodes.state import ListKind, RankedList, RetrieveTask, State, Update
+from ragweave.nodes.state import RetrieveTask, State, Update
 
 
 async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:

@@ -7,8 +7,9 @@ from typing import Annotated, Literal, get_args
 from typing_extensions import TypedDict
 
 from ragweave.corpora.types import Corpus
+from ragweave.minds.evidence import RankedList, Timeline
 from ragweave.nodes.answer import NodeUsage
-from ragweave.nodes.state import RankedList, Timeline, extend
+from ragweave.nodes.state import extend
 
 Channel = Literal["chunk", "entity", "visual", "speech", "video", "timeline"]
 """Ways into the recordings. `video` finds the recording, `timeline` answers what only the order of things tells."""

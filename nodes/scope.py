@@ -11,11 +11,11 @@ from ragweave.corpora.store.library import Library
 from ragweave.corpora.store.recordings import Recording
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.types import Corpus, Item, Lists, Locator
+from ragweave.minds.context import Context
+from ragweave.minds.small.places import named_in
+from ragweave.minds.small.windows import stretch, window_of
 from ragweave.models.text import fold
-from ragweave.nodes.context import Context
-from ragweave.nodes.places import named_in
 from ragweave.nodes.run import Run
-from ragweave.nodes.windows import stretch, window_of
 
 _LISTED = 5
 _WIDE = 1_000

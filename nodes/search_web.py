@@ -15,16 +15,17 @@ from ragweave.corpora.web import Page
 from ragweave.corpora.web import search_web as fetch_pages
 from ragweave.corpora.web.providers import make
 from ragweave.corpora.web.settings import web_settings
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Evidence, Strip
+from ragweave.minds.passages import best_window
 from ragweave.models import relevance
 from ragweave.models.chat import Chat
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip, content_terms, names
-from ragweave.nodes.context import Context
 from ragweave.nodes.origins import inert
-from ragweave.nodes.passages import best_window
 from ragweave.nodes.refine import cut, score_strips, select
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Evidence, State, Strip, Update
+from ragweave.nodes.state import State, Update
 from ragweave.prompts import load
 
 _QUERY_LIMIT = 200

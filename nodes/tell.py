@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ragweave.corpora.video.summary import most_telling
-from ragweave.models.text import clip, content_terms, script, terms
-from ragweave.nodes.state import Strip, Timeline
-from ragweave.nodes.windows import clock
+from ragweave.minds.evidence import Strip, Timeline
+from ragweave.models.text import clip, clock, content_terms, script, terms
 
 QUOTED = ("after", "before", "at")
 """Kinds whose answer is what was said there: a language model may put it into words of its own."""

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Strip, Timeline
+from ragweave.minds.small.moments import Asked
+from ragweave.minds.small.windows import stretch
 from ragweave.models.text import UNSPACED, content_terms, fold, sentences, terms
-from ragweave.nodes.context import Context
-from ragweave.nodes.moments import Asked
 from ragweave.nodes.retrieve_video import VideoTask
 from ragweave.nodes.scope import in_time, within
-from ragweave.nodes.state import Strip, Timeline
 from ragweave.nodes.utterances import pieces
-from ragweave.nodes.windows import stretch
 
 MOST = 5_000
 """Clips in which one thing is looked for."""

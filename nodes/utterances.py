@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from ragweave.minds.evidence import Strip
 from ragweave.models import tables
 from ragweave.models.text import STOP, sentences, words
-from ragweave.nodes.state import Strip
 
 Span = tuple[int, int]
 

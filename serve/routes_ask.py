@@ -14,8 +14,8 @@ from sse_starlette import EventSourceResponse
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
+from ragweave.minds.context import Context
 from ragweave.nodes.attached import MOST
-from ragweave.nodes.context import Context
 from ragweave.nodes.frame import check_question
 from ragweave.serve import journal
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible

@@ -17,11 +17,11 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
-from ragweave.graphs.steps import step_words
+from ragweave.graphs.steps import step_of
+from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.models.text import clip
 from ragweave.nodes.attached import Attached, asked_with
-from ragweave.nodes.context import Context
 from ragweave.serve.access import Caller, visible
 from ragweave.serve.journal import Journal
 from ragweave.serve.opening import answer_with_openings, with_openings
@@ -303,7 +303,8 @@ class Runs:
 async def told(library: LibraryRow, event: Mapping[str, Any]) -> dict[str, Any]:
     """Return an event of the graph as a client gets it: steps in words, citations that open."""
     if event["type"] == "step":
-        return {**event, "title": step_words(str(event["node"]))}
+        step = step_of(str(event["node"]))
+        return {**event, "title": step.words, "next": step.next}
     if event["type"] == "sentence":
         return {**event, "citations": await with_openings(library, event["citations"])}
     return dict(event)

@@ -15,8 +15,8 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 
+from ragweave.minds.context import Context
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.context import Context
 from ragweave.serve.access import Caller, library_for
 from ragweave.serve.direct import answering
 from ragweave.serve.problems import problem

@@ -14,14 +14,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("app", "serve", "evals", "graphs", "nodes", "prompts", "corpora", "models")
+ROOMS = ("app", "serve", "evals", "graphs", "nodes", "minds", "prompts", "corpora", "models")
 SHIPPED = tuple(r for r in ROOMS if r != "evals")
 BELOW = {
     "app": set(ROOMS),
-    "serve": {"serve", "graphs", "nodes", "prompts", "corpora", "models"},
-    "evals": {"evals", "app", "graphs", "nodes", "prompts", "corpora", "models"},
-    "graphs": {"graphs", "nodes", "prompts", "corpora", "models"},
-    "nodes": {"nodes", "prompts", "corpora", "models"},
+    "serve": {"serve", "graphs", "nodes", "minds", "prompts", "corpora", "models"},
+    "evals": {"evals", "app", "graphs", "nodes", "minds", "prompts", "corpora", "models"},
+    "graphs": {"graphs", "nodes", "minds", "prompts", "corpora", "models"},
+    "nodes": {"nodes", "minds", "prompts", "corpora", "models"},
+    "minds": {"minds", "prompts", "corpora", "models"},
     "prompts": {"prompts", "models"},
     "corpora": {"corpora", "models"},
     "models": {"models"},

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragweave.graphs.base import Wrap
+    from ragweave.minds.context import Context
     from ragweave.nodes.answer import Answer
-    from ragweave.nodes.context import Context
 
 
 class MindChoice(StrEnum):
@@ -184,8 +184,8 @@ def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, *
     """
     from pydantic import ValidationError
 
+    from ragweave.minds.context import Context
     from ragweave.models.errors import InputError
-    from ragweave.nodes.context import Context
 
     values = dict(given)
     for pair in settings or []:
@@ -324,7 +324,7 @@ class _Voice:
 
     def _step(self, event: Mapping[str, Any]) -> None:
         from ragweave.app.render import clean, print_step
-        from ragweave.graphs.steps import step_words
+        from ragweave.graphs.steps import step_of
 
         self._steps += 1
         if self._story is not None:
@@ -334,5 +334,5 @@ class _Voice:
             self._hop = hop
             print_step(self._story, event, self._steps)
         elif self._status:
-            words = f"{step_words(str(event['node']))}: {event.get('summary', '')}"
+            words = f"{step_of(str(event['node'])).words}: {event.get('summary', '')}"
             self._status.update(clean(words)[: self.err.width - 4])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragweave.app.threads import Thread
-    from ragweave.nodes.context import Context
+    from ragweave.minds.context import Context
 
 _HELP = """/new        begin another conversation
 /threads    list the conversations on disk

@@ -13,8 +13,8 @@ from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption
 if TYPE_CHECKING:
     from ragweave.evals.replay import Recorder
     from ragweave.graphs.base import Wrap
+    from ragweave.minds.context import Context
     from ragweave.nodes.answer import Answer
-    from ragweave.nodes.context import Context
 
 
 def replay(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragweave.evals.answers import Question
     from ragweave.evals.report import Value
     from ragweave.evals.runner import Runner
-    from ragweave.nodes.context import Context
+    from ragweave.minds.context import Context
 
 JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write the figures as one flat object.")]
 HtmlOut = Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page with tables and plots.")]

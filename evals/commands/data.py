@@ -209,8 +209,8 @@ def mixed(
     from ragweave.evals.mixed_data import library_rows, read_asked
     from ragweave.evals.mixed_data import questions as public_questions
     from ragweave.evals.report import html_table, page, table, write_json
+    from ragweave.minds.context import Context
     from ragweave.models.errors import InputError
-    from ragweave.nodes.context import Context
 
     if (data is None) == (items is None) or (items is None) != (questions is None):
         raise InputError("give either --data, or --items with --questions", "see docs/routing.md")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ragweave.app import api
-from ragweave.nodes.answer import Answer, Citation, Sentence
+from ragweave.minds.evidence import Citation, Sentence
+from ragweave.nodes.answer import Answer
 
 LIGHTHOUSE = Answer(
     question="When was it lit?",

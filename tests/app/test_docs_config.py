@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from ragweave.docs import write_configuration as docs_config
-from ragweave.nodes.context import Context
+from ragweave.minds.context import Context
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -27,7 +27,8 @@ from ragweave.app.render import (
     usage_line,
 )
 from ragweave.corpora.types import Locator
-from ragweave.nodes.answer import Answer, Citation, NodeUsage, Sentence
+from ragweave.minds.evidence import Citation, Sentence
+from ragweave.nodes.answer import Answer, NodeUsage
 
 
 def console(width: int = 80) -> Console:

@@ -15,9 +15,10 @@ from ragweave.evals.answers import Outcome, Question
 from ragweave.evals.off import OFF
 from ragweave.evals.runner import Runner
 from ragweave.graphs import agent, crag
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Sentence
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer, Sentence
-from ragweave.nodes.context import Context
+from ragweave.nodes.answer import Answer
 from ragweave.tests.support import build_library
 
 TEXTS = {

@@ -8,9 +8,10 @@ import pytest
 
 from ragweave.evals.answers import Outcome, Question, ask_all, by_kind, conversations, figures, read_questions
 from ragweave.graphs.agent import build
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Sentence
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer, Sentence
-from ragweave.nodes.context import Context
+from ragweave.nodes.answer import Answer
 from ragweave.tests.support.library import build_library
 
 

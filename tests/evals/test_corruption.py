@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ragweave.corpora.web import available
 from ragweave.evals.answers import Outcome, Question
 from ragweave.evals.corruption import SHARES, WAYS, Asked, cell, lost, measure, save_pages, web_folder
-from ragweave.nodes.answer import Answer, Sentence
+from ragweave.minds.evidence import Sentence
+from ragweave.nodes.answer import Answer
 
 IDS = [f"i{n}" for n in range(8)]
 

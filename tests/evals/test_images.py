@@ -26,8 +26,8 @@ from ragweave.evals.images import (
     without,
     word_recall,
 )
+from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, ModelError
-from ragweave.nodes.context import Context
 from tests.nodes.test_looks import Random
 
 

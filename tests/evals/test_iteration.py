@@ -8,7 +8,7 @@ import pytest
 from ragweave.evals.corpus import prepare
 from ragweave.evals.iteration import HOPS, Asked, Trail, answered, bare, behaviour, control, figures, report, trail
 from ragweave.graphs.auto_rag import graph
-from ragweave.nodes.context import Context
+from ragweave.minds.context import Context
 
 
 def hop(query: str) -> Any:

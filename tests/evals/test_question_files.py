@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from ragweave.evals.answers import Outcome, read_questions, write_answers
+from ragweave.minds.evidence import Sentence
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer, Sentence
+from ragweave.nodes.answer import Answer
 
 
 def lines(path: Path, *rows: Any) -> Path:

@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 from ragweave.app import api, cli
 from ragweave.evals.off import OFF, WITHOUT, check_off, without
 from ragweave.evals.replay import Player, Recorder, Saved, both, decode, encode
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Sentence
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer, NodeUsage, Sentence
-from ragweave.nodes.context import Context
+from ragweave.nodes.answer import Answer, NodeUsage
 from ragweave.tests.support import build_library
 
 TEXTS = {
@@ -72,7 +73,7 @@ async def test_a_replay_needs_neither_the_library_nor_the_model(monkeypatch: pyt
     async def closed(name: str) -> Any:
         raise AssertionError("the library was opened")
 
-    monkeypatch.setattr("ragweave.nodes.run.open_library", closed)
+    monkeypatch.setattr("ragweave.minds.desk.open_library", closed)
     monkeypatch.setattr("ragweave.nodes.retrieve.open_library", closed)
     after = await run(Player(kept).wrap)
     assert after["answer"].text == before["answer"].text

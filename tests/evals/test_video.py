@@ -20,9 +20,10 @@ from ragweave.evals.video import (
     read_asked,
     without,
 )
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Citation, Sentence
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer, Citation, Sentence
-from ragweave.nodes.context import Context
+from ragweave.nodes.answer import Answer
 
 ASKED = Asked("1", "Which colour?", ("red",), ("film",), 20.0, "visual")
 

@@ -6,10 +6,10 @@ import pytest
 from langchain_core.messages import AIMessageChunk
 
 from ragweave.graphs.agent import graph
+from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.nodes.answer import Answer
-from ragweave.nodes.context import Context
 from ragweave.tests.support import ScriptedChat
 
 pytestmark = pytest.mark.usefixtures("library")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ragweave.graphs.agent import graph
+from ragweave.minds.context import Context
 from ragweave.models.chat import override
-from ragweave.nodes.context import Context
 
 REPORT = "---\ndate: {date}\n---\n\n# Fare of the Pell ferry\n\nThe fare of the Pell ferry is {fare} crowns.\n"
 TEXTS = {

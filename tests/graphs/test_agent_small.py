@@ -7,8 +7,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.app.api import GRAPHS, build_agent
 from ragweave.graphs.agent import build, graph
+from ragweave.minds.context import Context
 from ragweave.nodes.answer import Answer
-from ragweave.nodes.context import Context
 
 pytestmark = pytest.mark.usefixtures("library")
 

@@ -10,9 +10,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from ragweave.graphs.agent import build
+from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
-from ragweave.nodes.context import Context
 
 pytestmark = pytest.mark.usefixtures("library")
 QUESTION = "Who repaired the harbour crane of Vellmouth in 1967?"

@@ -11,9 +11,9 @@ from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
 
 from ragweave.graphs.auto_rag import graph
+from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
-from ragweave.nodes.context import Context
 from ragweave.nodes.dialogue import NOTHING, REMINDER, REPEATED
 from ragweave.tests.support import ScriptedChat
 

@@ -14,12 +14,12 @@ import pytest
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import create_library
 from ragweave.graphs.agent import graph
+from ragweave.minds.context import Context
 from ragweave.models import chat as chat_module
 from ragweave.models import chat_structured
 from ragweave.models.chat import override
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import Answer
-from ragweave.nodes.context import Context
 from ragweave.tests.support import Fault, ScriptedServer
 
 QUESTION = "Who founded the firm that built the main telescope of the Corvane Observatory?"

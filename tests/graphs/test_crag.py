@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from ragweave.graphs.crag import graph
+from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
-from ragweave.nodes.context import Context
 from ragweave.tests.support.library import build_library
 
 pytestmark = pytest.mark.usefixtures("library")

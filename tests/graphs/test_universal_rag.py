@@ -10,10 +10,10 @@ import pytest
 
 from ragweave.corpora.ingest.run import index
 from ragweave.graphs.universal_rag import graph
+from ragweave.minds.context import Context
 from ragweave.models import router
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
-from ragweave.nodes.context import Context
 from ragweave.tests.support import ScriptedChat
 
 ITEMS: list[dict[str, Any]] = [

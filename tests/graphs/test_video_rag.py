@@ -11,8 +11,8 @@ import pytest
 
 from ragweave.app.api import aask, astate, astream
 from ragweave.corpora.store.library import close_all
+from ragweave.minds.context import Context
 from ragweave.models.errors import ModelError
-from ragweave.nodes.context import Context
 from ragweave.nodes.judge import AT_LEAST
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.library import build_library

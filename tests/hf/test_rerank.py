@@ -105,7 +105,7 @@ async def test_the_graph_ranks_with_it_and_says_nothing(
     encoder: Any, monkeypatch: pytest.MonkeyPatch, stock: Any
 ) -> None:
     from ragweave.graphs.rag_fusion import graph
-    from ragweave.nodes.context import Context
+    from ragweave.minds.context import Context
 
     stock({"moon.md": "# Moon\n\nThe moon raises the tide.\n", "bread.md": "# Bread\n\nBread is baked in an oven.\n"})
     folder = encoder(1)

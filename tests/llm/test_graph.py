@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import AIMessageChunk
 
 from ragweave.graphs.agent import graph
-from ragweave.nodes.context import Context
+from ragweave.minds.context import Context
 from ragweave.tests.support.library import build_library
 
 pytestmark = pytest.mark.llm

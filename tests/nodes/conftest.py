@@ -13,7 +13,7 @@ import pytest
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.types import Item
-from ragweave.nodes.context import Context
+from ragweave.minds.context import Context
 
 
 class Shelf:
@@ -41,7 +41,7 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> Shelf:
     async def opened(name: str) -> Shelf:
         return found
 
-    monkeypatch.setattr("ragweave.nodes.run.open_library", opened)
+    monkeypatch.setattr("ragweave.minds.desk.open_library", opened)
     return found
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.minds.evidence import Evidence, Hop
 from ragweave.nodes.bridges import Chain, chain, coverage, enough, has_clause, hop_rank, lead, links, open_words, spread
-from ragweave.nodes.state import Evidence, Hop
 
 IDF: dict[str, float] = {}
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from ragweave.minds.evidence import Citation, Sentence, Strip
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
-from ragweave.nodes.answer import Citation, Sentence
 from ragweave.nodes.check import check, searched, verify
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import State, Strip
+from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
 
 EVIDENCE = "The telescope was built by Ada Ostrander for Jo Halden in 1889."

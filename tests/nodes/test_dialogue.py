@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.minds.evidence import Strip
 from ragweave.models.chat_reply import tokens_of
 from ragweave.nodes.dialogue import NOTHING, RECALLED, Round, conversation, read_turn, rounds
-from ragweave.nodes.state import State, Strip
+from ragweave.nodes.state import State
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.nodes.context import Context
+from ragweave.minds.context import Context
 from ragweave.nodes.elsewhere import elsewhere
 from ragweave.nodes.state import State
 from ragweave.tests.support import build_library

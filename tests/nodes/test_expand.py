@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
 from ragweave.models.text import words
-from ragweave.nodes.context import Context
 from ragweave.nodes.expand import Rewrites, clauses, clean, expand, keyword_form
 from ragweave.prompts import load
 from ragweave.tests.support import ScriptedChat

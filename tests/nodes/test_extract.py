@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from ragweave.minds.evidence import Strip
 from ragweave.nodes.bridges import Chain
 from ragweave.nodes.extract import (
     answer_type,
@@ -12,7 +13,6 @@ from ragweave.nodes.extract import (
     with_context,
     with_premise,
 )
-from ragweave.nodes.state import Strip
 
 
 def one(term: str) -> float:

@@ -7,9 +7,10 @@ import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from ragweave.graphs.search import graph
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Citation
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer, Citation
-from ragweave.nodes.context import Context
+from ragweave.nodes.answer import Answer
 from ragweave.nodes.frame import _resolve
 from ragweave.tests.support import build_library
 

@@ -13,13 +13,13 @@ import pytest
 
 from ragweave.corpora.store.library import Library, open_library, set_ageing
 from ragweave.corpora.types import Item
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Evidence, RankedList
+from ragweave.minds.fusion import Ranking
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
 from ragweave.nodes import fuse as node
-from ragweave.nodes.context import Context
 from ragweave.nodes.fuse import asks_recency, by_age, collapse, fused, score_items
-from ragweave.nodes.fusion import Ranking
-from ragweave.nodes.state import Evidence, RankedList
 
 NOW = datetime(2026, 3, 10, tzinfo=UTC)
 TEXTS = {

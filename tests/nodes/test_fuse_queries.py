@@ -8,8 +8,8 @@ import pytest
 
 from ragweave.corpora.store.library import open_library
 from ragweave.graphs.rag_fusion import graph
+from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
-from ragweave.nodes.context import Context
 
 TEXTS = {
     "note.md": '# Note\n\nThe NEAR keyword and the quote " belong to the query syntax of FTS5.\n',

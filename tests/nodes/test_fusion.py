@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.fusion import Ranking, fuse_ranks, fuse_scores, mix, standardise
+from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, mix, standardise
 
 rankings = st.lists(st.sampled_from("abcdefgh"), unique=True).map(
     lambda ids: [(i, float(-n)) for n, i in enumerate(ids)]

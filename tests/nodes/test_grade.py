@@ -9,16 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.minds.context import Context
+from ragweave.minds.contracts import Graded
+from ragweave.minds.evidence import Action, Evidence
+from ragweave.minds.llm import grade as llm_grade
+from ragweave.minds.llm.grade import Verdicts
 from ragweave.models import chat_structured, relevance
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
 from ragweave.models.errors import ModelError
 from ragweave.models.relevance import Passage
-from ragweave.nodes import evaluators
-from ragweave.nodes.context import Context
-from ragweave.nodes.evaluators import Verdicts, strip_judge, thresholds
-from ragweave.nodes.grade import after_grade, grade, verdict
-from ragweave.nodes.state import Action, Evidence, State
+from ragweave.nodes.grade import after_grade, grade, thresholds, verdict
+from ragweave.nodes.run import Run
+from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
 
 PAPER = {"popqa": (0.59, -0.99), "pubhealth": (0.5, -0.91), "arc": (0.5, -0.91), "biography": (0.95, -0.91)}
@@ -85,11 +88,7 @@ def test_a_higher_score_never_gives_a_worse_verdict(one: float, two: float, lowe
 
 @pytest.mark.parametrize(("preset", "expected"), list(PAPER.items()))
 def test_the_papers_thresholds_belong_to_the_checkpoint_alone(preset: Any, expected: tuple[float, float]) -> None:
-    context = Context(thresholds=preset)
-    assert thresholds(context, "checkpoint") == expected
-    for by in ("small", "small, llm unreadable", "small, checkpoint failed"):
-        assert thresholds(context, by) == (relevance.UPPER, relevance.LOWER)
-    assert thresholds(context, "llm") == evaluators.BY_MODEL
+    assert llm_grade.PRESETS[preset] == expected
 
 
 @pytest.mark.parametrize(
@@ -103,7 +102,7 @@ def test_the_papers_thresholds_belong_to_the_checkpoint_alone(preset: Any, expec
     ],
 )
 def test_given_thresholds_win_and_never_cross(given: dict[str, float], expected: tuple[float, float]) -> None:
-    assert thresholds(Context(**given), "small") == expected  # type: ignore[arg-type]
+    assert thresholds(Context(**given), Graded([], relevance.UPPER, relevance.LOWER)) == expected  # type: ignore[arg-type]
 
 
 def test_thresholds_the_wrong_way_round_are_refused() -> None:
@@ -191,7 +190,7 @@ async def test_a_model_that_fails_leaves_the_verdict_to_the_small_evaluator_and_
 def test_any_json_is_either_read_or_none(value: Any) -> None:
     for shape in (value, {"verdicts": value}):
         found = read_json(json.dumps(shape), Verdicts)
-        assert found is None or all(v.verdict in evaluators.VALUE for v in found.verdicts)
+        assert found is None or all(v.verdict in llm_grade.VALUE for v in found.verdicts)
 
 
 async def test_a_passage_that_speaks_to_the_grader_stays_inside_its_quotation(runtime: Any) -> None:
@@ -283,25 +282,32 @@ async def test_a_real_folder_without_a_checkpoint_is_noted_too(
         ({"refine_by": "llm"}, "llm"),
     ],
 )
-def test_strips_stay_with_the_small_evaluator_unless_another_is_set(knobs: Any, maker: str) -> None:
-    assert strip_judge(Context(**knobs)) == maker
+async def test_strips_stay_with_the_small_evaluator_unless_another_is_set(
+    runtime: Any, monkeypatch: pytest.MonkeyPatch, shelf: Any, knobs: Any, maker: str
+) -> None:
+    use_checkpoint(monkeypatch, [0.1])
+    with override(writer=ScriptedChat(react=lambda messages: said((1, "relevant")))):
+        run = Run.of("refine", state_of(), runtime(**knobs))
+        made = await run.minds.strip_evaluator(run, "q", [Passage("T", "A strip.")])
+    assert made.by == maker
 
 
-async def test_of_many_strips_a_model_sees_the_likeliest_in_one_call(runtime: Any) -> None:
-    from ragweave.nodes.run import Run
-
-    passages = [Passage("T", f"Strip number {n}.") for n in range(60)]
-
-    async def small() -> list[float]:
+async def test_of_many_strips_a_model_sees_the_likeliest_in_one_call(
+    runtime: Any, monkeypatch: pytest.MonkeyPatch, shelf: Any
+) -> None:
+    async def likely(library: Any, query: str, passages: Any) -> list[float]:
         return [1.0 if n >= 55 else -n / 100 for n in range(60)]
 
+    monkeypatch.setattr(llm_grade, "floors", likely)
     model = ScriptedChat(react=lambda messages: said((40, "relevant"), (1, "irrelevant")))
     with override(writer=model):
-        scores = await evaluators.judge(Run.of("refine", state_of(), runtime()), "llm", "q", passages, small)
+        run = Run.of("refine", state_of(), runtime(refine_by="llm"))
+        made = await run.minds.strip_evaluator(run, "q", [Passage("T", f"Strip number {n}.") for n in range(60)])
     (call,) = model.calls
     assert call.prompt.count("Strip number") == 40
     assert "Strip number 59." in call.prompt
     assert "Strip number 54." not in call.prompt
+    scores = made.value
     assert (scores[0], scores[1], scores[54], scores[59]) == (-0.9, 0.0, -0.9, 0.9)
 
 

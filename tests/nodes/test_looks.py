@@ -15,11 +15,11 @@ from ragweave.app.api import astate
 from ragweave.corpora.ingest.run import index, seeing
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.seeing import UNRELATED, deviations
+from ragweave.minds.context import Context
+from ragweave.minds.looks import SPREAD, by_look, joined
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.nodes import pictures
-from ragweave.nodes.context import Context
-from ragweave.nodes.looks import SPREAD, by_look, joined
 from ragweave.tests.support import ScriptedChat
 
 SCALE = st.floats(-1, 1)

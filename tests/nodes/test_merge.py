@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.merge import merged
+from ragweave.minds.merge import merged
 
 
 def items(*relevances: float, name: str = "a") -> Any:

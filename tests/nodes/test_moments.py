@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.moments import asked_of, subject, wants_whole
+from ragweave.minds.small.moments import asked_of, subject, wants_whole
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.app import api
+from ragweave.minds.context import Context
 from ragweave.models.chat import override
-from ragweave.nodes.context import Context
 from ragweave.nodes.options import options_of
 from ragweave.tests.support import ScriptedChat, build_library
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from ragweave.minds.evidence import Origin, Strip
 from ragweave.nodes.extract import rank
 from ragweave.nodes.origins import by_origin, conflict, labelled
-from ragweave.nodes.state import Origin, Strip
 
 
 def strip(origin: Origin, text: str, title: str = "Corvane Observatory and Ostrander Works", name: str = "") -> Strip:

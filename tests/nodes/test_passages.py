@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.nodes.passages import headed
+from ragweave.minds.passages import headed
 
 
 def places(*files: str) -> list[Any]:

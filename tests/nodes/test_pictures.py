@@ -17,13 +17,13 @@ from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import RankedList
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.models.ocr import Line
 from ragweave.nodes import pictures
-from ragweave.nodes.context import Context
 from ragweave.nodes.fuse import collapse, fused, with_pictures
-from ragweave.nodes.state import RankedList
 from ragweave.tests.support import ScriptedChat
 
 NOTE = """# Harbour

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.nodes.places import named_in
+from ragweave.minds.small.places import named_in
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ragweave.nodes.context import AUTO_RAG_PRESETS, Context
+from ragweave.minds.context import AUTO_RAG_PRESETS, Context
 from ragweave.nodes.dialogue import asked_now, fetched_now, recalling
 from ragweave.nodes.reason import _selected, after_reason, repeated
 from ragweave.nodes.state import State

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from ragweave.minds.context import Context
 from ragweave.models.chat import override
-from ragweave.nodes.context import Context
 from ragweave.nodes.recall import TITLE, recall
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.recency import decay, faded, readable, refaded, timeless, wants_recency, weights
+from ragweave.minds.recency import decay, faded, readable, refaded, timeless, wants_recency, weights
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ragweave.corpora.types import Item, Locator, Span
+from ragweave.minds.evidence import Strip
 from ragweave.nodes.references import exact, lies_in, times_agree, times_in
-from ragweave.nodes.state import Strip
 
 TEXT = "The comet came. It was bright. Nobody slept."
 PLACE: Locator = {"kind": "time", "file": "/talk.mp4", "start": 60.0, "end": 90.0}

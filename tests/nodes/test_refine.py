@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.corpora.types import Item, Span
-from ragweave.nodes.context import Context
-from ragweave.nodes.passages import evidence_of
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import TEXT_LIMIT, Strip
+from ragweave.minds.passages import evidence_of
 from ragweave.nodes.refine import cut, groups, select, strip_of, windows
-from ragweave.nodes.state import TEXT_LIMIT, Strip
 
 
 def strip(name: str, score: float, text: str = "") -> Strip:

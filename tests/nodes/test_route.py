@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from langgraph.runtime import Runtime
 
+from ragweave.minds import desk as runs
+from ragweave.minds.context import Context
+from ragweave.minds.llm.route import ENSEMBLE_AT
 from ragweave.models import chat, checkpoint, router
 from ragweave.models.errors import ModelError, WeightsError
 from ragweave.models.settings import model_settings
-from ragweave.nodes import run as runs
-from ragweave.nodes.context import Context
-from ragweave.nodes.route import ENSEMBLE_AT, route
+from ragweave.nodes.route import route
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
 

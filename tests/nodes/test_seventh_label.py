@@ -19,7 +19,7 @@ from ragweave.corpora.store.library import open_library
 from ragweave.evals.data import read_routed
 from ragweave.graphs.universal_rag import graph
 from ragweave.models.chat import override
-from ragweave.nodes.context import Context
+from ragweave.minds.context import Context
 from ragweave.tests.support import ScriptedChat
 
 folder = Path(sys.argv[1])

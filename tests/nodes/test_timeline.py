@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.corpora.types import Item, Span
-from ragweave.nodes.state import Strip, Timeline
+from ragweave.minds.evidence import Strip, Timeline
 from ragweave.nodes.tell import tell
 from ragweave.nodes.timeline import Mention, heard, phrases, strip, whole
 

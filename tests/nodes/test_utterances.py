@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.state import Strip
+from ragweave.minds.evidence import Strip
 from ragweave.nodes.utterances import LONGEST, joined, parts_of, spoken
 
 

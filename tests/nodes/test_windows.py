@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.nodes.windows import clock, seconds, stretch, window_of, without_window
+from ragweave.minds.small.windows import seconds, stretch, window_of, without_window
+from ragweave.models.text import clock
 
 
 @pytest.mark.parametrize(

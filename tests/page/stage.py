@@ -16,7 +16,8 @@ from PIL import Image, ImageDraw, ImageFont
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Locator
-from ragweave.nodes.answer import Answer, Citation, Sentence
+from ragweave.minds.evidence import Citation, Sentence
+from ragweave.nodes.answer import Answer
 from ragweave.serve.opening import answer_with_openings
 from ragweave.serve.runs import new_thread
 from ragweave.serve.store import Store

@@ -4,27 +4,6 @@ import { h, fill, uid } from "./dom.js";
 import { icon } from "./icons.js";
 import { corpusName, host, lasted, number, some } from "./words.js";
 
-const NEXT = {
-  frame: "Choosing where to look",
-  route: "Looking",
-  expand: "Looking",
-  plan: "Searching",
-  retrieve: "Putting in order what came back",
-  recast: "Searching the recordings",
-  channel: "Searching the recordings",
-  pool: "Judging the clips",
-  judge: "Looking at the frames",
-  look: "Putting in order what came back",
-  fuse: "Judging what came back",
-  grade: "Reading what matters",
-  refine: "Thinking about what is missing",
-  search_web: "Thinking about what is missing",
-  reason: "Writing the answer",
-  recall: "Thinking about what is missing",
-  generate: "Checking the answer",
-  check: "Done",
-};
-
 const MAKERS = { small: "small mind", llm: "language model", gate: "first look is strong", scores: "scores", rrf: "ranks" };
 const CORPORA = ["paragraph", "document", "image", "clip", "video"];
 const VERDICTS = { correct: "good", ambiguous: "warn", incorrect: "bad" };
@@ -87,7 +66,7 @@ export class Trail {
     hop.append(row(step));
     if (this.sign.className === "spin") {
       const more = step.node === "reason" && step.data?.then === "more";
-      this.line.textContent = more ? `Asking further: ${step.data.query}` : NEXT[step.node] || step.title;
+      this.line.textContent = more ? `Asking further: ${step.data.query}` : step.next || step.title;
     }
   }
 

@@ -10,11 +10,10 @@ from pathlib import PurePath
 from ragweave.corpora.parts import described
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
+from ragweave.minds.evidence import TEXT_LIMIT, Evidence, Strip
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage
-from ragweave.models.text import content_terms, sentences, terms
-from ragweave.nodes.state import TEXT_LIMIT, Evidence, State, Strip
-from ragweave.nodes.windows import clock
+from ragweave.models.text import clock, content_terms, sentences, terms
 
 _WINDOW = 1_200
 """Characters of a long item that one window shows."""
@@ -119,6 +118,11 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
     }
 
 
+def reading(e: Evidence) -> Passage:
+    """Return what an evaluator reads of an evidence row: its text, and what a vision model saw in it."""
+    return Passage(e["title"], " ".join(filter(None, (e["text"], e.get("seen")))))
+
+
 def best_sentence(text: str, passage: str) -> str:
     """Return the sentence of a passage that shares most words with a text: the quote of a citation."""
     wanted = set(terms(text))
@@ -159,15 +163,3 @@ def as_seen(e: Evidence) -> list[Strip]:
     if not e.get("seen"):
         return []
     return [Strip(**{**as_strip(e), "id": f"{e['id']}~seen#0-{len(e['seen'])}", "text": e["seen"]})]
-
-
-def known(state: State, limit: int) -> list[Strip]:
-    """Return what the run knows: the strips it kept, or in a graph that does not grade its best evidence rows.
-
-    Recalled passages always come last.
-    """
-    knowledge = state.get("knowledge", [])
-    if not knowledge and state.get("grade") is None:
-        rows = sorted(state.get("evidence", []), key=lambda e: (-e["relevance"], -e["score"], e["id"]))
-        knowledge = [s for e in rows[:limit] for s in (as_strip(e), *as_seen(e))]
-    return sorted(knowledge, key=lambda s: s["origin"] == "model")

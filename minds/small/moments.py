@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from ragweave.minds.small.places import IN_TITLE
+from ragweave.minds.small.windows import KINDS, window_of, without_window
 from ragweave.models.text import content_terms, words
-from ragweave.nodes.places import IN_TITLE
-from ragweave.nodes.windows import KINDS, window_of, without_window
 
 Kind = Literal["first", "last", "count", "after", "before", "order", "at"]
 

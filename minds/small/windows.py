@@ -70,10 +70,3 @@ def stretch(window: tuple[float, float], last: float) -> tuple[float, float]:
 def seconds(hours: str | None, minutes: str, rest: str) -> float:
     """Return a clock time in seconds."""
     return 3600.0 * int(hours or 0) + 60.0 * int(minutes) + int(rest)
-
-
-def clock(at: float) -> str:
-    """Write seconds as a player shows them: 0:07, 12:31, 1:02:03."""
-    whole = int(at)
-    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ragweave.nodes.state import Evidence
+from ragweave.minds.evidence import Evidence
 
 TRUST = 0.5
 """Exponent of the confidence: it is calibrated on other questions than those over this library."""

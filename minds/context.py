@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from ragweave.corpora.types import MAX_HALF_LIFE, Corpus, Recency
+
+T = TypeVar("T")
+_TURNS_KEPT = 100
+"""Turns that one context remembers: as many as may wait or run side by side."""
 
 Mind = Literal["auto", "small", "llm"]
 AutoRagPreset = Literal["none", "nq", "triviaqa", "popqa", "hotpotqa", "2wiki"]
@@ -25,6 +31,7 @@ class Context(BaseModel):
     """What a caller may set for one run. Bounds are enforced; defaults answer well on a laptop without any key."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    _turns: OrderedDict[str, Any] = PrivateAttr(default_factory=OrderedDict)
 
     library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")
     mind: Mind = Field("auto", description="Who decides: the small models that ship, or the configured chat model.")
@@ -180,3 +187,11 @@ class Context(BaseModel):
         if given is None:
             return cls()
         return given if isinstance(given, cls) else cls.model_validate(cast(Any, given))
+
+    def turn(self, name: str, make: Callable[[], T]) -> T:
+        """Return what the nodes of one turn share; it lives with the context of its run, and `make` opens it."""
+        if name not in self._turns:
+            self._turns[name] = make()
+            while len(self._turns) > _TURNS_KEPT:
+                self._turns.popitem(last=False)
+        return cast("T", self._turns[name])

@@ -1,23 +1,25 @@
-"""Who judges passages for CRAG: the shipped head, a checkpoint, or a language model in one call."""
+"""Grade by a language model in one call over all passages, or by a trained checkpoint (CRAG, section 4.2)."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, model_validator
 
-from ragweave.models import relevance
-from ragweave.models.chat import Chat
-from ragweave.models.errors import ModelError, RagweaveError
+from ragweave.minds.contracts import Graded
+from ragweave.minds.desk import Desk
+from ragweave.minds.evidence import Evidence
+from ragweave.minds.looks import joined
+from ragweave.minds.passages import floors, reading
+from ragweave.minds.recency import refaded
+from ragweave.models.errors import ModelError
 from ragweave.models.relevance import Passage
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
-from ragweave.nodes.context import Context
-from ragweave.nodes.run import Run
 from ragweave.prompts import load, quote
 
 Label = Literal["relevant", "partly", "irrelevant"]
@@ -82,49 +84,42 @@ def _row(row: Any, at: int) -> dict[str, Any] | None:
     return {"n": int(found.group()), "verdict": label} if found and label else None
 
 
-def thresholds(context: Context, by: str) -> tuple[float, float]:
-    """Return the upper and lower threshold of the evaluator that graded; what the context names comes first."""
-    own = {"llm": BY_MODEL, "checkpoint": PRESETS[context.thresholds]}.get(by, (relevance.UPPER, relevance.LOWER))
-    upper = own[0] if context.upper is None else context.upper
-    lower = own[1] if context.lower is None else context.lower
-    # A threshold given alone may lie beyond the evaluator's other one; then there is no `ambiguous` left between them.
-    return (upper, min(lower, upper)) if context.lower is None else (max(upper, lower), lower)
+async def grade(desk: Desk, query: str, items: Sequence[Evidence], reread: Collection[str]) -> Graded | None:
+    """Ask the language model for a verdict over each item; None where nothing can be read."""
+    shown = [reading(e) for e in items]
+    scores = await _verdicts(desk, query, shown, likely=[e["relevance"] for e in items])
+    return None if scores is None else Graded(_whole(desk, items, shown, scores, reread), *BY_MODEL)
 
 
-def strip_judge(context: Context) -> str:
-    """Return the evaluator of strips and web pages: the small one unless another is asked for."""
-    if context.refine_by != "auto":
-        return context.refine_by
-    return "checkpoint" if context.grade_by == "checkpoint" else "small"
+async def grade_by_checkpoint(
+    desk: Desk, query: str, items: Sequence[Evidence], reread: Collection[str]
+) -> Graded | None:
+    """Ask the evaluator that RAGWEAVE_EVALUATOR names; its thresholds are those of the paper."""
+    shown = [reading(e) for e in items]
+    scores = await passages_by_checkpoint(desk, query, shown)
+    return Graded(_whole(desk, items, shown, scores, reread), *PRESETS[desk.context.thresholds])
 
 
-async def judge(
-    run: Run, choice: str, query: str, passages: Sequence[Passage], small: Callable[[], Awaitable[list[float]]]
+async def passages(desk: Desk, query: str, passages: Sequence[Passage]) -> list[float] | None:
+    """Ask the language model for a verdict over each passage; None where nothing can be read."""
+    return await _verdicts(desk, query, passages)
+
+
+async def passages_by_checkpoint(desk: Desk, query: str, passages: Sequence[Passage]) -> list[float]:
+    """Ask the evaluator that RAGWEAVE_EVALUATOR names for the relevance of passages."""
+    return await asyncio.to_thread(by_checkpoint, query, passages)
+
+
+def _whole(
+    desk: Desk, items: Sequence[Evidence], shown: Sequence[Passage], scores: Sequence[float], reread: Collection[str]
 ) -> list[float]:
-    """Score passages against a query with the chosen evaluator, all at once; the small one stands in where it fails.
-
-    Args:
-        run: takes the maker that decided, and a note where the chosen one could not.
-        choice: `auto`, `small`, `llm` or `checkpoint`.
-        query: the query of the hop that fetched the passages.
-        passages: candidates.
-        small: the small evaluator's scores.
-
-    Returns:
-        Scores (n,) in [-1, 1], in the order of the passages.
-    """
-    if choice != "checkpoint":
-        return await run.decide(
-            run.chat("judge", choice), lambda model: by_model(model, run, query, passages, small), small
-        )
-    try:
-        scores = await asyncio.to_thread(by_checkpoint, query, passages)
-    except RagweaveError as error:
-        run.by = "small, checkpoint failed"
-        run.note(f"{run.node}: {error}")
-        return await small()
-    run.by = "checkpoint"
-    return scores
+    """Add to the relevance of texts what `fuse` knows besides: what pictures show, and the age of items."""
+    whole = [
+        joined(s, e["looks"], desk.context.alpha, bool(p.text)) if "looks" in e and e["id"] not in reread else s
+        for s, e, p in zip(scores, items, shown, strict=True)
+    ]
+    aged = any("fresh" in e for e in items)
+    return [round(s, 9) for s in refaded(whole, [e.get("fresh", 1.0) for e in items])] if aged else whole
 
 
 def by_checkpoint(query: str, passages: Sequence[Passage]) -> list[float]:
@@ -144,12 +139,8 @@ def by_checkpoint(query: str, passages: Sequence[Passage]) -> list[float]:
     return [max(-1.0, min(1.0, s)) for s in scores]
 
 
-async def by_model(
-    model: Chat,
-    run: Run,
-    query: str,
-    passages: Sequence[Passage],
-    small: Callable[[], Awaitable[list[float]]],
+async def _verdicts(
+    desk: Desk, query: str, passages: Sequence[Passage], likely: Sequence[float] = ()
 ) -> list[float] | None:
     """Grade all passages in one call. A passage the reply leaves out is undecided; None where nothing can be read.
 
@@ -157,11 +148,10 @@ async def by_model(
     """
     shown = list(range(len(passages)))
     if len(shown) > _MOST:
-        likely = await small()
+        likely = likely or await floors(await desk.library(), query, passages)
         shown = sorted(sorted(shown, key=lambda i: -likely[i])[:_MOST])
     blocks = [f"[{n}]\n{quote(_flat(passages[i]))}" for n, i in enumerate(shown, 1)]
-    messages = load("grade", question=query, passages="\n\n".join(blocks))
-    reply = await model.json(messages, Verdicts, node=run.node, meter=run.meter)
+    reply = await desk.json(load("grade", question=query, passages="\n\n".join(blocks)), Verdicts)
     said: dict[int, float] = {}
     for row in reply.verdicts if reply else []:
         # Two different verdicts over one passage decide nothing.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragweave.corpora.types import Item
-from ragweave.nodes.state import Evidence
+from ragweave.minds.evidence import Evidence
 
 SPREAD = 2.0
 """Standard deviations from relevance 0 to either end of the scale."""

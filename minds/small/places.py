@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ragweave.minds.small.windows import KINDS
 from ragweave.models.text import content_terms, fold, stem, terms
-from ragweave.nodes.windows import KINDS
 
 IN_TITLE = (
     r"\s*\b(?:in|of|from|during|throughout)\s+(?:the\s+)?"

@@ -1,0 +1,60 @@
+"""Choose who decides, once a run."""
+
+from __future__ import annotations
+
+from typing import ParamSpec, TypeVar
+
+from ragweave.minds.context import Context
+from ragweave.minds.contracts import Evaluator, Maker, Mind, Minds, PassageEvaluator, Router
+from ragweave.minds.desk import chosen
+from ragweave.minds.llm import grade as llm_grade
+from ragweave.minds.llm import route as llm_route
+from ragweave.minds.small import grade as small_grade
+from ragweave.minds.small import route as small_route
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def build(context: Context) -> Minds:
+    """Return the minds of a run: a language model where the context asks for one or, under `auto`, one is configured.
+
+    Raises:
+        ModelError: if a language model is asked for and none is configured.
+    """
+    strips = context.refine_by
+    if strips == "auto":
+        strips = "checkpoint" if context.grade_by == "checkpoint" else "small"
+    return Minds(
+        router=_router(context),
+        evaluator=_evaluator(context),
+        passage_evaluator=_passage_evaluator(context, context.grade_by),
+        strip_evaluator=_passage_evaluator(context, strips),
+    )
+
+
+def either(context: Context, small: Maker[P, T], llm: Maker[P, T | None], choice: str = "auto") -> Mind[P, T]:
+    """Return the language model's mind with the small one behind it where `choice` says so, else the small one."""
+    model = chosen("judge", context.mind if choice == "auto" else choice)
+    return Mind(small) if model is None else Mind(small, llm)
+
+
+def _router(context: Context) -> Router:
+    by = context.route_by
+    if by == "checkpoint":
+        return Mind(small_route.route, llm_route.by_checkpoint, "checkpoint")
+    if by == "ensemble":
+        return llm_route.Ensemble(Mind(small_route.route), Mind(small_route.route, llm_route.route))
+    return either(context, small_route.route, llm_route.route, "small" if by in ("hard", "soft", "unified") else by)
+
+
+def _evaluator(context: Context) -> Evaluator:
+    if context.grade_by == "checkpoint":
+        return Mind(small_grade.grade, llm_grade.grade_by_checkpoint, "checkpoint")
+    return either(context, small_grade.grade, llm_grade.grade, context.grade_by)
+
+
+def _passage_evaluator(context: Context, choice: str) -> PassageEvaluator:
+    if choice == "checkpoint":
+        return Mind(small_grade.passages, llm_grade.passages_by_checkpoint, "checkpoint")
+    return either(context, small_grade.passages, llm_grade.passages, choice)

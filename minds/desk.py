@@ -1,0 +1,107 @@
+"""What a mind has at hand while it decides: the run's knobs, its budget, its library and its language model."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from ragweave.corpora.store.library import Library, open_library
+from ragweave.minds.context import Context
+from ragweave.models.chat import Chat, Messages, Role, chat
+from ragweave.models.errors import ModelError
+from ragweave.models.meter import Meter
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass
+class Turn:
+    """What all nodes of one turn share.
+
+    Attributes:
+        meter: its budget.
+        down: the chat model could not be reached, all tries spent; the rest of the turn does not wait for it again.
+        minds: who decides in it (`contracts.Minds`), once they were chosen.
+    """
+
+    meter: Meter
+    down: bool = False
+    minds: Any = None
+
+
+class Desk:
+    """What a node lends to the minds that it asks.
+
+    Attributes:
+        node: name of the node, under which calls are metered.
+        context: the run's knobs.
+        hop: hop it works in.
+        turn: what it shares with the other nodes.
+        notes: what could not be done, in words.
+    """
+
+    def __init__(self, node: str, context: Context, turn: Turn, hop: int = 0) -> None:
+        self.node, self.context, self.hop, self.turn = node, context, hop, turn
+        self.notes: list[str] = []
+
+    @property
+    def meter(self) -> Meter:
+        """The budget of the turn."""
+        return self.turn.meter
+
+    def note(self, text: str) -> None:
+        """Record something that could not be done, in words."""
+        self.notes.append(text)
+
+    async def library(self) -> Library:
+        """Open the library that the context names."""
+        return await open_library(self.context.library)
+
+    async def held(self) -> set[str]:
+        """Return the corpora in which the library holds something."""
+        return {corpus for corpus, n in (await (await self.library()).counts()).items() if n}
+
+    async def text(self, messages: Messages, role: Role = "judge", images: Sequence[bytes] = ()) -> str:
+        """Return the language model's reply as text, without outer blanks; raises as `Chat.text` does."""
+        return (await self._model(role).text(messages, node=self.node, meter=self.meter, images=images)).strip()
+
+    async def label(self, messages: Messages, labels: Sequence[str]) -> str | None:
+        """Return the one of `labels` that the reply names, or None where it cannot be read."""
+        return await self._model("judge").label(messages, labels, node=self.node, meter=self.meter)
+
+    async def json(self, messages: Messages, schema: type[M], role: Role = "judge") -> M | None:
+        """Return the reply as an instance of `schema`, or None where it cannot be read."""
+        return await self._model(role).json(messages, schema, node=self.node, meter=self.meter)
+
+    async def stream(self, messages: Messages, images: Sequence[bytes] = ()) -> AsyncGenerator[str, None]:
+        """Yield the writer's reply in parts as they arrive."""
+        parts = self._model("writer").stream(messages, node=self.node, meter=self.meter, images=images)
+        async with aclosing(parts):
+            async for part in parts:
+                yield part
+
+    def _model(self, role: Role) -> Chat:
+        model = chosen(role, "llm")
+        assert model is not None
+        return model
+
+
+def chosen(role: Role, choice: str) -> Chat | None:
+    """Return the chat model of a role where `choice` wants one, or None where the small mind decides.
+
+    Raises:
+        ModelError: if a language model is asked for and none is configured.
+    """
+    if choice == "small":
+        return None
+    found = chat(role)
+    if found is None and choice == "llm":
+        raise ModelError(
+            "this run asks for a language model, and none is configured",
+            "set RAGWEAVE_CHAT (see docs/writer.md), or use mind=auto",
+        )
+    return found

@@ -1,0 +1,89 @@
+"""Route by a language model, by a trained checkpoint, or by the head with a model where it is not sure."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from itertools import permutations
+
+from ragweave.corpora.types import CORPORA, LABELS, MEANINGS, Label
+from ragweave.minds.contracts import Made, Routed, Router
+from ragweave.minds.desk import Desk, chosen
+from ragweave.minds.small.route import best, labels
+from ragweave.models import checkpoint, router
+from ragweave.models.settings import model_settings
+from ragweave.prompts import Messages, load
+
+ENSEMBLE_AT = 0.8
+"""Confidence from which the ensemble takes the head's word and asks no language model."""
+_SEVERAL = (
+    "\nOnly where the question asks for two things that lie in different places, reply with both words joined by +."
+)
+
+
+async def route(desk: Desk, query: str, held: Collection[Label]) -> Routed | None:
+    """Ask the language model for a label, or for two where the question asks for two things."""
+    able = [*(["none"] if desk.hop <= 1 else []), *(c for c in CORPORA if c in held)]
+    if len(able) == 1 and desk.hop > 1:
+        return Routed(labels(able), {able[0]: 1.0}, "nothing else is held")
+    if not held:
+        return Routed([], {}, "the library holds nothing")
+    sets = combinations_of(able)
+    label = await desk.label(messages(query, able, several=bool(sets)), [*able, *sets])
+    if label is None:
+        return None
+    named = label.split("+")
+    if desk.context.granularity == "modality":
+        named = [c for name in named for group in router.matters(able) if name in group for c in group]
+    return Routed(labels(named), dict.fromkeys(named, 1.0), "so the language model reads the question")
+
+
+async def by_checkpoint(desk: Desk, query: str, held: Collection[Label]) -> Routed:
+    """Ask the router that RAGWEAVE_ROUTER names; it may say `none` where a language model can answer by itself."""
+
+    def ask() -> tuple[dict[str, float], bool]:
+        made = checkpoint.router(model_settings().router, LABELS)
+        return made(query), made.independent
+
+    probabilities, independent = await asyncio.to_thread(ask)
+    none_allowed = desk.hop <= 1 and chosen("writer", desk.context.mind) is not None
+    if independent:
+        usable = {k: p for k, p in probabilities.items() if k in held or (k == "none" and none_allowed)}
+        found = labels(router.label_set(usable)), {k: round(p, 3) for k, p in usable.items()}
+    else:
+        found = best(probabilities, held, desk.context, none_allowed=none_allowed)
+    return Routed(*found, "so the trained router reads the question")
+
+
+class Ensemble:
+    """The head's word where it is sure, else the language model's."""
+
+    def __init__(self, head: Router, model: Router) -> None:
+        self._head, self._model = head, model
+
+    async def __call__(self, desk: Desk, query: str, held: Collection[Label]) -> Made[Routed]:
+        """Return the corpora."""
+        sure = await self._head(desk, query, held)
+        if max(sure.value.confidence.values(), default=1.0) >= ENSEMBLE_AT:
+            return sure
+        chosen("judge", "llm")  # there has to be one
+        return await self._model(desk, query, held)
+
+
+def messages(question: str, labels: Sequence[str], *, several: bool = False) -> Messages:
+    """Return the few-shot prompt of a router that is a language model.
+
+    Args:
+        question: as asked.
+        labels: what it may answer.
+        several: tell it that it may name two where the question asks for two things.
+    """
+    meanings = "\n".join(f"{label}: {meaning}" for label, meaning in MEANINGS.items() if label in labels)
+    return load("route", labels=", ".join(labels), meanings=meanings, several=_SEVERAL * several, question=question)
+
+
+def combinations_of(labels: Sequence[str]) -> list[str]:
+    """Return the pairs of labels that one question may need, in either order: of different matter, and not `none`."""
+    groups = router.matters([c for c in CORPORA if c in labels])
+    pairs = {f"{a}+{b}" for one, other in permutations(groups, 2) for a in one for b in other}
+    return sorted(pairs)

@@ -1,0 +1,1 @@
+"""Decisions by heads and stated rules: they ship with Ragweave and need no key."""

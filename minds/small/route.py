@@ -1,0 +1,100 @@
+"""Route by the shipped head, with rules for what it cannot know (UniversalRAG, section 3)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Mapping
+
+from ragweave.corpora.types import CORPORA, LABELS, Label
+from ragweave.minds.context import Context
+from ragweave.minds.contracts import Routed
+from ragweave.minds.desk import Desk
+from ragweave.minds.small.moments import asked_of
+from ragweave.models import router
+from ragweave.models.text import content_terms, fold, names
+
+_CLAUSES = 4
+"""Clauses of a question that the head is asked about one by one."""
+_CLAUSE = re.compile(r"\s*[;；]\s*|,?\s+(?:and|or|but|while|whereas|than|und|et|y)\s+|[，、]|以及|还是|和|与", re.I)
+
+
+async def route(desk: Desk, query: str, held: Collection[Label]) -> Routed:
+    """Decide by the head; it may say `none` only where a rule proves that nothing is to be looked up.
+
+    In a library of several matters a question seldom tells where its answer lies. Unless it does, everything is
+    searched, and `fuse` weighs what was found by the head's confidence in its corpus.
+    """
+    if desk.hop <= 1 and router.none_by_rule(query):
+        return Routed(["none"], {"none": 1.0}, "a greeting, or something to compute")
+    wide, chosen, confidence = await asyncio.to_thread(_head, query, held, desk.context)
+    if wide:
+        everything = sorted(labels([*confidence]), key=lambda c: -confidence[c])
+        return Routed(everything, confidence, "the question does not tell what holds its answer")
+    why = "so the question reads" if chosen else "the library holds nothing"
+    added = await _recordings(desk, query, held, chosen)
+    return Routed([*chosen, "clip"] if added else chosen, confidence, why + added)
+
+
+async def _recordings(desk: Desk, query: str, held: Collection[Label], chosen: list[Label]) -> str:
+    """Return why the recordings are searched as well, empty where they are not, or are searched in any case.
+
+    The head knows how questions about recordings are worded, and not what these recordings are about.
+    """
+    if "clip" not in held or {"clip", "video", "none"} & set(chosen):
+        return ""
+    if asked_of(query) is not None or router.names_place(query):
+        return ", and it asks for a place in a recording"
+    return ", and recordings speak of what it names" if await (await desk.library()).speaks_of(query) else ""
+
+
+def _head(query: str, held: Collection[Label], context: Context) -> tuple[bool, list[Label], dict[str, float]]:
+    """Ask the head: whether to search everything, else which corpora, and its confidence.
+
+    A question whose clauses clearly ask for different matter gets the corpora of all of them.
+    """
+    chosen, confidence = best(router.predict(query), held, context, none_allowed=False)
+    parts = clauses(query)[:_CLAUSES]
+    joined = router.several([router.predict(c) for c in parts], set(held)) if parts else []
+    if joined:
+        return False, labels(joined), confidence
+    several = len(router.matters(held)) > 1
+    wide = several and (
+        context.route_by == "soft" or (context.route_by != "hard" and not router.narrowed(query, confidence))
+    )
+    return wide, chosen, confidence
+
+
+def clauses(query: str) -> list[str]:
+    """Return the clauses of a compound question, each with the names of the whole, as questions of their own."""
+    parts = [c.strip(" ?？.。") for c in _CLAUSE.split(query) if len(content_terms(c)) >= 2]
+    if len(parts) < 2:
+        return []
+    named = names(query)
+    return [" ".join([*(n for n in named if fold(n) not in fold(c)), c]) for c in parts]
+
+
+def best(
+    probabilities: Mapping[str, float], held: Collection[Label], context: Context, *, none_allowed: bool
+) -> tuple[list[Label], dict[str, float]]:
+    """Mask what is not to be had, and take the best label, or the best two where it is not sure.
+
+    Where the run does not tell granularities apart, the label of a matter stands for all corpora that hold it.
+    """
+    corpora: list[Label] = [c for c in CORPORA if c in held]
+    # A trained router may know fewer labels than the library has corpora.
+    given: dict[str, float] = {c: probabilities.get(c, 0.0) for c in (["none", *corpora] if none_allowed else corpora)}
+    total = sum(given.values()) or 1.0
+    confidence = {c: round(p / total, 3) for c, p in given.items()}
+    groups: dict[str, tuple[str, ...]] = {c: (c,) for c in given}
+    if context.granularity == "modality":
+        groups = {group[0]: group for group in router.matters(list(given))}
+        given = {name: sum(given[c] for c in group) for name, group in groups.items()}
+    chosen = router.choose(given, set(held), second_below=router.SECOND_BELOW, none_allowed=none_allowed)
+    return labels([c for name in chosen for c in groups[name]]), confidence
+
+
+def labels(names: Collection[str]) -> list[Label]:
+    """Return the names that are labels, as such."""
+    known: dict[str, Label] = {label: label for label in LABELS}
+    return [known[n] for n in names if n in known]
