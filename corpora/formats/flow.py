@@ -1,11 +1,18 @@
-"""The flow of an HTML page: start and end of elements in, blocks out."""
+"""Elements of HTML in, blocks out: what HTML pages, e-books, Markdown and reStructuredText are read through.
+
+Trafilatura finds the content of a page too, but gives neither its lines nor the pages that are only links or a table,
+and docutils' own writer drops the lines of reStructuredText: so the elements are read here, each with its line.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Figure, Lines
 
+LINE = "data-line"
+"""Attribute with the line of an element that was made from another format."""
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr output q rp rt ruby s "
     "samp small span strike strong sub sup time tt u var wbr".split()
@@ -16,14 +23,45 @@ _CELL_CHARACTERS = 400
 """Tables with longer cells on average are layout, not data."""
 
 
-class Flow:
-    """Collects the text of elements in reading order.
+def flow(start: Any, is_out: Callable[[Any], bool], *, made: bool = False) -> tuple[list[Block], list[Figure]]:
+    """Return the blocks and pictures of an element in reading order.
+
+    Args:
+        start: the element.
+        is_out: tells elements that are left out with all they hold.
+        made: whether the elements were made from another format: lines are those of LINE, and every table is data.
+    """
+    from lxml import etree
+
+    found = _Flow(made)
+    walker = etree.iterwalk(start, events=("start", "end"))
+    skipped = None
+    for event, element in walker:
+        if skipped is not None:
+            if event == "end" and element is skipped:
+                found.text(element.tail or "")
+                skipped = None
+        elif event == "end":
+            found.end(element)
+            if element is not start:
+                found.text(element.tail or "")
+        elif element is not start and (not isinstance(element.tag, str) or is_out(element)):
+            walker.skip_subtree()
+            skipped = element
+        else:
+            found.start(element)
+    return found.finish(), found.figures
+
+
+class _Flow:
+    """Collects the text of elements.
 
     Text of one block gathers in `_parts` until a block element begins or ends; it then becomes a paragraph, a heading,
     a line of the open list or a cell of the open table.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, made: bool) -> None:
+        self._made = made
         self._blocks: list[Block] = []
         self._parts: list[tuple[int, str, bool]] = []
         self._line = 0
@@ -32,6 +70,9 @@ class Flow:
         self._list = Lines()
         self._depth = 0
         self._mark = ""
+        self._term: Lines | None = None
+        """A term whose meaning is still to come."""
+        self._in_term = False
         self._counters: list[int] = []
         self._table: Lines | None = None
         self._cells: list[str] = []
@@ -44,16 +85,20 @@ class Flow:
     def start(self, element: Any) -> None:
         """Open an element and take the text right after its tag."""
         tag = element.tag
-        self._line = element.sourceline or self._line
-        if tag == "br":
-            self._break()
-        elif tag == "img" and not self._pre:
-            self._text(f" {element.get('alt') or ''} ")
-            self._picture(element)
-        elif tag not in _INLINE:
+        stated = element.get(LINE) if self._made else element.sourceline
+        if tag not in _INLINE and tag != "br":
             self._flush()
+            self._line = int(stated or self._line)
             self._open(element)
-        self._text(element.text or "")
+        else:
+            self._line = int(stated or self._line)
+            if tag == "br":
+                self._break()
+            elif tag == "img" and not self._pre:
+                alt = element.get("alt") or ""
+                self.text(alt.strip() if self._made else f" {alt} ")
+                self._picture(element)
+        self.text(element.text or "")
 
     def end(self, element: Any) -> None:
         """Close an element."""
@@ -65,7 +110,10 @@ class Flow:
             self._heading = 0
         elif tag == "pre":
             self._pre = max(0, self._pre - 1)
+        elif tag == "dt":
+            self._in_term = False
         elif tag in _LISTS:
+            self._put_term()
             self._depth = max(0, self._depth - 1)
             if tag == "ol" and self._counters:
                 self._counters.pop()
@@ -74,53 +122,8 @@ class Flow:
         elif self._table is not None:
             self._end_in_table(tag, self._table)
 
-    def tail(self, element: Any) -> None:
-        """Take the text right after an element."""
-        self._text(element.tail or "")
-
-    def finish(self) -> list[Block]:
-        """Return the blocks."""
-        self._flush()
-        self._close_list()
-        return self._blocks
-
-    def _picture(self, element: Any) -> None:
-        src = (element.get("src") or "").strip()
-        if not src:
-            return
-        around = next((e for e in element.iterancestors() if e.tag == "figure"), None)
-        found = around.find(".//figcaption") if around is not None else None
-        caption = " ".join(" ".join(found.itertext()).split()) if found is not None else ""
-        alt, title = (" ".join((element.get(name) or "").split()) for name in ("alt", "title"))
-        self.figures.append(Figure(src, len(self._blocks), caption or title, alt, line=self._line))
-
-    def _open(self, element: Any) -> None:
-        tag = element.tag
-        if tag in _HEADINGS:
-            self._close_list()
-            self._heading = _HEADINGS[tag]
-        elif tag == "pre":
-            self._pre += 1
-        elif tag in _LISTS:
-            self._depth += 1
-            if tag == "ol":
-                self._counters.append(0)
-        elif tag == "li" and self._depth:
-            self._mark = "- "
-            if self._counters and element.getparent().tag == "ol":
-                self._counters[-1] += 1
-                self._mark = f"{self._counters[-1]}. "
-        elif tag == "dt" and self._depth:
-            self._mark = "- "
-        elif tag == "table" and self._table is None and _is_data(element):
-            self._close_list()
-            self._table, self._header_rows = Lines(), 0
-        elif tag == "tr":
-            self._cells, self._all_header, self._row_line = [], True, self._line
-        elif tag == "td":
-            self._all_header = False
-
-    def _text(self, text: str) -> None:
+    def text(self, text: str) -> None:
+        """Take text, counting its lines."""
         if not text:
             return
         for n, part in enumerate(text.split("\n")):
@@ -134,6 +137,51 @@ class Flow:
             else:
                 self._parts.append((self._line, part, False))
 
+    def finish(self) -> list[Block]:
+        """Return the blocks."""
+        self._flush()
+        self._close_list()
+        return self._blocks
+
+    def _open(self, element: Any) -> None:
+        tag = element.tag
+        if tag in _HEADINGS:
+            self._close_list()
+            self._heading = _HEADINGS[tag]
+        elif tag == "pre":
+            self._pre += 1
+        elif tag in _LISTS:
+            self._put_term()
+            self._depth += 1
+            if tag == "ol":
+                start = element.get("start") or ""
+                self._counters.append(int(start) - 1 if start.isdecimal() else 0)
+        elif tag == "li" and self._depth:
+            self._mark = "- "
+            if self._counters and element.getparent().tag == "ol":
+                self._counters[-1] += 1
+                self._mark = f"{self._counters[-1]}. "
+        elif tag == "dt" and self._depth:
+            self._put_term()
+            self._mark, self._in_term = "- ", True
+        elif tag == "table" and self._table is None and (self._made or _is_data(element)):
+            self._close_list()
+            self._table, self._header_rows = Lines(), 0
+        elif tag == "tr":
+            self._cells, self._all_header, self._row_line = [], True, self._line
+        elif tag == "td":
+            self._all_header = False
+
+    def _picture(self, element: Any) -> None:
+        src = (element.get("src") or "").strip()
+        if not src:
+            return
+        around = next((e for e in element.iterancestors() if e.tag == "figure"), None)
+        found = around.find(".//figcaption") if around is not None else _emphasised(element)
+        caption = " ".join(" ".join(found.itertext()).split()) if found is not None else ""
+        alt, title = (" ".join((element.get(name) or "").split()) for name in ("alt", "title"))
+        self.figures.append(Figure(src, len(self._blocks), caption or title, alt, line=self._line))
+
     def _break(self) -> None:
         """End the line here, as <br> does."""
         if self._parts:
@@ -145,7 +193,9 @@ class Flow:
         """Turn the gathered text into what is open: heading, code, cell, list line or paragraph."""
         lines = Lines()
         for line, text, hard in self._parts:
-            lines.add(text.rstrip() if self._pre else " ".join(text.split()), line, wrapped=not hard and not self._pre)
+            plain = text.rstrip() if self._pre else " ".join(text.split())
+            if plain or hard:
+                lines.add(plain, line, wrapped=not hard and not self._pre)
         self._parts = []
         if not lines.text.strip():
             return
@@ -154,12 +204,25 @@ class Flow:
             self._blocks.append(Block(title, "heading", self._heading, lines.block("text").line))
         elif self._table is not None:
             self._cell.extend(lines)
+        elif self._in_term:
+            self._term = lines
         elif self._depth:
-            indent = "  " * (self._depth - 1)
-            self._list.extend(lines, indent + (self._mark or "  "), indent + "  ")
-            self._mark = ""
+            self._item(lines)
         else:
             self._blocks.append(lines.block("code" if self._pre else "text"))
+
+    def _item(self, lines: Lines) -> None:
+        """Add a line to the open list; a meaning follows its term."""
+        indent = "  " * (self._depth - 1)
+        term = self._term.text.replace("\n", " ").rstrip(": ") + ": " if self._term is not None else ""
+        self._list.extend(lines, indent + (self._mark or "  ") + term, indent + "  ")
+        self._mark, self._term = "", None
+
+    def _put_term(self) -> None:
+        """Add a term that has no meaning."""
+        term, self._term = self._term, None
+        if term is not None:
+            self._item(term)
 
     def _close_list(self) -> None:
         if self._list.text:
@@ -182,6 +245,15 @@ class Flow:
             if table.text:
                 self._blocks.append(table.block("table", self._header_rows))
             self._table = None
+
+
+def _emphasised(picture: Any) -> Any:
+    """Return the emphasised text that alone follows a picture in its paragraph, which is its caption, or None."""
+    paragraph, after = picture.getparent(), picture.getnext()
+    alone = paragraph is not None and paragraph.tag == "p" and len(paragraph) == 2 and paragraph[0] is picture
+    if not alone or after.tag != "em":
+        return None
+    return None if any((t or "").strip() for t in (paragraph.text, picture.tail, after.tail)) else after
 
 
 def _is_data(table: Any) -> bool:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.blocks import Block, Figure, Parsed
+from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import decode, read_bytes
-from ragweave.corpora.formats.flow import Flow
+from ragweave.corpora.formats.flow import flow
 from ragweave.corpora.meta import iso_date, language_code
 from ragweave.models.errors import SourceError
 
@@ -57,26 +54,50 @@ def page(data: bytes, path: Path) -> Parsed:
         data: the page.
         path: for messages.
     """
+    root, warnings = tree(_decoded(data, path), path)
+    metas = {
+        (m.get("name") or m.get("property") or m.get("itemprop") or "").lower(): (m.get("content") or "").strip()
+        for m in reversed(root.findall(".//meta"))
+    }
+
+    def stated(*names: str) -> str:
+        return next((metas[n] for n in names if metas.get(n)), "")
+
+    content = _Content(root)
+    blocks, figures = flow(content.start, content.is_junk)
+    if not blocks:  # leaving out the junk leaves nothing
+        blocks, figures = flow(content.body, lambda element: element.tag in _DROPPED)
+    tops = [b.text for b in blocks if b.kind == "heading" and b.level == 1]
+    title = " ".join((root.findtext(".//title") or "").split())
+    dates = [stated(name) for name in _DATES] + [t.get("datetime") or "" for t in root.iter("time")][:3]
+    return Parsed(
+        title=tops[0] if len(tops) == 1 else stated("og:title", "dc.title") or title,
+        blocks=tuple(blocks),
+        figures=tuple(figures),
+        date=next((d for value in dates if (d := iso_date(value))), None),
+        author=stated("author", "article:author", "dc.creator", "dcterms.creator", "citation_author"),
+        language=language_code(root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang")),
+        warnings=warnings,
+    )
+
+
+def tree(text: str, path: Path) -> tuple[Any, tuple[str, ...]]:
+    """Return the elements of a page, and what was left out of them.
+
+    Raises:
+        SourceError: it cannot be read at all.
+    """
     from lxml import etree, html
 
     parser = html.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
     try:
-        root = html.document_fromstring(_decoded(data, path).encode("utf-8", "replace"), parser=parser)
+        root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as exc:
         raise SourceError(
             f"{path.name} is not readable HTML ({exc})", "open it in a browser and save it again"
         ) from None
-    found = _Page(root)
-    warnings = ("nested too deeply; the innermost parts were left out",) if _too_deep(parser) else ()
-    return Parsed(
-        title=found.title(),
-        blocks=tuple(found.blocks()),
-        figures=tuple(found.figures),
-        date=found.date(),
-        author=found.meta("author", "article:author", "dc.creator", "dcterms.creator", "citation_author"),
-        language=language_code(root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang")),
-        warnings=warnings,
-    )
+    deep = any("depth" in e.message.lower() for e in parser.error_log)
+    return root, ("nested too deeply; the innermost parts were left out",) if deep else ()
 
 
 def _decoded(data: bytes, path: Path) -> str:
@@ -89,143 +110,65 @@ def _decoded(data: bytes, path: Path) -> str:
     return decode(data, path)
 
 
-def _too_deep(parser: Any) -> bool:
-    return any("depth" in e.message.lower() for e in parser.error_log)
-
-
-@dataclass(slots=True)
-class _Weight:
-    """What lies below an element: characters, those in links, links, whether an h1 is among it."""
-
-    text: int = 0
-    linked: int = 0
-    links: int = 0
-    h1: bool = False
-
-
-def _weigh(root: Any) -> dict[Any, _Weight]:
-    """Weigh every element below `root` in one pass."""
-    from lxml import etree
-
-    weights: dict[Any, _Weight] = {}
-    for event, element in etree.iterwalk(root, events=("start", "end")):
-        if event == "start":
-            weights[element] = _Weight(len((element.text or "").strip()))
-            continue
-        own = weights[element]
-        if element.tag == "a":
-            own.linked = own.text
-            own.links += 1
-        if element is root:
-            break
-        around = weights[element.getparent()]
-        around.text += own.text + len((element.tail or "").strip())
-        around.linked += own.linked
-        around.links += own.links
-        around.h1 = around.h1 or own.h1 or element.tag == "h1"
-    return weights
-
-
-class _Page:
-    """One parsed page."""
+class _Content:
+    """What of a page is its content."""
 
     def __init__(self, root: Any) -> None:
         from lxml import etree
 
-        self.root = root
-        self._etree = etree
-        self._metas = {
-            (m.get("name") or m.get("property") or m.get("itemprop") or "").lower(): (m.get("content") or "").strip()
-            for m in reversed(root.findall(".//meta"))
-        }
         body = root.find("body")
-        self._body = root if body is None else body
-        etree.strip_elements(self._body, "script", "style", "noscript", "template", with_tail=False)
-        self._weights = _weigh(self._body)
-        self._length = max(1, self._weights[self._body].text)
-        self._main = self._find_main()
-        self.figures: list[Figure] = []
+        self.body = root if body is None else body
+        etree.strip_elements(self.body, "script", "style", "noscript", "template", with_tail=False)
+        self._weights = _weigh(self.body)
+        self._length = max(1, self._weights[self.body][0])
+        main = self._main()
+        self._marked = main is not None
+        self.start = main if main is not None else self.body
 
-    def meta(self, *names: str) -> str:
-        """Return the first <meta> of these names that has a value, else ""."""
-        return next((self._metas[n] for n in names if self._metas.get(n)), "")
+    def is_junk(self, element: Any) -> bool:
+        """Tell navigation, hidden and decorative parts from content."""
+        tag = element.tag
+        if tag in _DROPPED or element.get("hidden") is not None or element.get("aria-hidden") == "true":
+            return True
+        if _HIDDEN_STYLE.search(element.get("style") or ""):
+            return True
+        length, linked, links, h1 = self._weights[element]
+        if tag == "header" and not self._marked:
+            return not h1
+        named = f"{element.get('class') or ''} {element.get('id') or ''}".lower().split()
+        if element.get("role") in _ROLES or not _JUNK.isdisjoint(named):
+            return not h1 and length < self._length / 2
+        menu = not self._marked and tag in ("ul", "ol", "div", "table", "p")
+        return menu and links >= 3 and linked > 0 and linked >= _LINKED * length
 
-    def title(self) -> str:
-        """Return the only h1 of the content, else the title in the page's head."""
-        content = self._body if self._main is None else self._main
-        tops = [" ".join(h.itertext()).split() for h in content.iter("h1")]
-        if len(tops) == 1 and tops[0]:
-            return " ".join(tops[0]).strip("¶§# ")
-        head = self.root.findtext(".//title") or ""
-        return self.meta("og:title", "dc.title") or " ".join(head.split())
-
-    def date(self) -> datetime | None:
-        """Return the date of publication that the page states."""
-        stated = [self.meta(name) for name in _DATES]
-        stated += [t.get("datetime") or "" for t in self.root.iter("time")][:3]
-        return next((d for value in stated if (d := iso_date(value))), None)
-
-    def blocks(self) -> Sequence[Block]:
-        """Return the blocks of the main content; all of the body where leaving out the junk leaves nothing."""
-        start = self._body if self._main is None else self._main
-        return self._walk(start, drop=True) or self._walk(self._body, drop=False)
-
-    def _walk(self, start: Any, drop: bool) -> Sequence[Block]:
-        flow = Flow()
-        walker = self._etree.iterwalk(start, events=("start", "end"))
-        skipped = None
-        for event, element in walker:
-            if skipped is not None:
-                if event == "end" and element is skipped:
-                    flow.tail(element)
-                    skipped = None
-                continue
-            if event == "end":
-                flow.end(element)
-                if element is not start:
-                    flow.tail(element)
-            elif element is not start and (element.tag in _DROPPED if not drop else self._is_junk(element)):
-                walker.skip_subtree()
-                skipped = element
-            else:
-                flow.start(element)
-        self.figures = flow.figures
-        return flow.finish()
-
-    def _find_main(self) -> Any:
+    def _main(self) -> Any:
         """Return the element that the page marks as its content and that holds enough of its text, or None."""
-        marked = [*self._body.iter("main"), *self._body.xpath(".//*[@role='main']"), *self._body.iter("article")][:20]
-        best = max(marked, key=self._text, default=None)
-        if best is None or self._text(best) < self._length * _MAIN_SHARE:
+        marked = [*self.body.iter("main"), *self.body.xpath(".//*[@role='main']"), *self.body.iter("article")][:20]
+        best = max(marked, key=lambda e: self._weights[e][0], default=None)
+        if best is None or self._weights[best][0] < self._length * _MAIN_SHARE:
             return None
         # A list of articles is a page of its own: all of them count.
         siblings = best.getparent().findall(best.tag) if best.tag == "article" else []
         return best.getparent() if len(siblings) > 1 else best
 
-    def _is_junk(self, element: Any) -> bool:
-        """Tell navigation, hidden and decorative parts from content."""
-        tag = element.tag
-        if not isinstance(tag, str) or tag in _DROPPED:
-            return True
-        if element.get("hidden") is not None or element.get("aria-hidden") == "true":
-            return True
-        if _HIDDEN_STYLE.search(element.get("style") or ""):
-            return True
-        if tag == "a" and "headerlink" in (element.get("class") or ""):
-            return True
-        if tag == "header" and self._main is None:
-            return not self._weights[element].h1
-        if (element.get("role") or "") in _ROLES or self._named_junk(element):
-            return not self._weights[element].h1 and self._text(element) < self._length / 2
-        return self._main is None and tag in ("ul", "ol", "div", "table", "p") and self._is_linked(element)
 
-    def _named_junk(self, element: Any) -> bool:
-        return not _JUNK.isdisjoint(f"{element.get('class') or ''} {element.get('id') or ''}".lower().split())
+def _weigh(body: Any) -> dict[Any, tuple[int, int, int, bool]]:
+    """Return of every element, in one pass: characters, those in links, links, and whether an h1 lies in it."""
+    from lxml import etree
 
-    def _is_linked(self, element: Any) -> bool:
-        """Tell whether nearly all text lies in three or more links."""
-        weight = self._weights[element]
-        return weight.links >= 3 and weight.linked > 0 and weight.linked >= _LINKED * weight.text
-
-    def _text(self, element: Any) -> int:
-        return self._weights[element].text
+    weights: dict[Any, tuple[int, int, int, bool]] = {}
+    open_ = [[0, 0, 0, 0]]
+    for event, element in etree.iterwalk(body, events=("start", "end")):
+        if event == "start":
+            open_.append([len((element.text or "").strip()), 0, 0, int(element.tag == "h1")])
+            continue
+        text, linked, links, h1 = open_.pop()
+        if element.tag == "a":
+            linked, links = text, links + 1
+        weights[element] = (text, linked, links, bool(h1))
+        around = open_[-1]
+        around[0] += text + (len((element.tail or "").strip()) if element is not body else 0)
+        around[1] += linked
+        around[2] += links
+        around[3] |= h1
+    return weights

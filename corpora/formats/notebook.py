@@ -32,7 +32,7 @@ def parse(path: Path) -> Parsed:
 def _cell(cell: dict[str, Any]) -> list[Block]:
     source = _joined(cell.get("source", cell.get("input", "")))
     if cell.get("cell_type") == "markdown":
-        found = markdown.blocks(source)[0]
+        found = markdown.content(source)[0]
     else:
         found = code.blocks(source)[0]
         printed = "\n".join(t for o in cell.get("outputs", []) if (t := _output(o).strip()))

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.blocks import Block, Lines, Parsed
+from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import read_text
+from ragweave.corpora.formats.flow import LINE, flow
 from ragweave.corpora.meta import iso_date
 from ragweave.models.errors import SourceError
 
@@ -16,16 +17,20 @@ _ROLE = re.compile(r":[\w:+.-]{1,60}:`([^`]*)`|`([^`]*)`:[\w:+.-]{1,60}:")
 _TARGET = re.compile(r"\s?<[^<>]*>\Z")
 _DIRECTIVE = re.compile(r"\.\.[ \t]+([\w:+.-]+)::[ \t]*(.*)")
 _OPTION = re.compile(r"\s*:[\w-]+:")
-_SILENT_DIRECTIVES = {
-    "toctree",
-    "index",
-    "highlight",
-    "currentmodule",
-    "module",
-    "tabularcolumns",
-    "include",
-    "literalinclude",
-}
+_SILENT = frozenset("toctree index highlight currentmodule module tabularcolumns include literalinclude".split())
+"""Directives without words of their own."""
+_SKIPPED = frozenset(
+    "#text comment target substitution_definition problematic docinfo pending meta image classifier colspec".split()
+)
+_TAGS = {
+    "bullet_list": "ul", "enumerated_list": "ol", "list_item": "li", "definition_list": "dl", "term": "dt",
+    "definition": "dd", "field_list": "dl", "field_name": "dt", "option_list": "dl", "option_group": "dt",
+    "description": "dd", "table": "table", "row": "tr", "literal_block": "pre", "doctest_block": "pre",
+    "math_block": "pre", "paragraph": "p", "rubric": "p", "attribution": "p", "caption": "p", "subtitle": "p",
+}  # fmt: skip
+"""Elements of HTML for those of docutils; all others are read through."""
+_UNWRITTEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that no element of XML may hold."""
 _QUIET = {
     "file_insertion_enabled": False,
     "raw_enabled": False,
@@ -44,6 +49,7 @@ def parse(path: Path) -> Parsed:
     from docutils.frontend import get_default_settings
     from docutils.parsers.rst import Parser
     from docutils.utils import new_document
+    from lxml import etree
 
     settings = get_default_settings(Parser)
     for name, value in _QUIET.items():
@@ -56,61 +62,63 @@ def parse(path: Path) -> Parsed:
         raise SourceError(
             f"{path.name} is not readable reStructuredText ({exc})", "mend it, or rename it to .txt"
         ) from exc
-    for message in list(document.findall(_named("system_message"))):
-        if not any(message.findall(_named("literal_block"))):
-            message.parent.remove(message)
-    blocks = tuple(b for b in _walk(document, 0) if b.text.strip())
-    fields = {_text(f[0]).lower(): _field(f) for f in document.findall(_named("field")) if len(f) == 2}
+    body = etree.Element("body")
+    _put(document, body, 0)
+    blocks, _ = flow(body, lambda element: False, made=True)
+    fields = {f[0].astext().lower(): _field(f[1]) for f in document.findall(_is_field)}
     return Parsed(
         title=next((b.text for b in blocks if b.kind == "heading"), ""),
-        blocks=blocks,
+        blocks=tuple(blocks),
         date=iso_date(fields.get("date")),
         author=fields.get("author", ""),
     )
 
 
-def _named(*names: str) -> Any:
-    return lambda node: node.tagname in names
+def _is_field(node: Any) -> bool:
+    return node.tagname == "field" and len(node) == 2
 
 
-def _walk(node: Any, depth: int) -> Iterator[Block]:
-    """Yield the blocks below a node."""
+def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
+    """Add what lies in a node of docutils to an element of HTML, each part with its line."""
     for child in node.children:
         tag = child.tagname
-        if tag in (
-            "comment",
-            "target",
-            "substitution_definition",
-            "problematic",
-            "docinfo",
-            "pending",
-            "meta",
-            "image",
-        ):
+        if tag in _SKIPPED:
             continue
         if tag == "section":
-            yield from _walk(child, depth + 1)
-        elif tag == "title" and node.tagname == "section":
-            yield Block(_text(child), "heading", min(6, max(1, depth)), _line(child))
-        elif tag in ("bullet_list", "enumerated_list", "definition_list", "field_list", "option_list"):
-            lines = Lines()
-            _list(child, lines, "")
-            yield lines.block("list")
-        elif tag == "table":
-            yield _table(child)
-        elif tag in ("literal_block", "doctest_block", "math_block"):
-            yield _literal(child)
+            _put(child, into, depth + 1)
+        elif tag == "title":
+            level = f"h{min(6, max(1, depth))}" if node.tagname == "section" else "p"
+            _add(into, "caption" if node.tagname == "table" else level, child, _clean(child.astext()))
         elif tag == "system_message":
-            yield from _unknown(child)
-        elif tag in ("paragraph", "title", "rubric", "attribution", "caption", "term", "subtitle"):
-            yield _paragraph(child)
+            for line, text in _unknown(child):
+                _add(into, "p", child, text, line)
+        elif tag == "field_body":
+            _add(into, "dd", child, _field(child))
         elif tag == "line_block":
-            lines = Lines()
-            for line in child.findall(_named("line")):
-                lines.add(_text(line), _line(line))
-            yield lines.block("text")
+            verse = _add(into, "p", child)
+            for line in child.findall(lambda n: n.tagname == "line"):
+                _add(verse, "br", line).tail = _clean(line.astext())
+        elif tag == "entry":
+            _put(child, _add(into, "th" if header else "td", child), depth)
+        elif tag in _TAGS:
+            name = _TAGS[tag]
+            if name in ("p", "pre", "dt"):
+                _add(into, name, child, child.astext().rstrip() if name == "pre" else _clean(child.astext()))
+            else:
+                # Docutils gives a row no line of its own.
+                first = next(child.findall(lambda n: n.tagname == "paragraph"), child) if tag == "row" else child
+                _put(child, _add(into, name, first), depth, header)
         else:
-            yield from _walk(child, depth)
+            _put(child, into, depth, header or tag == "thead")
+
+
+def _add(into: Any, tag: str, node: Any, text: str = "", line: int = 0) -> Any:
+    from lxml import etree
+
+    element = etree.SubElement(into, tag)
+    element.set(LINE, str(line or _line(node)))
+    element.text = _UNWRITTEN.sub(" ", text)
+    return element
 
 
 def _line(node: Any) -> int:
@@ -122,13 +130,9 @@ def _line(node: Any) -> int:
     return 0
 
 
-def _text(node: Any) -> str:
-    return _clean(node.astext()).replace("\n", " ").strip()
-
-
-def _field(node: Any) -> str:
+def _field(body: Any) -> str:
     """Return a field's value as it was written: `R. Marsh` would be read as the list item R."""
-    return " ".join(_clean(node[1].rawsource or node[1].astext()).replace("``", "").split())
+    return " ".join(_clean(body.rawsource or body.astext()).replace("``", "").split())
 
 
 def _clean(text: str) -> str:
@@ -136,84 +140,12 @@ def _clean(text: str) -> str:
     return _ROLE.sub(lambda m: _TARGET.sub("", m[1] or m[2] or "").lstrip("~!"), text)
 
 
-def _paragraph(node: Any) -> Block:
-    lines = Lines()
-    source = _clean(node.astext()).split("\n")
-    first = _line(node)
-    for n, text in enumerate(source):
-        lines.add(text.strip(), first + n if first else 0, wrapped=True)
-    return lines.block("text")
-
-
-def _literal(node: Any) -> Block:
-    lines = Lines()
-    text = node.astext().rstrip().split("\n")
-    first = _line(node)
-    for n, line in enumerate(text):
-        lines.add(line.rstrip(), first + n if first else 0)
-    return lines.block("code")
-
-
-def _list(node: Any, lines: Lines, indent: str) -> None:
-    """Add one line per item; definitions, fields and options read as `term: text`."""
-    for n, item in enumerate(node.children, 1):
-        term = ""
-        if item.tagname == "field" and len(item) == 2:
-            lines.add(f"{indent}- {_text(item[0])}: {_field(item)}", _line(item))
-            continue
-        lead = f"{n}. " if node.tagname == "enumerated_list" else "- "
-        for child in _parts(item):
-            if child.tagname in ("bullet_list", "enumerated_list", "definition_list", "field_list"):
-                if term:
-                    lines.add(f"{indent}{lead}{term}", _line(item))
-                    term = ""
-                _list(child, lines, indent + "  ")
-            elif child.tagname == "system_message":
-                for block in _unknown(child):
-                    lines.add(f"{indent}  {block.text}", block.line)
-            elif child.tagname in ("term", "option_group"):
-                term = f"{_text(child)}: "
-            elif child.tagname not in ("comment", "target", "classifier"):
-                lines.add(f"{indent}{lead}{term}{_text(child)}", _line(child))
-                term, lead = "", "  "
-        if term:
-            lines.add(f"{indent}{lead}{term.rstrip(': ')}", _line(item))
-
-
-def _parts(item: Any) -> Iterator[Any]:
-    """Return the children of a list item, with the bodies of definitions and options read through."""
-    for child in item.children:
-        if child.tagname in ("definition", "description"):
-            yield from child.children
-        else:
-            yield child
-
-
-def _table(node: Any) -> Block:
-    lines = Lines()
-    caption = next((c for c in node.children if c.tagname == "title"), None)
-    header = len([r for head in node.findall(_named("thead")) for r in head.findall(_named("row"))])
-    if caption is not None:
-        lines.add(_text(caption), _line(caption))
-    for row in node.findall(_named("row")):
-        lines.add(
-            " | ".join(_text(entry) for entry in row.children), _line(next(row.findall(_named("paragraph")), row))
-        )
-    return lines.block("table", level=header + (caption is not None) if header else 0)
-
-
-def _unknown(message: Any) -> Iterator[Block]:
+def _unknown(message: Any) -> Iterator[tuple[int, str]]:
     """Yield the body of a directive that docutils refused or does not know: its words are still the author's."""
     for node in message.children:
-        if node.tagname != "literal_block":
-            continue
-        first, *rest = node.astext().split("\n")
-        m = _DIRECTIVE.match(first)
-        if m is None or m[1] in _SILENT_DIRECTIVES:
-            continue
-        lines = Lines()
-        lines.add(_clean(m[2]).strip(), _line(node), wrapped=True)
-        for n, text in enumerate(rest, 1):
-            if not _OPTION.match(text):
-                lines.add(_clean(text).strip(), _line(node) + n, wrapped=True)
-        yield lines.block("text")
+        if node.tagname == "literal_block":
+            first, *rest = node.astext().split("\n")
+            m = _DIRECTIVE.match(first)
+            if m is not None and m[1] not in _SILENT:
+                lines = [m[2], *("" if _OPTION.match(text) else text for text in rest)]
+                yield _line(node), _clean("\n".join(lines))

@@ -15,7 +15,7 @@ from ragweave.corpora.store.lexical import indexed
 from ragweave.corpora.store.rows import pack, unpack
 from ragweave.corpora.types import Item
 
-VERSION = 7
+VERSION = 8
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragweave.corpora.formats.markdown import blocks, front_matter, parse
+from ragweave.corpora.formats.markdown import content, front_matter, parse
 
 SAMPLE = """---
 title: "Tides: a field guide"
@@ -100,12 +100,12 @@ def test_without_front_matter_the_first_top_heading_is_the_title(write: Callable
 
 
 def test_rows_without_a_delimiter_row_are_read_as_a_table() -> None:
-    found, _ = blocks("| Gold | 19.3 |\n| Lead | 11.3 |\n")
+    found, _, _ = content("| Gold | 19.3 |\n| Lead | 11.3 |\n")
     assert [(b.kind, b.text) for b in found] == [("table", "Gold | 19.3\nLead | 11.3")]
 
 
 def test_wrapped_chinese_lines_are_joined_without_a_space() -> None:
-    found, _ = blocks("天文学是研究\n宇宙的科学。")
+    found, _, _ = content("天文学是研究\n宇宙的科学。")
     assert found[0].text == "天文学是研究宇宙的科学。"
 
 
@@ -113,7 +113,7 @@ def test_wrapped_chinese_lines_are_joined_without_a_space() -> None:
     "unit", ["> ", "- ", "  1. ", "[", "![", "*", "**a ", "`", "<a ", "<!--", "|", "\\", "&#", "](", "~~"]
 )
 def test_deep_or_repeated_markup_is_read_and_keeps_its_words(unit: str) -> None:
-    found, _ = blocks(unit * 3000 + "harbour\n\nlast words")
+    found, _, _ = content(unit * 3000 + "harbour\n\nlast words")
     text = " ".join(b.text for b in found)
     # What opens a fence or a tag takes the rest of its line as its own name.
     assert "harbour" in text or unit in ("<!--", "<a ", "`", "~~")
@@ -136,7 +136,7 @@ WORD = st.text(st.characters(categories=["Ll", "Lu", "Lo"]), min_size=1, max_siz
 def test_no_word_is_lost_and_every_span_points_at_its_line(drawn: list[tuple[str, list[str]]]) -> None:
     text = "\n\n".join(lead + " ".join(words) for lead, words in drawn)
     lines = text.split("\n")
-    found, _ = blocks(text)
+    found, _, _ = content(text)
     read = "".join("".join(b.text.split()) for b in found)
     assert all(w in read for _, words in drawn for w in words)
     for b in found:
