@@ -1,4 +1,8 @@
-"""Word: headings by style, lists, tables and notes, read from the zip itself within its budget."""
+"""Word: headings by style, lists, tables and notes, read from the zip itself within its budget.
+
+Python-docx leaves out what was inserted under tracking, content controls, text boxes and notes, and refuses a file that
+lacks one of its pictures: so the parts are read here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PowerPoint: one heading per slide, its text in reading order, tables and the speaker's notes."""
+"""PowerPoint by python-pptx: one heading per slide, its text in reading order, tables and the speaker's notes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed
-from ragweave.corpora.formats.ooxml import A, P, R, attribute, core, relations
+from ragweave.corpora.formats.ooxml import A, P, attribute, core
+from ragweave.models.errors import SourceError
 
-_MAIN = "ppt/presentation.xml"
 _TITLES = ("title", "ctrTitle")
 _FILLS = 0.5
 """Share of a slide from which a picture on it is taken as the slide."""
@@ -20,86 +20,53 @@ _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
 
 def parse(path: Path) -> Parsed:
     """Read a presentation (.pptx); a block's page is the number of its slide."""
+    from pptx import Presentation
+
     with Archive(path) as archive:
-        targets = relations(archive, _MAIN)
-        parts = [
-            targets[i.get(f"{R}id") or ""][1]
-            for i in archive.xml(_MAIN).iter(f"{P}sldId")
-            if i.get(f"{R}id") in targets
-        ]
-        blocks: list[Block] = []
-        figures: list[Figure] = []
-        for number, part in enumerate(parts, 1):
-            if archive.has(part):
-                found = _slide(archive, part, number)
-                figures += _figures(archive, part, number, len(blocks), found, _area(archive))
-                blocks += found
+        archive.refuse_document_types()
         properties = core(archive)
+    blocks: list[Block] = []
+    figures: list[Figure] = []
+    try:
+        deck = Presentation(str(path))
+        area = float(deck.slide_width or 0) * float(deck.slide_height or 0)
+        for number, slide in enumerate(deck.slides, 1):
+            found = list(_blocks(slide, number))
+            figures += _figures(slide, number, len(blocks), found, area)
+            blocks += found
+    except Exception as exc:  # python-pptx lets whatever a broken part causes through
+        raise SourceError(
+            f"{path.name} is a damaged presentation", "open it in a presentation program and save it again"
+        ) from exc
     title = properties.title if properties.title.lower() != "powerpoint presentation" else ""
     first = next((b.text for b in blocks if b.kind == "heading" and b.page == 1), "")
-    meta: dict[str, object] = {"slides": len(parts)}
     return Parsed(
         title or first,
         tuple(blocks),
         properties.date,
         properties.author,
         properties.language,
-        meta=meta,
+        meta={"slides": len(deck.slides)},
         figures=tuple(figures),
     )
 
 
-def _area(archive: Archive) -> float:
-    """Return the area of a slide, in the square of the format's units; 0 where it is not stated."""
-    size = archive.xml(_MAIN).find(f"{P}sldSz")
-    return 0.0 if size is None else _number(size.get("cx")) * _number(size.get("cy"))
-
-
-def _figures(archive: Archive, part: str, number: int, at: int, blocks: list[Block], area: float) -> Iterator[Figure]:
-    """Yield the slide itself, then its pictures; a picture that fills most of a slide stands for it."""
-    related = relations(archive, part)
-    pictures: list[tuple[float, Figure]] = []
-    for element in archive.xml(part).iter(f"{P}pic"):
-        blip = next(element.iter(f"{A}blip"), None)
-        kind, target = related.get("" if blip is None else blip.get(f"{R}embed") or "", ("", ""))
-        if kind != "image" or not archive.has(target):
-            continue
-        told = element.find(f"{P}nvPicPr/{P}cNvPr")
-        alt = "" if told is None else told.get("descr") or told.get("title") or ""
-        extent = next(element.iter(f"{A}ext"), None)
-        size = 0.0 if extent is None else _number(extent.get("cx")) * _number(extent.get("cy"))
-        pictures.append((size / area if area else 0.0, Figure(target, at, alt=" ".join(alt.split()), page=number)))
-    largest = max(pictures, key=lambda p: p[0], default=(0.0, None))
-    fills = largest[0] >= _FILLS
-    shown = largest[1] if fills else None
-    text = "\n".join(b.text for b in blocks)
-    yield Figure(shown.ref if shown else "", at, alt=shown.alt if shown else "", page=number, text=text, whole=True)
-    yield from (figure for _, figure in pictures if figure is not shown)
-
-
-def _number(value: str | None) -> float:
-    return float(value) if value and value.isdigit() else 0.0
-
-
-def _slide(archive: Archive, part: str, number: int) -> list[Block]:
-    """Return the blocks of a slide, its title first, its notes last."""
-    shapes = list(_shapes(archive.xml(part), number))
+def _blocks(slide: Any, number: int) -> Iterator[Block]:
+    """Yield the blocks of a slide, its title first, its notes last."""
+    shapes = list(_shapes(slide.element, number))
     title = " ".join(b.text.replace("\n", " ") for is_title, b in shapes if is_title)
-    out = [Block(title or f"Slide {number}", "heading", 1, page=number)]
-    out += [b for is_title, b in shapes if not is_title]
-    for kind, target in relations(archive, part).values():
-        if kind == "notesSlide" and archive.has(target):
-            notes = "\n".join(b.text for _, b in _shapes(archive.xml(target), number))
-            if notes:
-                out.append(Block(f"Notes: {notes}", "text", page=number))
-    return out
+    yield Block(title or f"Slide {number}", "heading", 1, page=number)
+    yield from (b for is_title, b in shapes if not is_title)
+    notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    if notes is not None and (said := _text(notes._txBody, "\n")):
+        yield Block(f"Notes: {said}", "text", page=number)
 
 
-def _shapes(root: Any, number: int) -> Iterator[tuple[bool, Block]]:
-    """Yield (whether it is the title, block) for every shape with text, those in groups included."""
-    for element in root.iter(f"{P}sp", f"{A}tbl"):
+def _shapes(slide: Any, number: int) -> Iterator[tuple[bool, Block]]:
+    """Yield (whether it is the title, block) for every shape with text, those in groups and alternatives included."""
+    for element in slide.iter(f"{P}sp", f"{A}tbl"):
         if element.tag == f"{A}tbl":
-            rows = [" | ".join(_text(cell, " ") for cell in row.iter(f"{A}tc")) for row in element.iter(f"{A}tr")]
+            rows = [" | ".join(_text(cell, " ") for cell in row.tc_lst) for row in element.tr_lst]
             text = "\n".join(row for row in rows if row.strip(" |"))
             if text:
                 yield False, Block(text, "table", 1 if len(rows) > 1 else 0, page=number)
@@ -114,9 +81,26 @@ def _text(element: Any, joint: str) -> str:
     """Return the paragraphs of a shape or cell, indented by their level."""
     lines = []
     for paragraph in element.iter(f"{A}p"):
-        parts = [t.text or "" if t.tag == f"{A}t" else " " for t in paragraph.iter(f"{A}t", f"{A}br")]
-        text = " ".join("".join(parts).split())
+        text = " ".join(paragraph.text.split())
         level = attribute(paragraph, f"{A}pPr", "lvl")
         if text:
             lines.append("  " * (int(level) if level.isdigit() and joint == "\n" else 0) + text)
     return joint.join(lines)
+
+
+def _figures(slide: Any, number: int, at: int, blocks: list[Block], area: float) -> Iterator[Figure]:
+    """Yield the slide itself, then its pictures; a picture that fills most of a slide stands for it."""
+    pictures: list[tuple[float, Figure]] = []
+    for element in slide.element.iter(f"{P}pic"):
+        relation = slide.part.rels.get(element.blip_rId)
+        if relation is None or relation.is_external:
+            continue
+        told = element.nvPicPr.cNvPr
+        alt = " ".join((told.get("descr") or told.get("title") or "").split())
+        share = float(element.cx or 0) * float(element.cy or 0) / area if area else 0.0
+        pictures.append((share, Figure(relation.target_part.partname.lstrip("/"), at, alt=alt, page=number)))
+    largest = max(pictures, key=lambda p: p[0], default=(0.0, None))
+    shown = largest[1] if largest[0] >= _FILLS else None
+    text = "\n".join(b.text for b in blocks)
+    yield Figure(shown.ref if shown else "", at, alt=shown.alt if shown else "", page=number, text=text, whole=True)
+    yield from (figure for _, figure in pictures if figure is not shown)
