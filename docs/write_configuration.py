@@ -28,7 +28,6 @@ run's context.
 def page() -> str:
     """Return the whole page as Markdown."""
     from ragweave.corpora.settings import CorporaSettings
-    from ragweave.corpora.web.settings import WebSettings
     from ragweave.graphs.settings import RunSettings
     from ragweave.minds.context import Context
     from ragweave.models.settings import ModelSettings
@@ -45,9 +44,12 @@ def page() -> str:
             "own server only.",
             ModelSettings,
         ),
-        ("Libraries and files", "Where libraries lie, and the limits under which files are read.", CorporaSettings),
+        (
+            "Libraries, files and the web",
+            "Where vectors lie, the limits under which files are read, and who is asked where a run allows the web.",
+            CorporaSettings,
+        ),
         ("Server", "Where `ragweave serve` listens and what it lets through.", ServeSettings),
-        ("Web search", "Used only where a run allows the web (`web` below is not `off`).", WebSettings),
     )
     for title, intro, model in rooms:
         parts += [f"## {title}\n\n{intro}\n", _table(model, "variable", environment=True)]

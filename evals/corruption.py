@@ -21,6 +21,7 @@ from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
+from ragweave.corpora.settings import corpora_settings
 from ragweave.evals.answers import Outcome, Question, figures, question_of
 from ragweave.evals.corpus import Prepared, prepare
 from ragweave.evals.data import read_jsonl
@@ -183,9 +184,11 @@ def web_folder(folder: Path) -> Iterator[None]:
     names = {"RAGWEAVE_WEB_PROVIDER": "folder", "RAGWEAVE_WEB_FOLDER": str(folder)}
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(names)
+    corpora_settings.cache_clear()
     try:
         yield
     finally:
+        corpora_settings.cache_clear()
         for name, value in before.items():
             if value is None:
                 del os.environ[name]

@@ -14,7 +14,6 @@ from ragweave.corpora.types import Locator
 from ragweave.corpora.web import Page
 from ragweave.corpora.web import search_web as fetch_pages
 from ragweave.corpora.web.providers import make
-from ragweave.corpora.web.settings import web_settings
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.passages import best_window
@@ -75,7 +74,7 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
 def _provider() -> tuple[str, str]:
     """Return the name of the provider that would be asked, or why none can be, with the remedy."""
     try:
-        return make(web_settings()).name, ""
+        return make().name, ""
     except RagweaveError as error:
         return "", str(error)
 

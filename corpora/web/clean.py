@@ -1,19 +1,20 @@
-"""From a fetched body to the title and main text of a page."""
+"""From the bytes of a page to its title and main text."""
 
 from __future__ import annotations
 
+import codecs
 import logging
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from ragweave.corpora.web.charset import decode
 from ragweave.corpora.web.plain import one_line, plain
 
 logger = logging.getLogger(__name__)
 
 MAX_HTML = 1_000_000
 """Characters of markup that are read; the extractor needs seconds for each million."""
+PAGE_CHARS = 20_000
+"""Longest text kept of a page."""
 
 _MARKUP = re.compile(r"\s*<(?:!doctype|!--|html|head|body|\?xml|article|div|p|h1|title|meta)\b", re.I)
 _UNSEEN = "//script|//style|//template|//noscript|//svg|//iframe|//*[@hidden]|//*[@aria-hidden='true']"
@@ -25,28 +26,29 @@ _WALL = re.compile(
 )
 _WALL_LENGTH = 700
 """A page shorter than this that speaks of consent, robots or scripts says nothing else."""
+_META = re.compile(rb"<meta[^>]{1,300}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.I)
+_NO_CHARSETS = ("", "utf-7", "idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
+_GUESSED_FROM = 500
+"""Bytes from which a charset that nothing declares can be told by its letters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """What is left of a page.
-
-    Attributes:
-        title: one line, may be empty.
-        text: main text, or "" where there is none to speak of.
-        wall: whether the page showed a cookie wall, a robot check or the like instead of its text.
-    """
+class Cleaned(NamedTuple):
+    """What is left of a page."""
 
     title: str
+    """One line, may be empty."""
     text: str
+    """Main text, or "" where there is none to speak of."""
+    url: str = ""
+    """Address that the page gives as its own (`<link rel=canonical>` or `og:url`)."""
     wall: bool = False
+    """Whether the page showed a cookie wall, a robot check or the like instead of its text."""
 
 
-def clean(data: bytes, media_type: str = "", charset: str = "", limit: int = 20_000) -> Cleaned:
-    """Return title and main text of a page.
+def clean(data: bytes, media_type: str = "", charset: str = "", limit: int = PAGE_CHARS) -> Cleaned:
+    """Return title and main text of a page, found by trafilatura, without what a browser does not show.
 
-    Main text by trafilatura; where it finds nothing, the first heading and all paragraphs longer than ten characters,
-    as CRAG reads pages. Elements that a browser does not show are dropped first. CPU: seconds for a large page.
+    CPU: seconds for a large page.
 
     Args:
         data: body, decompressed.
@@ -57,47 +59,29 @@ def clean(data: bytes, media_type: str = "", charset: str = "", limit: int = 20_
     source = decode(data, charset)[:MAX_HTML]
     if media_type in ("text/plain", "text/markdown", "text/x-markdown", "") and not _MARKUP.match(source):
         text = plain(source, limit)
-        return Cleaned(title=_first_heading(text), text=text)
-    tree = _parse(source)
-    if tree is None:
-        return Cleaned("", "")
-    title = _title(tree)
-    fallback = _headings_and_paragraphs(tree)
-    text = plain(_main_text(tree) or fallback, limit)
-    if len(text) < _WALL_LENGTH and _WALL.search(text):
-        return Cleaned(title, "", wall=True)
-    return Cleaned(title, text)
-
-
-def canonical(source: str) -> str:
-    """Return the address that a saved page gives as its own (`<link rel=canonical>` or `og:url`), or ""."""
-    tree = _parse(source[:MAX_HTML])
-    if tree is None:
-        return ""
-    found = tree.xpath("//link[@rel='canonical']/@href|//meta[@property='og:url']/@content")
-    return str(found[0]).strip() if found else ""
-
-
-def _parse(source: str) -> Any:
+        first = text.split("\n", 1)[0]
+        return Cleaned(one_line(first.lstrip("# ")) if len(first) <= 200 else "", text)
     from lxml import etree, html
 
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
     try:
         tree = html.document_fromstring(source.encode("utf-8", "replace"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-        return None
+        return Cleaned("", "")
     styled = (element for element in tree.xpath("//*[@style]") if _UNSEEN_STYLE.search(element.get("style")))
     for element in [*tree.xpath(_UNSEEN), *styled]:
         if element.getparent() is not None:
             element.drop_tree()
-    return tree
+    said = tree.xpath("//link[@rel='canonical']/@href|//meta[@property='og:url']/@content")
+    found = Cleaned(_title(tree), plain(_main_text(tree), limit), str(said[0]).strip() if said else "")
+    wall = len(found.text) < _WALL_LENGTH and bool(_WALL.search(found.text))
+    return found._replace(text="", wall=True) if wall else found
 
 
 def _title(tree: Any) -> str:
     for path in ("//meta[@property='og:title']/@content", "//title/text()", "//h1"):
         for found in tree.xpath(path):
-            title = one_line(found if isinstance(found, str) else found.text_content())
-            if title:
+            if title := one_line(found if isinstance(found, str) else found.text_content()):
                 return title
     return ""
 
@@ -107,20 +91,51 @@ def _main_text(tree: Any) -> str:
 
     try:
         document = trafilatura.bare_extraction(tree, include_comments=False, include_images=False, include_links=False)
+        if text := str(getattr(document, "text", None) or ""):
+            return text
     except Exception:
         # The extractor meets every kind of broken markup; whatever it raises, the paragraphs are still there.
         logger.debug("main text extraction failed", exc_info=True)
+    return "\n".join(" ".join(part.text_content().split()) for part in tree.xpath("(//h1)[1]|//p"))
+
+
+def decode(data: bytes, declared: str = "") -> str:
+    """Decode a page whose declared charset may be missing or wrong.
+
+    A byte order mark wins, then a declared charset whose bytes are no UTF-8 by nature, then UTF-8 if the bytes are
+    valid, because other charsets do not look so by accident; then what is declared, and what charset-normalizer finds.
+    """
+    meta = _META.search(data[:4096])
+    said = [codec for label in (declared, meta[1].decode("ascii") if meta else "") if (codec := _codec(label))]
+    marked = (
+        ("utf-32" if data[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) else "utf-16")
+        if (data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)))
+        else ""
+    )
+    special = [codec for codec in said if codec.startswith(("utf-16", "utf-32", "iso2022"))]
+    for codec in [marked, *special, "utf-8-sig", *said]:
+        try:
+            if codec:
+                return data.decode(codec)
+        except UnicodeDecodeError:
+            continue
+    guess = ""
+    if len(data) >= _GUESSED_FROM:
+        from charset_normalizer import from_bytes
+
+        best = from_bytes(data[:100_000]).best()
+        guess = best.encoding if best else ""
+    return data.decode(guess or "cp1252", "replace")
+
+
+def _codec(label: str) -> str:
+    """Return the codec for a charset label, or "" where it is none of the web's."""
+    try:
+        name = codecs.lookup(label.strip()).name
+        "a".encode(name)
+    except (LookupError, ValueError):
         return ""
-    return str(getattr(document, "text", None) or "")
-
-
-def _headings_and_paragraphs(tree: Any) -> str:
-    """Read a page as CRAG does: its first heading and every paragraph of more than ten characters."""
-    heads = [" ".join(h.text_content().split()) for h in tree.xpath("(//h1)[1]")]
-    paragraphs = [" ".join(p.text_content().split()) for p in tree.xpath("//p")]
-    return "\n".join([*heads, *(p for p in paragraphs if len(p) > 10)])
-
-
-def _first_heading(text: str) -> str:
-    first = text.split("\n", 1)[0]
-    return one_line(first.lstrip("# ")) if len(first) <= 200 else ""
+    # Browsers read these labels as the larger charset (WHATWG Encoding, section 4.2).
+    return (
+        "" if name in _NO_CHARSETS else {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030"}.get(name, name)
+    )

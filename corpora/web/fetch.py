@@ -1,9 +1,9 @@
-"""Fetch one page from a public address, within limits.
+"""Fetch one page from a public address, within limits; for search engines that bring no text along.
 
 The name is looked up once per hop, every answer is checked, and the connection goes to exactly the checked address,
 while the Host header, SNI and the certificate check keep the name. So a name that changes its answer between check and
 connection (DNS rebinding) gains nothing. Each redirect passes the same door. Proxies of the environment are not used,
-because a proxy would look the name up again.
+because a proxy would look the name up again. Pages are asked for unpacked, so that there is no bomb to unfold.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ import asyncio
 import logging
 import socket
 import ssl
-import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 from urllib.parse import urljoin
 
 import httpx
@@ -29,32 +27,29 @@ logger = logging.getLogger(__name__)
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 
 MAX_REDIRECTS = 5
+MAX_BYTES = 5_000_000
+TIMEOUT = 15.0
+"""Seconds for one page, from the name look-up to the last byte, redirects included."""
 TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown"})
 _BINARY = frozenset(range(9)) | {0x0B} | frozenset(range(0x0E, 0x1B)) | frozenset(range(0x1C, 0x20))
-_MAX_INFLATE = 65_536
 _CONNECT_TIMEOUT = 5.0  # leaves time for the next address of a name
 _HEADERS = {
     "User-Agent": "Mozilla/5.0 (compatible; Ragweave)",
     "Accept": "text/html,application/xhtml+xml,text/plain;q=0.9,text/markdown;q=0.9",
-    "Accept-Encoding": "gzip, deflate",
+    "Accept-Encoding": "identity",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
-    """What a fetch brought.
-
-    Attributes:
-        url: address after redirects, normalised.
-        data: bytes, decompressed.
-        type: media type as declared, lower-case, or "".
-        charset: declared charset, or "".
-    """
+class Body(NamedTuple):
+    """What a fetch brought."""
 
     url: str
+    """After redirects, normalised."""
     data: bytes
     type: str
+    """Media type as declared, lower-case, or ""."""
     charset: str
+    """Declared charset, or ""."""
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -64,11 +59,6 @@ async def resolve(host: str, port: int) -> list[str]:
     except (OSError, UnicodeError) as exc:
         raise WebError(f"The name {host} was not found") from exc
     return [str(row[4][0]) for row in rows]
-
-
-@lru_cache(maxsize=1)
-def _ssl_context() -> ssl.SSLContext:
-    return httpx.create_ssl_context()
 
 
 class PinnedTransport(httpx.AsyncBaseTransport):
@@ -110,9 +100,8 @@ class Fetcher:
     """Fetches pages.
 
     Args:
-        max_bytes: largest body, counted both as sent and after decompression.
+        max_bytes: largest body.
         timeout: seconds for the whole fetch, redirects included.
-        ports: ports that may be asked.
         resolver: looks a name up; the system's by default.
         allow_loopback: let loopback addresses through on any port. For tests against local servers; nothing in the
             settings or the environment reaches this argument.
@@ -122,27 +111,21 @@ class Fetcher:
     def __init__(
         self,
         *,
-        max_bytes: int = 5_000_000,
-        timeout: float = 15.0,
-        ports: frozenset[int] = PORTS,
+        max_bytes: int = MAX_BYTES,
+        timeout: float = TIMEOUT,
         resolver: Resolver = resolve,
         allow_loopback: bool = False,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.max_bytes = max_bytes
         self.timeout = timeout
-        self._ports = None if allow_loopback else ports
         self._resolver = resolver
         self._allow_loopback = allow_loopback
         self._tls = tls
 
     def check(self, url: str) -> Target:
-        """Check an address by its looks.
-
-        Raises:
-            Refused: it must not be fetched.
-        """
-        return check_url(url, ports=self._ports, allow_loopback=self._allow_loopback)
+        """Check an address by its looks; Refused where it must not be fetched."""
+        return check_url(url, ports=None if self._allow_loopback else PORTS, allow_loopback=self._allow_loopback)
 
     async def fetch(self, url: str) -> Body:
         """Fetch one page, following at most `MAX_REDIRECTS` redirects.
@@ -162,7 +145,7 @@ class Fetcher:
             raise WebError(f"{target.host} could not be reached ({type(exc).__name__})") from exc
 
     async def _follow(self, target: Target) -> Body:
-        tls = self._tls if self._tls is not None else await asyncio.to_thread(_ssl_context)
+        tls = await asyncio.to_thread(httpx.create_ssl_context) if self._tls is None else self._tls
         transport = PinnedTransport(self.check, self._resolver, self._allow_loopback, tls)
         limits = httpx.Timeout(self.timeout, connect=min(_CONNECT_TIMEOUT, self.timeout))
         async with httpx.AsyncClient(
@@ -181,8 +164,11 @@ class Fetcher:
         declared = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if declared and declared not in TEXT_TYPES:
             raise WebError(f"{target.host} sent {declared[:60]}, which is not a text page")
+        coding = response.headers.get("content-encoding", "").strip().lower()
+        if coding not in ("", "identity"):
+            raise WebError(f"{target.host} sent the coding {coding[:40]!r}, which was not asked for")
         data = bytearray()
-        async for chunk in _decoded(target.host, response, self.max_bytes):
+        async for chunk in response.aiter_raw():
             data += chunk
             if len(data) > self.max_bytes:
                 raise WebError(f"The page of {target.host} is larger than {self.max_bytes:,} bytes")
@@ -210,33 +196,3 @@ def looks_binary(head: bytes, charset: str = "") -> bool:
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")) or charset.startswith(("utf-16", "utf-32")):
         return False
     return any(byte in _BINARY for byte in head)
-
-
-async def _decoded(host: str, response: httpx.Response, limit: int) -> AsyncIterator[bytes]:
-    """Yield the decompressed body in small pieces, so that a bomb is noticed long before it has unfolded."""
-    coding = response.headers.get("content-encoding", "").strip().lower()
-    if coding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-        raise WebError(f"{host} sent the coding {coding[:40]!r}, which was not asked for")
-    packed = coding not in ("", "identity")
-    inflate = zlib.decompressobj(wbits=47) if packed else None
-    received = 0
-    async for chunk in response.aiter_raw(_MAX_INFLATE):
-        received += len(chunk)
-        if received > limit:
-            raise WebError(f"The page of {host} is larger than {limit:,} bytes")
-        if inflate is None:
-            yield chunk
-            continue
-        try:
-            if received == len(chunk) and coding == "deflate" and chunk[0] & 0x0F != 8:
-                inflate = zlib.decompressobj(wbits=-15)  # some servers send bare deflate, without the zlib header
-            while chunk and not inflate.eof:
-                piece = inflate.decompress(chunk, _MAX_INFLATE)
-                chunk = inflate.unconsumed_tail
-                yield piece
-        except zlib.error as exc:
-            raise WebError(f"{host} sent compressed data that cannot be unpacked") from exc
-    if inflate is not None:
-        yield inflate.flush()
-        if not inflate.eof:
-            raise WebError(f"{host} closed the connection in the middle of the page")

@@ -11,55 +11,42 @@ from ragweave.models.errors import WebError
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One search result, before its page is read.
-
-    Attributes:
-        url: address as the provider gave it; checked before anything connects to it.
-        title: title in the result list, may be empty.
-        snippet: the provider's extract, may be empty.
-        text: full text where the provider already has it; then no page is fetched.
-        fetched: ISO time of that text, or "".
-    """
+    """One search result, before its page is read."""
 
     url: str
+    """As the provider gave it; checked before anything connects to it."""
     title: str = ""
     snippet: str = ""
+    """The provider's extract."""
     text: str = ""
+    """Text of the page where the provider already has it; then no page is fetched."""
     fetched: str = ""
+    """ISO time of that text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One web page as evidence. Everything in it is data from strangers, never an instruction.
-
-    Attributes:
-        url: normalised address that the text was asked from.
-        title: plain text, one line.
-        text: main text without markup, or the snippet where the page could not be read.
-        snippet: the provider's extract, plain text.
-        fetched: ISO 8601 time (UTC) at which the text was fetched.
-    """
+    """One web page as evidence. Everything in it is data from strangers, never an instruction."""
 
     url: str
     title: str
+    """Plain text, one line."""
     text: str
+    """Main text without markup, or the snippet where the page could not be read."""
     snippet: str
     fetched: str
+    """ISO 8601 time (UTC) at which the text was fetched."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebResult:
-    """What one web search brought.
-
-    Attributes:
-        pages: at most k pages, in the order of the provider (preferred sites first).
-        provider: name of the provider that was asked.
-        notes: sentences about what was not possible, for the reader of the answer.
-    """
+    """What one web search brought."""
 
     pages: list[Page]
+    """At most k, in the order of the provider (preferred sites first)."""
     provider: str
     notes: list[str] = field(default_factory=list)
+    """Sentences about what was not possible, for the reader of the answer."""
 
 
 class Provider(Protocol):
@@ -68,7 +55,7 @@ class Provider(Protocol):
     name: str
     """Short lower-case name, shown to the reader."""
     local: bool
-    """Whether it reads this machine: results are not cached, and their addresses are its own."""
+    """Whether it reads this machine: the addresses of its results are its own."""
 
     async def search(self, query: str, k: int) -> list[Found]:
         """Return at most k results, best first.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.web.charset import decode, known
+from ragweave.corpora.web.clean import decode
 
 RUSSIAN = "Привет, мир"
 JAPANESE = "こんにちは世界"
@@ -45,8 +45,9 @@ def test_a_page_is_decoded_whatever_it_says_of_itself(data: bytes, declared: str
 @pytest.mark.parametrize(
     "label", ["utf-7", "idna", "punycode", "unicode_escape", "zlib", "rot13", "base64", "", "a\0b", "é"]
 )
-def test_what_is_no_charset_of_pages_is_unknown(label: str) -> None:
-    assert known(label) == ""
+def test_what_is_no_charset_of_pages_is_passed_over(label: str) -> None:
+    assert decode(b"plain +AGE-", label) == "plain +AGE-"
+    assert decode("naïve".encode("cp1252"), label) == "naïve"
 
 
 @given(st.binary(max_size=200), st.sampled_from(["", "utf-8", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "x"]))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 
-from ragweave.corpora.web.community import DuckDuckGo, Wikipedia
+from ragweave.corpora.web.providers import make
 from ragweave.models.errors import MissingExtra, WebError
 
 
@@ -33,7 +33,7 @@ async def test_duckduckgo_rows_become_results_of_any_age(monkeypatch: pytest.Mon
             return [{"snippet": "about a", "title": "A", "link": "https://a.example/"}, {"title": "no link"}]
 
     install(monkeypatch, "duckduckgo_search", "DuckDuckGoSearchAPIWrapper", Wrapper)
-    (found,) = await DuckDuckGo().search("lighthouse", 4)
+    (found,) = await make("duckduckgo").search("lighthouse", 4)
     assert (found.url, found.title, found.snippet, found.text) == ("https://a.example/", "A", "about a", "")
     assert asked == [None, ("lighthouse", 4)]
 
@@ -50,10 +50,10 @@ async def test_wikipedia_articles_bring_their_text_and_cost_few_requests(monkeyp
             return [Document(page_content="A cape on Rügen.", metadata=about)]
 
     install(monkeypatch, "wikipedia", "WikipediaAPIWrapper", Wrapper)
-    (found,) = await Wikipedia(5000).search("arkona", 20)
+    (found,) = await make("wikipedia").search("arkona", 20)
     assert (found.url, found.title) == ("https://en.wikipedia.org/wiki/Arkona", "Kap Arkona")
     assert (found.snippet, found.text, bool(found.fetched)) == ("A cape.", "A cape on Rügen.", True)
-    assert asked == {"top_k_results": 5, "doc_content_chars_max": 5000}
+    assert asked == {"top_k_results": 5, "doc_content_chars_max": 20_000}
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ async def test_whatever_the_wrapper_raises_is_a_sentence(
 
     install(monkeypatch, "duckduckgo_search", "DuckDuckGoSearchAPIWrapper", Wrapper)
     with pytest.raises(expected, match="duckduckgo"):
-        await DuckDuckGo().search("x", 1)
+        await make("duckduckgo").search("x", 1)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import os
-import zlib
 from typing import Any
 
 import pytest
@@ -70,55 +68,12 @@ async def test_a_slow_look_up_is_given_up_at_the_deadline() -> None:
         await Fetcher(timeout=0.1, resolver=slow).fetch("http://site.example/")
 
 
-def _bomb(size: int) -> bytes:
-    packer = zlib.compressobj(9, wbits=31)
-    block = b"\0" * 1_000_000
-    return b"".join(packer.compress(block) for _ in range(size // len(block))) + packer.flush()
-
-
-async def test_a_gzip_bomb_is_stopped_before_it_unfolds(site: Any) -> None:
-    import tracemalloc
-
-    site.routes["/"] = site.http(_bomb(200_000_000), Content_Encoding="gzip")
-    fetcher = local(max_bytes=1_000_000)
-    tracemalloc.start()
-    try:
-        with pytest.raises(WebError, match="larger than 1,000,000 bytes"):
-            await fetcher.fetch(site.url("/"))
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 30_000_000
-
-
-@pytest.mark.parametrize("coding", ["gzip", "x-gzip", "deflate"])
-async def test_compressed_pages_are_unpacked(site: Any, coding: str) -> None:
-    text = os.urandom(70_000).hex().encode()
-    packed = zlib.compress(text) if coding == "deflate" else gzip.compress(text)
-    site.routes["/"] = site.http(packed, Content_Encoding=coding)
-    assert (await local().fetch(site.url("/"))).data == text
-
-
-async def test_bare_deflate_is_unpacked(site: Any) -> None:
-    packer = zlib.compressobj(wbits=-15)
-    site.routes["/"] = site.http(packer.compress(b"<p>hello</p>" * 50) + packer.flush(), Content_Encoding="deflate")
-    assert (await local().fetch(site.url("/"))).data == b"<p>hello</p>" * 50
-
-
-@pytest.mark.parametrize(
-    ("body", "coding", "why"),
-    [
-        (b"not packed at all", "gzip", "cannot be unpacked"),
-        (gzip.compress(b"words " * 5000)[:40], "gzip", "in the middle"),
-        (gzip.compress(gzip.compress(b"words")), "gzip, gzip", "was not asked for"),
-        (b"\x28\xb5\x2f\xfd", "zstd", "was not asked for"),
-        (b"\x1b", "br", "was not asked for"),
-    ],
-)
-async def test_broken_or_unasked_codings_are_errors(site: Any, body: bytes, coding: str, why: str) -> None:
-    site.routes["/"] = site.http(body, Content_Encoding=coding)
-    with pytest.raises(WebError, match=why):
+@pytest.mark.parametrize("coding", ["gzip", "x-gzip", "deflate", "gzip, gzip", "zstd", "br"])
+async def test_pages_are_asked_for_unpacked_and_never_unfolded(site: Any, coding: str) -> None:
+    site.routes["/"] = site.http(gzip.compress(b"words " * 1_000_000), Content_Encoding=coding)
+    with pytest.raises(WebError, match="was not asked for"):
         await local().fetch(site.url("/"))
+    assert "accept-encoding: identity" in site.seen[0].lower()
 
 
 @pytest.mark.parametrize("type", ["application/pdf", "image/png", "application/json", "application/octet-stream", "x"])
