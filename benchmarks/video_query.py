@@ -1,7 +1,7 @@
 """Query speed over recordings, as ratios within one run: `python benchmarks/video_query.py [--latency S] [--json OUT]`.
 
 Scripted models of fixed latency stand in for a language model and a vision model (2.5 times as slow), so that what is
-measured is everything else. The critical path is four calls in a row: recast, judge, all looks at once, answer.
+measured is everything else. The critical path is four calls in a row: rewrite, judge, all looks at once, answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOGETHER = 4
 
 
 def react(messages: list[Any]) -> Any:
-    """Play every text part: recast, a judge that keeps eight clips, one supported sentence."""
+    """Play every text part: rewrite, a judge that keeps eight clips, one supported sentence."""
     system, user = messages[0].text, messages[-1].text
     if "prepare the search" in system:
         return {"statement": "The guide speaks of the red bridge.", "scene": "a red bridge", "keywords": ["red bridge"]}

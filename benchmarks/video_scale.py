@@ -1,7 +1,7 @@
 """130 hours of conversation in one library: `python benchmarks/video_scale.py TRANSCRIPT [--hours 130] [--json OUT]`.
 
 The recordings of a real transcript are repeated under other names, their utterances in another order, until they last
-so long. Printed are the seconds of indexing, the milliseconds of a question by the small mind, in all and per channel,
+so long. Printed are the seconds of indexing, the milliseconds of a question, in all and by retriever,
 and the memory of the process that asks.
 """
 
@@ -73,7 +73,7 @@ async def ask(transcript: Path) -> dict[str, float]:
         if n:  # the first question opens the stores
             walls.append(1000 * (time.perf_counter() - started))
             for step in steps:
-                name = step["by"] if step.get("node") == "channel" else step.get("node", "")
+                name = step["by"] if step.get("node") == "retrieve_clips" else step.get("node", "")
                 channels.setdefault(name, []).append(1000 * step.get("seconds", 0.0))
     return {
         "clips": counts.get("clip", 0),

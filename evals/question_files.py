@@ -18,8 +18,8 @@ from typing import Any
 
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import letter
+from ragweave.minds.small.choose import options_of
 from ragweave.models.errors import InputError
-from ragweave.nodes.options import options_of
 
 Row = dict[str, Any]
 

@@ -20,10 +20,11 @@ import numpy as np
 
 from ragweave.evals.evaluator import auc, rounded
 from ragweave.evals.evaluator_data import Asked, hotpot
+from ragweave.minds.contracts import Checked
+from ragweave.minds.small.check import support
+from ragweave.minds.small.facts import facts
 from ragweave.models import text
-from ragweave.models.facts import facts
 from ragweave.models.relevance import Passage
-from ragweave.models.support import Verdict, support
 
 SEED = 11
 
@@ -197,7 +198,7 @@ def cases(asked: Sequence[Asked], seed: int = SEED) -> list[Case]:
     return made
 
 
-def judged(made: Sequence[Case]) -> list[Verdict]:
+def judged(made: Sequence[Case]) -> list[Checked]:
     """Return the verdict on each case."""
     return [support(c.sentence, c.evidence, c.question) for c in made]
 

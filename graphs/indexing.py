@@ -66,8 +66,8 @@ def at_indexing() -> Captioner | None:
     """Set what indexing asks for entities and summaries in this process, and return what writes captions."""
     from ragweave.corpora.knowledge import extractor
     from ragweave.corpora.video import overview
-    from ragweave.nodes.entities import extractor as chosen
-    from ragweave.nodes.overview import summariser
+    from ragweave.minds.llm.entities import extractor as chosen
+    from ragweave.minds.llm.overview import summariser
 
     extractor.use(chosen())
     overview.use(summariser())

@@ -1,4 +1,4 @@
-"""VideoRAG alone: recast the question, ask every channel, pool, judge and look, then answer with references."""
+"""VideoRAG alone: rewrite the query, ask every retriever, merge, judge and look, then answer with references."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from langgraph.graph import END, START, StateGraph
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.minds.context import Context
-from ragweave.nodes.channel import channel
 from ragweave.nodes.check import check
 from ragweave.nodes.frame import frame
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.judge import judge
 from ragweave.nodes.look import look
+from ragweave.nodes.merge import merge
 from ragweave.nodes.plan import dispatch_recordings, plan_recordings
-from ragweave.nodes.pool import pool
-from ragweave.nodes.recast import channels, recast
 from ragweave.nodes.retrieve import retrieve
-from ragweave.nodes.retrieve_video import VideoResult, VideoState, VideoTask
+from ragweave.nodes.retrieve_clips import retrieve_clips
+from ragweave.nodes.rewrite import retrievers, rewrite
 from ragweave.nodes.run import RETRY
+from ragweave.nodes.state import VideoResult, VideoState, VideoTask
 
 RetrievalBuilder = StateGraph[VideoState, Context, VideoTask, VideoResult]
 
@@ -30,13 +30,13 @@ def build_retrieval() -> RetrievalBuilder:
     builder: RetrievalBuilder = StateGraph(
         VideoState, context_schema=Context, input_schema=VideoTask, output_schema=VideoResult
     )
-    nodes: dict[str, Any] = {"recast": recast, "channel": channel, "pool": pool, "judge": judge, "look": look}
-    for name, node in nodes.items():
-        builder.add_node(name, node, retry_policy=RETRY)
-    builder.add_edge(START, "recast")
-    builder.add_conditional_edges("recast", channels, ["channel"])
-    builder.add_edge("channel", "pool")
-    builder.add_edge("pool", "judge")
+    nodes: tuple[Any, ...] = (rewrite, retrieve_clips, merge, judge, look)
+    for node in nodes:
+        builder.add_node(node.__name__, node, retry_policy=RETRY)
+    builder.add_edge(START, "rewrite")
+    builder.add_conditional_edges("rewrite", retrievers, ["retrieve_clips"])
+    builder.add_edge("retrieve_clips", "merge")
+    builder.add_edge("merge", "judge")
     builder.add_edge("judge", "look")
     builder.add_edge("look", END)
     return builder

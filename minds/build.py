@@ -5,12 +5,24 @@ from __future__ import annotations
 from typing import ParamSpec, TypeVar
 
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Evaluator, Maker, Mind, Minds, PassageEvaluator, Router
+from ragweave.minds.contracts import ClipFilter, Evaluator, Looker, Maker, Mind, Minds, PassageEvaluator, Router
 from ragweave.minds.desk import chosen
+from ragweave.minds.llm import check as llm_check
+from ragweave.minds.llm import clips as llm_clips
 from ragweave.minds.llm import grade as llm_grade
+from ragweave.minds.llm import look, recall
+from ragweave.minds.llm import reason as llm_reason
+from ragweave.minds.llm import rewrite as llm_rewrite
 from ragweave.minds.llm import route as llm_route
+from ragweave.minds.llm import write as llm_write
+from ragweave.minds.small import check as small_check
+from ragweave.minds.small import clips as small_clips
 from ragweave.minds.small import grade as small_grade
+from ragweave.minds.small import reason as small_reason
+from ragweave.minds.small import rewrite as small_rewrite
 from ragweave.minds.small import route as small_route
+from ragweave.minds.small import write as small_write
+from ragweave.models.chat import Role
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,14 +40,22 @@ def build(context: Context) -> Minds:
     return Minds(
         router=_router(context),
         evaluator=_evaluator(context),
-        passage_evaluator=_passage_evaluator(context, context.grade_by),
         strip_evaluator=_passage_evaluator(context, strips),
+        reasoner=either(context, small_reason.reason, llm_reason.reason, role="reasoner"),
+        recaller=Mind(recall.nothing, recall.recall) if chosen("writer", context.mind) else None,
+        writer=either(context, small_write.write, llm_write.write, role="writer"),
+        checker=either(context, small_check.check, llm_check.check, context.check_by),
+        rewriter=either(context, small_rewrite.rewrite, llm_rewrite.rewrite),
+        clip_filter=_clip_filter(context),
+        looker=_looker(context),
     )
 
 
-def either(context: Context, small: Maker[P, T], llm: Maker[P, T | None], choice: str = "auto") -> Mind[P, T]:
+def either(
+    context: Context, small: Maker[P, T], llm: Maker[P, T | None], choice: str = "auto", role: Role = "judge"
+) -> Mind[P, T]:
     """Return the language model's mind with the small one behind it where `choice` says so, else the small one."""
-    model = chosen("judge", context.mind if choice == "auto" else choice)
+    model = chosen(role, context.mind if choice == "auto" else choice)
     return Mind(small) if model is None else Mind(small, llm)
 
 
@@ -58,3 +78,14 @@ def _passage_evaluator(context: Context, choice: str) -> PassageEvaluator:
     if choice == "checkpoint":
         return Mind(small_grade.passages, llm_grade.passages_by_checkpoint, "checkpoint")
     return either(context, small_grade.passages, llm_grade.passages, choice)
+
+
+def _clip_filter(context: Context) -> ClipFilter:
+    if context.grade_by == "checkpoint":
+        return Mind(small_clips.keep, llm_clips.keep_by_checkpoint, "checkpoint")
+    return either(context, small_clips.keep, llm_clips.keep, context.grade_by)
+
+
+def _looker(context: Context) -> Looker:
+    sees = context.look == "auto" and chosen("vision", context.mind) is not None
+    return Mind(look.nothing, look.look_closer) if sees else Mind(look.nothing)

@@ -69,9 +69,9 @@ class Desk:
         """Return the language model's reply as text, without outer blanks; raises as `Chat.text` does."""
         return (await self._model(role).text(messages, node=self.node, meter=self.meter, images=images)).strip()
 
-    async def label(self, messages: Messages, labels: Sequence[str]) -> str | None:
+    async def label(self, messages: Messages, labels: Sequence[str], role: Role = "judge") -> str | None:
         """Return the one of `labels` that the reply names, or None where it cannot be read."""
-        return await self._model("judge").label(messages, labels, node=self.node, meter=self.meter)
+        return await self._model(role).label(messages, labels, node=self.node, meter=self.meter)
 
     async def json(self, messages: Messages, schema: type[M], role: Role = "judge") -> M | None:
         """Return the reply as an instance of `schema`, or None where it cannot be read."""

@@ -87,7 +87,7 @@ class Timeline(TypedDict):
     """What the timeline of the recordings says to a question that only their order answers."""
 
     kind: str
-    """What was asked (`nodes/moments.py: Kind`)."""
+    """What was asked (`corpora/video/mentions.py: Kind`)."""
     thing: str
     """What it was asked about, as the question names it."""
     other: str

@@ -62,3 +62,9 @@ class Answer(BaseModel):
     def tokens(self) -> int:
         """Tokens in and out over all nodes."""
         return sum(u.input_tokens + u.output_tokens for u in self.usage)
+
+
+def marked(sentence: Sentence) -> str:
+    """Return a sentence followed by its citation marks."""
+    signs = "".join(f"[{n}]" for n in sentence.citations)
+    return f"{sentence.text} {signs}".strip()

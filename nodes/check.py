@@ -1,60 +1,18 @@
-"""Check each sentence against its evidence, and close the turn with an answer or a reasoned abstention."""
+"""Close the turn with an answer whose sentences were checked, or with a reasoned abstention."""
 
 from __future__ import annotations
-
-import asyncio
-from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from ragweave.corpora.types import LABELS, Locator
+from ragweave.corpora.types import LABELS
 from ragweave.minds.context import Context
-from ragweave.minds.evidence import Citation, Sentence, Strip
-from ragweave.models.chat import Chat
-from ragweave.models.relevance import Passage
-from ragweave.models.support import Verdict, stands_in, support
-from ragweave.models.text import clip
-from ragweave.nodes.answer import Answer
-from ragweave.nodes.phrases import phrase
+from ragweave.minds.desk import chosen
+from ragweave.minds.evidence import Citation, Sentence
+from ragweave.minds.phrases import phrase
+from ragweave.nodes.answer import Answer, marked
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import State, Update
-from ragweave.prompts import load, quote
-
-_SHOWN = 1_500
-"""Characters of a strip that a model checks against."""
-
-
-async def verify(sentence: str, strips: Sequence[Strip], question: str, run: Run) -> Verdict:
-    """Judge whether the strips support a sentence: relevance, and agreement of numbers, dates, names and negation.
-
-    With `check_by=llm` a chat model has to agree as well: it sees who did what to whom, which the small check does
-    not. A sentence that stands in its evidence word for word needs no second opinion.
-    """
-    passages = [Passage(s["title"], s["text"]) for s in strips]
-    verdict = await asyncio.to_thread(support, sentence, passages, question)
-    model = run.chat("judge", run.context.check_by)
-    if not verdict.supported or model is None or any(stands_in(sentence, passages[i].text) for i in verdict.by):
-        return verdict
-    by = run.by
-    agreed = await run.decide(
-        model, lambda m: _agrees(m, run, sentence, [passages[i] for i in verdict.by], question), _unheard
-    )
-    # The node's maker is who wrote, not who checked.
-    run.by = by
-    return verdict if agreed else Verdict(False, 0.0, (), "The model that checks finds it unsupported.")
-
-
-async def _agrees(model: Chat, run: Run, sentence: str, evidence: Sequence[Passage], question: str) -> bool | None:
-    shown = "\n\n".join(quote(f"{p.title}\n{clip(p.text, _SHOWN)}") for p in evidence)
-    messages = load("check", question=question, sentence=sentence, evidence=shown)
-    label = await model.label(messages, ["supported", "unsupported"], node=run.node, meter=run.meter)
-    return None if label is None else label == "supported"
-
-
-async def _unheard() -> bool:
-    """Let the small check stand where the model gives no verdict that can be read."""
-    return True
+from ragweave.nodes.state import State, Update, message_id
 
 
 async def check(state: State, runtime: Runtime[Context]) -> Update:
@@ -69,8 +27,8 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
     why = "" if draft else state.get("abstain", "") or phrase("unsupported", question)
     if run.meter.refused:
         run.note(f"A limit of this run was reached: {run.meter.refused}.")
-    text = shown(draft) if draft else f"{phrase('abstain', question)} ({why})"
-    writer = run.chat("writer")
+    text = " ".join(map(marked, draft)) if draft else f"{phrase('abstain', question)} ({why})"
+    writer = chosen("writer", run.context.mind)
     update = run.done(f"{len(draft)} sentences, {len(citations)} sources" if draft else f"abstained: {why}")
     notes = [*state.get("notes", []), *update.get("notes", [])]
     answer = Answer(
@@ -88,8 +46,7 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
         searched=searched(state),
         usage=(*state.get("usage", []), *update["usage"]),
     )
-    message = AIMessage(content=text, id=message_id(state))
-    return {**update, "answer": answer, "messages": [message]}
+    return {**update, "answer": answer, "messages": [AIMessage(content=text, id=message_id(state))]}
 
 
 def searched(state: State) -> tuple[str, ...]:
@@ -100,32 +57,3 @@ def searched(state: State) -> tuple[str, ...]:
     asked = list(dict.fromkeys(t["corpus"] for t in state.get("tasks", [])))
     fixed = [f"{', '.join(asked)}: this graph asks no router"] if asked else []
     return tuple(dict.fromkeys(routed or fixed))
-
-
-def message_id(state: State) -> str:
-    """Return the id of the turn's answer; its chunks and the whole message share it."""
-    return f"answer-{state['turn']}"
-
-
-def shown(sentences: Sequence[Sentence]) -> str:
-    """Join sentences with their citation marks."""
-    return " ".join(marked(s) for s in sentences)
-
-
-def marked(sentence: Sentence) -> str:
-    """Return a sentence followed by its citation marks."""
-    signs = "".join(f"[{n}]" for n in sentence.citations)
-    return f"{sentence.text} {signs}".strip()
-
-
-def citation_of(strip: Strip, n: int, quote: str, also: Sequence[Locator] = ()) -> Citation:
-    """Build a numbered citation that opens the strip; `also` are the other places of the same text."""
-    return Citation(
-        n=n,
-        id=strip["evidence"],
-        title=strip["title"],
-        locator=strip["locator"],
-        quote=quote[:500],
-        also=tuple(also),
-        origin="web" if strip["origin"] == "web" else "library",
-    )

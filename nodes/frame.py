@@ -11,12 +11,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from ragweave.minds.context import Context
+from ragweave.minds.small.reason import open_words
 from ragweave.models.chat import Chat
 from ragweave.models.errors import InputError
 from ragweave.models.text import clip, content_terms, fold, names, script
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.attached import attached, said, seen
-from ragweave.nodes.bridges import open_words
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 from ragweave.prompts import load

@@ -7,8 +7,8 @@ from langgraph.runtime import Runtime
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Graded, Made
 from ragweave.minds.evidence import Action, Evidence, Grade
+from ragweave.minds.llm.look import look_first
 from ragweave.models import relevance
-from ragweave.nodes.pictures import look_first
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update, on_timeline
 

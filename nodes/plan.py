@@ -8,17 +8,16 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ragweave.corpora.types import CORPORA, Corpus
+from ragweave.corpora.video.scope import Scope, named_scope, scope_of
 from ragweave.minds.context import Context
-from ragweave.minds.small.moments import wants_whole
-from ragweave.nodes.retrieve_video import VideoTask
+from ragweave.minds.small.timeline import wants_whole
 from ragweave.nodes.run import Run
-from ragweave.nodes.scope import Scope, named_scope, scope_of
-from ragweave.nodes.state import RetrieveTask, State, Update
+from ragweave.nodes.state import RetrieveTask, State, Update, VideoTask
 
 WITHOUT_ROUTER: tuple[Corpus, ...] = ("paragraph", "image", "clip")
 """What a graph without a router searches: the finest granularity of each modality."""
 RECORDINGS: tuple[Corpus, ...] = ("clip", "video")
-"""Corpora that the channels of the recordings search together."""
+"""Corpora that the retrievers of the recordings search together."""
 
 
 async def plan(state: State, runtime: Runtime[Context]) -> Update:
@@ -35,10 +34,14 @@ async def _plan(state: State, runtime: Runtime[Context], without_router: Sequenc
     run = Run.of("plan", state, runtime)
     run.by = "rule"
     corpora = await _corpora(state, run, without_router)
-    scope = await scope_of(run) if corpora else Scope()
+    library, context = await run.library(), run.context
+    scope: Scope | None = Scope()
+    if corpora:
+        scope, notes = await scope_of(library, context.sources, context.videos, context.collection)
+        run.notes += notes
     if scope is None:
         corpora, scope = [], Scope()
-    told = await named_scope(run, state["query"], scope) if {*RECORDINGS} & {*corpora} else scope
+    told = await named_scope(library, state["query"], scope) if {*RECORDINGS} & {*corpora} else scope
     asked = next((q for q in reversed(state.get("queries", [])) if q["hop"] == state["hop"]), None)
     queries = [state["query"], *(asked["rewrites"] if asked else [])]
     tasks: list[RetrieveTask] = [
@@ -78,7 +81,7 @@ def dispatch(state: State, otherwise: str = "generate") -> list[Send] | str:
 
 
 def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send] | str:
-    """Send clips and videos together to the channels of the recordings, and one task per other corpus to `retrieve`."""
+    """Send clips and videos together to the retrievers of recordings, and one task per other corpus to `retrieve`."""
     tasks = state["tasks"]
     recorded = [t for t in tasks if t["corpus"] in RECORDINGS]
     sent = [Send("retrieve", t) for t in tasks if t["corpus"] not in RECORDINGS]
@@ -87,7 +90,6 @@ def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send]
         task: VideoTask = {
             "turn": state["turn"],
             "query": state["query"],
-            "question": state["question"],
             "hop": state["hop"],
             "corpora": [t["corpus"] for t in recorded],
             "sources": first["sources"],

@@ -6,11 +6,11 @@ from langgraph.runtime import Runtime
 
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Corpus, Hit, Lists
+from ragweave.corpora.video.scope import Scope, in_window, search_within
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import ListKind, RankedList
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.run import Run
-from ragweave.nodes.scope import in_window, search_within
 from ragweave.nodes.state import RetrieveTask, State, Update
 
 
@@ -20,9 +20,9 @@ async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
     run.by = task["corpus"]
     try:
         library = await open_library(task["library"])
-        found = await search_within(
-            library, task["corpus"], task["queries"], task["sources"], task["titles"], run.context
-        )
+        context = run.context
+        scope = Scope(tuple(task["sources"]), tuple(task["titles"]), context.from_time, context.to_time)
+        found = await search_within(library, task["corpus"], task["queries"], scope, context.pool)
         if task["corpus"] == "clip":
             found = await in_window(library, task["queries"][0], found)
     except RagweaveError as error:

@@ -13,6 +13,7 @@ from langgraph.types import interrupt
 from ragweave.corpora.types import Locator
 from ragweave.corpora.web import Page
 from ragweave.corpora.web import search_web as fetch_pages
+from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.providers import make
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Strip
@@ -21,7 +22,6 @@ from ragweave.models import relevance
 from ragweave.models.chat import Chat
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip, content_terms, names
-from ragweave.nodes.origins import inert
 from ragweave.nodes.refine import cut, score_strips, select
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update

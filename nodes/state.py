@@ -9,6 +9,8 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
 from ragweave.corpora.types import Corpus
+from ragweave.corpora.video.mentions import Asked
+from ragweave.minds.contracts import Forms
 from ragweave.minds.evidence import (
     Citation,
     Evidence,
@@ -153,6 +155,80 @@ def known(state: State, limit: int) -> list[Strip]:
         rows = sorted(state.get("evidence", []), key=lambda e: (-e["relevance"], -e["score"], e["id"]))
         knowledge = [s for e in rows[:limit] for s in (as_strip(e), *as_seen(e))]
     return sorted(knowledge, key=lambda s: s["origin"] == "model")
+
+
+def message_id(state: State) -> str:
+    """Return the id of the turn's answer; its chunks and the whole message share it."""
+    return f"answer-{state['turn']}"
+
+
+Retriever = Literal["chunk", "entity", "visual", "speech", "video", "timeline"]
+"""Ways into the recordings. `video` finds the recording, `timeline` answers what only the order of things tells."""
+
+
+class VideoTask(TypedDict, total=False):
+    """What `plan` sends to the recordings."""
+
+    turn: str
+    """Id of the turn; names its meter."""
+    query: str
+    """The query of the hop."""
+    hop: int
+    """Hop, from 1."""
+    corpora: list[Corpus]
+    """`clip`, `video`, or both."""
+    sources: list[str]
+    """Source ids to stay within; empty means all."""
+    titles: list[str]
+    """Titles of recordings to stay within; empty means all. One file may hold several recordings."""
+
+
+class RewrittenTask(VideoTask):
+    """The task with what `rewrite` made of its query."""
+
+    forms: Forms
+    """The query's other forms."""
+    asked: Asked | None
+    """What it asks of the timeline."""
+
+
+class ClipTask(RewrittenTask):
+    """Payload of one `Send`: one retriever, with all that it asks."""
+
+    retriever: Retriever
+
+
+class ClipList(TypedDict):
+    """What one retriever found: ids of clips (of recordings for `video`), best first."""
+
+    retriever: Retriever
+    ids: list[str]
+
+
+class VideoResult(TypedDict, total=False):
+    """What the search in the recordings gives back."""
+
+    found: Annotated[list[RankedList], extend]
+    """What goes back to the graph outside."""
+    looked: dict[str, str]
+    """What a vision model saw in a clip's frames, by clip id."""
+    timeline: Timeline | None
+    """What the timeline says, where the question asks it."""
+    notes: Annotated[list[str], extend]
+    """What could not be done, in words."""
+    usage: Annotated[list[NodeUsage], extend]
+    """What each node spent."""
+
+
+class VideoState(RewrittenTask, VideoResult, total=False):
+    """State of the search in the recordings."""
+
+    lists: Annotated[list[ClipList], extend]
+    """One list per retriever; one that found nothing has none."""
+    clips: list[str]
+    """Merged clips, best first."""
+    scores: list[float]
+    """Their scores."""
 
 
 Update = dict[str, Any]

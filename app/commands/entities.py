@@ -97,8 +97,8 @@ def _tell(held: Any, row: Any, node: Node) -> None:
 def _description(held: Any, row: Any, node: Node, told: Any) -> str:
     """Return the descriptions of an entity; too long ones are put in short once and kept."""
     from ragweave.corpora.knowledge import view
+    from ragweave.minds.llm.entities import summarise
     from ragweave.models.errors import RagweaveError
-    from ragweave.nodes.entities import summarise
 
     if not told.too_long:
         return " ".join(told.parts)

@@ -50,6 +50,18 @@ def one_line(text: str, limit: int = 200) -> str:
     return clip(" ".join(plain(text, 4 * limit).split()), limit)
 
 
+_ADDRESS = re.compile(r"\b(?:https?|ftp|data|javascript):\S+|\bwww\.\S+", re.I)
+_FOOTNOTE = re.compile(r"\s*[\[【]\s*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*[\]】]")
+
+
+def inert(text: str) -> str:
+    """Return web text without addresses, and without the marks of somebody else's footnotes.
+
+    A mark such as [2] would read as a citation of the answer it is quoted in.
+    """
+    return _FOOTNOTE.sub("", _ADDRESS.sub("", text))
+
+
 def _visible(text: str) -> str:
     text = _SPACES.sub(" ", _BREAKS.sub("\n", text))
     return unicodedata.normalize("NFC", _JOINER.sub("", _INVISIBLE.sub("", text)))

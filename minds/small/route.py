@@ -10,7 +10,7 @@ from ragweave.corpora.types import CORPORA, LABELS, Label
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Routed
 from ragweave.minds.desk import Desk
-from ragweave.minds.small.moments import asked_of
+from ragweave.minds.small.timeline import asked_of
 from ragweave.models import router
 from ragweave.models.text import content_terms, fold, names
 

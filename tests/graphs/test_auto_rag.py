@@ -12,9 +12,9 @@ from langchain_core.outputs import ChatGenerationChunk
 
 from ragweave.graphs.auto_rag import graph
 from ragweave.minds.context import Context
+from ragweave.minds.llm.reason import NOTHING, REMINDER, REPEATED
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
-from ragweave.nodes.dialogue import NOTHING, REMINDER, REPEATED
 from ragweave.tests.support import ScriptedChat
 
 pytestmark = pytest.mark.usefixtures("library")

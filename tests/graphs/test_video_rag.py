@@ -12,8 +12,8 @@ import pytest
 from ragweave.app.api import aask, astate, astream
 from ragweave.corpora.store.library import close_all
 from ragweave.minds.context import Context
+from ragweave.minds.small.clips import AT_LEAST
 from ragweave.models.errors import ModelError
-from ragweave.nodes.judge import AT_LEAST
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.library import build_library
 
@@ -140,17 +140,17 @@ async def test_a_library_without_recordings_says_so(home: Path, tmp_path: Path) 
     assert any("no recordings" in n for n in answer.notes)
 
 
-async def test_a_channel_that_is_off_does_not_block_the_others(recordings: Path) -> None:
-    for channel in ("chunk", "speech"):
-        answer = await ask("Who found the comet?", Context(mind="small", channels=(channel,)))
+async def test_a_retriever_that_is_off_does_not_block_the_others(recordings: Path) -> None:
+    for name in ("chunk", "speech"):
+        answer = await ask("Who found the comet?", Context(mind="small", channels=(name,)))
         assert "Ada Ostrander" in answer.text
 
 
-async def test_every_channel_tells_what_it_found(recordings: Path) -> None:
+async def test_every_retriever_tells_what_it_found(recordings: Path) -> None:
     told = [
-        e["data"]["channel"]
+        e["data"]["retriever"]
         async for e in astream("Who found the comet?", context=SMALL, graph="video_rag")
-        if e["type"] == "step" and e["node"] == "channel"
+        if e["type"] == "step" and e["node"] == "retrieve_clips"
     ]
     assert {"chunk", "speech", "visual", "entity", "video"} <= set(told)
 
@@ -189,14 +189,14 @@ async def test_the_agent_searches_recordings_that_speak_of_a_name_beside_what_th
 def script(**parts: Any) -> ScriptedChat:
     """Play the parts of the video graph."""
     words = {
-        "recast": "prepare the search",
+        "rewrite": "prepare the search",
         "grade": "judge whether passages",
         "generate": "answer a question from numbered evidence",
         "choose": "multiple-choice question",
     }
     count = len(TALK)
     default: dict[str, Any] = {
-        "recast": {"statement": "Somebody found the comet.", "scene": "a comet", "keywords": ["comet", "found"]},
+        "rewrite": {"statement": "Somebody found the comet.", "scene": "a comet", "keywords": ["comet", "found"]},
         "grade": {"verdicts": [{"n": n, "verdict": "relevant"} for n in range(1, count + 1)]},
         "generate": "The comet was found by Ada Ostrander in 1889 [1].",
         "choose": "B",
@@ -219,7 +219,7 @@ async def written(model: ScriptedChat, question: str = "Who found the comet?", *
         return await astate(question, context=Context(mind="llm", **knobs), graph="video_rag")
 
 
-async def test_a_model_recasts_judges_and_writes_in_three_calls(recordings: Path) -> None:
+async def test_a_model_rewrites_judges_and_writes_in_three_calls(recordings: Path) -> None:
     model = script()
     state = await written(model, look="off")
     assert "Ada Ostrander" in state["answer"].text
@@ -227,7 +227,7 @@ async def test_a_model_recasts_judges_and_writes_in_three_calls(recordings: Path
     assert state["answer"].citations[0].locator["start"] == 14.0
 
 
-@pytest.mark.parametrize("part", ["recast", "grade"])
+@pytest.mark.parametrize("part", ["rewrite", "grade"])
 async def test_garbage_from_a_model_leaves_the_decision_to_the_small_mind(recordings: Path, part: str) -> None:
     state = await written(script(**{part: "%% no json, sorry %%"}), look="off")
     assert "Ada Ostrander" in state["answer"].text

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ragweave.app import cli
+from ragweave.minds.llm.reason import read_turn
 from ragweave.models.errors import InputError, ModelError, WeightsError
-from ragweave.nodes.dialogue import read_turn
 
 pytestmark = pytest.mark.hf
 pytest.importorskip("trl", reason="the extra hf is not installed; `make test-hf` runs these tests")

@@ -8,7 +8,7 @@ import pytest
 from ragweave.minds.evidence import Citation, Sentence, Strip
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
-from ragweave.nodes.check import check, searched, verify
+from ragweave.nodes.check import check, searched
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
@@ -39,10 +39,9 @@ async def verified(runtime: Any, sentence: str, *replies: Any, text: str = EVIDE
     model = ScriptedChat(replies=replies)
     run = Run.of("generate", state(), runtime(**knobs))
     with override(writer=model):
-        verdict = await verify(sentence, [strip(text)], "Who built the telescope?", run)
+        made = await run.minds.checker(run, sentence, [strip(text)], "Who built the telescope?")
     model.assert_consumed()
-    assert run.by == "small", "who checks is not who wrote"
-    return verdict, model, run
+    return made.value, model, run
 
 
 async def test_the_small_check_is_the_default_and_reads_words_only(runtime: Any) -> None:
@@ -88,7 +87,7 @@ async def test_evidence_cannot_leave_its_quotation(runtime: Any) -> None:
 
 async def test_asking_for_a_model_that_is_not_there_is_an_error_with_a_remedy(runtime: Any) -> None:
     with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
-        await verify(SWAPPED, [strip()], "Who?", Run.of("generate", state(), runtime(check_by="llm")))
+        _ = Run.of("generate", state(), runtime(check_by="llm")).minds
 
 
 def cited(n: int) -> Citation:

@@ -11,10 +11,10 @@ import pytest
 from ragweave.app.api import astate
 from ragweave.corpora.types import Item
 from ragweave.minds.context import Context
+from ragweave.minds.llm import look as looking
+from ragweave.minds.llm.look import frames
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
-from ragweave.nodes import look as looking
-from ragweave.nodes.look import frames
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.frames import add_frames
 from ragweave.tests.support.library import build_library

@@ -16,10 +16,10 @@ from ragweave.corpora.ingest.run import index, seeing
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.seeing import UNRELATED, deviations
 from ragweave.minds.context import Context
+from ragweave.minds.llm import look as pictures
 from ragweave.minds.looks import SPREAD, by_look, joined
 from ragweave.models import relevance
 from ragweave.models.chat import override
-from ragweave.nodes import pictures
 from ragweave.tests.support import ScriptedChat
 
 SCALE = st.floats(-1, 1)

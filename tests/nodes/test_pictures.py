@@ -19,10 +19,10 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
+from ragweave.minds.llm import look as pictures
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.models.ocr import Line
-from ragweave.nodes import pictures
 from ragweave.nodes.fuse import collapse, fused, with_pictures
 from ragweave.tests.support import ScriptedChat
 

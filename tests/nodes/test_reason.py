@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from ragweave.minds.context import AUTO_RAG_PRESETS, Context
-from ragweave.nodes.dialogue import asked_now, fetched_now, recalling
-from ragweave.nodes.reason import _selected, after_reason, repeated
+from ragweave.minds.known import Known
+from ragweave.nodes.reason import _row, _selected, after_reason
 from ragweave.nodes.state import State
 
 
@@ -21,7 +21,9 @@ from ragweave.nodes.state import State
     ],
 )
 def test_repetition_is_seen_through_the_wording(query: str, same: bool) -> None:
-    assert repeated(query, ["When was the tower built?"]) is same
+    hop: Any = {"query": "tower of the island"}
+    assert Known("When was the tower built?", [hop]).asked(query) is same
+    assert not Known("When was the tower built?").asked(query), "before the first search nothing was asked"
 
 
 def test_another_hop_asks_route_and_expand_side_by_side() -> None:
@@ -48,16 +50,16 @@ def state(**keys: Any) -> State:
 
 def test_round_of_search_is_told_from_a_round_of_recall() -> None:
     rows = [{"id": "model-t-1", "origin": "model", "hop": 1}, {"id": "web-1", "origin": "web", "hop": 1}]
-    searched = state(evidence=rows[1:])
-    assert (recalling(searched), asked_now(searched), fetched_now(searched)) == (False, "asked", ["a", "web-1"])
-    recalled = state(recalls=1, evidence=rows)
-    assert (recalling(recalled), asked_now(recalled), fetched_now(recalled)) == (True, "next", ["model-t-1"])
+    searched = _row(state(evidence=rows[1:]))
+    assert (searched["corpora"], searched["query"], searched["evidence"]) == (["paragraph"], "asked", ["a", "web-1"])
+    recalled = _row(state(recalls=1, evidence=rows))
+    assert (recalled["corpora"], recalled["query"], recalled["evidence"]) == (["model"], "next", ["model-t-1"])
 
 
 def test_recall_that_brought_nothing_has_no_evidence_of_an_earlier_one() -> None:
     past = [{"corpora": ["paragraph"]}, {"corpora": ["model"]}]
     rows = [{"id": "model-t-1", "origin": "model", "hop": 1}]
-    assert fetched_now(state(recalls=2, hops=past, evidence=rows)) == []
+    assert _row(state(recalls=2, hops=past, evidence=rows))["evidence"] == []
 
 
 @pytest.mark.parametrize("name", list(AUTO_RAG_PRESETS))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from ragweave.corpora.web.fetch import Fetcher
+from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.search import Searcher
 from ragweave.corpora.web.types import Found, Page, WebResult
 from ragweave.models.chat import override
-from ragweave.nodes.origins import inert
 from ragweave.nodes.search_web import search_web
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat

@@ -1,0 +1,117 @@
+"""Where in the recordings a question asks to look: in a stretch of time, or in a recording that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ragweave.models.text import content_terms, fold, stem, terms
+
+KINDS = (
+    r"(?:videos?|films?|movies?|talks?|lectures?|recordings?|clips?|episodes?|podcasts?|transcripts?|shows?|trailers?"
+    r"|conversations?|interviews?|sessions?|meetings?|audio|presentations?)"
+)
+"""What recordings are called."""
+_CLOCK = r"(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?:\.\d+)?"
+_OF_IT = rf"(?: of (?:(?:the|this|that|my|our) )?(?:[\w'’-]+ ){{0,3}}{KINDS}\b(?: (?:on|about) [\w'’ -]+)?)"
+_BETWEEN = re.compile(rf"\b(?:between|from) {_CLOCK} (?:and|to|until|till) {_CLOCK}", re.I)
+_AT = re.compile(rf"\b(?:at|around|about) (?:minute |time )?{_CLOCK}", re.I)
+_AT_UNIT = re.compile(r"\b(?:at|around|in|after) (?:the )?(minute|second) (\d{1,4})\b", re.I)
+_EDGE = re.compile(
+    r"\b(?:in|during|within) the (first|last|opening|final|closing) (?:(\d{1,4}|one|two|three|five|ten) )?"
+    rf"(seconds?|minutes?){_OF_IT}?",
+    re.I,
+)
+_END = re.compile(rf"\b(?:at|near|towards?|by) the (?:very )?(beginning|start|opening|end|close){_OF_IT}", re.I)
+_NUMBERS = {"one": 1, "two": 2, "three": 3, "five": 5, "ten": 10}
+AROUND = 15.0
+"""Seconds before and after a moment that a question names."""
+EDGE = 60.0
+"""Seconds that a minute, or the beginning or the end of a recording lasts, where a question does not say."""
+
+
+def window_of(question: str) -> tuple[float, float] | None:
+    """Return the [start, end] in seconds that a question names, or None; a negative start counts from the end."""
+    if m := _BETWEEN.search(question):
+        start, end = sorted((seconds(*m.groups()[:3]), seconds(*m.groups()[3:])))
+        return start, end
+    if m := _AT.search(question):
+        at = seconds(*m.groups())
+        return max(0.0, at - AROUND), at + AROUND
+    if m := _AT_UNIT.search(question):
+        minute = m[1].lower() == "minute"
+        at = float(m[2]) * (60 if minute else 1)
+        return max(0.0, at - AROUND), at + (EDGE if minute else AROUND)
+    if m := _EDGE.search(question):
+        number = _NUMBERS.get((m[2] or "one").lower()) or int(m[2])
+        length = number * (60.0 if m[3].lower().startswith("minute") else 1.0)
+        return (0.0, length) if m[1].lower() in ("first", "opening") else (-length, 0.0)
+    if m := _END.search(question):
+        return (0.0, EDGE) if m[1].lower() in ("beginning", "start", "opening") else (-EDGE, 0.0)
+    return None
+
+
+def without_window(question: str) -> str:
+    """Return a question without the words that name a stretch of time."""
+    for form in (_BETWEEN, _AT, _AT_UNIT, _EDGE, _END):
+        question = form.sub(" ", question)
+    return " ".join(question.split())
+
+
+def stretch(window: tuple[float, float], last: float) -> tuple[float, float]:
+    """Return a window as seconds from the beginning; a negative one counts from the end of a recording."""
+    return (max(0.0, last + window[0]), last) if window[0] < 0 else window
+
+
+def seconds(hours: str | None, minutes: str, rest: str) -> float:
+    """Return a clock time in seconds."""
+    return 3600.0 * int(hours or 0) + 60.0 * int(minutes) + int(rest)
+
+
+def clock(at: float) -> str:
+    """Write seconds as a player shows them: 0:07, 12:31, 1:02:03."""
+    hours, minutes, rest = int(at) // 3600, int(at) % 3600 // 60, int(at) % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+IN_TITLE = (
+    r"\s*\b(?:in|of|from|during|throughout)\s+(?:the\s+)?"
+    rf"(?:{KINDS}\s+)?(?:called\s+|titled\s+)?[\"“«]?{{}}[\"”»]?(?!\w)"
+)
+"""A title as the place to look, to be formatted with the title."""
+_DESCRIBED = re.compile(
+    rf"\b(?:in|of|from|during|throughout) (?:the|this|that|my|our) (?P<before>(?:[\w'’-]+ ){{0,4}}?)(?P<kind>{KINDS})\b"
+    r"(?: (?:on|about|called|named|titled) (?:the |a |an )?(?P<after>[\w'’-]+(?: [\w'’-]+){0,3}))?",
+    re.I,
+)
+_LEAST = 4
+"""Letters from which a word may be the beginning of one of a title: `laion400m` is the LAION talk."""
+
+
+def named_in(question: str, titles: Iterable[str]) -> list[str]:
+    """Return the titles of recordings that a question says it is about.
+
+    By its title: “in lecture 3”, “of the film Sintel”. Else by words that all stand in the titles: “of the LAION talk”,
+    “in the lecture on Make”. Else by the kind, where one title has it: “in the trailer”. What fits all of them tells
+    nothing.
+    """
+    known = list(dict.fromkeys(titles))
+    folded = fold(question)
+    whole = [t for t in known if len(t) > 2 and re.search(IN_TITLE.format(re.escape(fold(t))), folded)]
+    return whole or next((found for found in _described(question, known) if found), [])
+
+
+def _described(question: str, titles: list[str]) -> Iterable[list[str]]:
+    held = {t: terms(t) for t in titles}
+    for m in _DESCRIBED.finditer(question):
+        for said in (m["before"], m["after"]):
+            wanted = content_terms(said or "")
+            fitting = [t for t in titles if wanted and all(_in(w, held[t]) for w in wanted)]
+            if len(fitting) < len(titles):
+                yield fitting
+        of_kind = [t for t in titles if stem(m["kind"].lower()) in held[t]]
+        yield of_kind if len(of_kind) == 1 < len(titles) else []
+
+
+def _in(term: str, title: list[str]) -> bool:
+    return any(term == word or (len(term) >= _LEAST and word.startswith(term)) for word in title)

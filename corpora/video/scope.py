@@ -1,0 +1,169 @@
+"""Which sources, recordings and seconds a search stays within."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+
+from ragweave.corpora.store.library import Library
+from ragweave.corpora.store.rows import Source
+from ragweave.corpora.types import Corpus, Item, Lists, Locator
+from ragweave.corpora.video.places import named_in, stretch, window_of
+from ragweave.models.text import fold
+
+_LISTED = 5
+_WIDE = 1_000
+"""Hits of a list from which those within titles or a time range are taken: the stores select by source alone."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a search stays within; empty means all.
+
+    Attributes:
+        sources: ids of sources.
+        titles: titles of recordings; one source may hold several.
+        start: seconds from which recordings count.
+        end: seconds up to which they count.
+    """
+
+    sources: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    start: float | None = None
+    end: float | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether no title and no time narrows the recordings."""
+        return not self.titles and self.start is None and self.end is None
+
+    def in_time(self, locator: Locator) -> bool:
+        """Tell whether a place overlaps the time range; what has no time is outside of any."""
+        if self.start is None and self.end is None:
+            return True
+        start, end = locator.get("start"), locator.get("end")
+        if start is None or end is None:
+            return False
+        return end > (self.start or 0.0) and (self.end is None or start < self.end)
+
+    def holds(self, item: Item) -> bool:
+        """Tell whether a clip lies within the recordings and the time range."""
+        return (not self.titles or item.title in self.titles) and self.in_time(item.locator)
+
+
+async def scope_of(
+    library: Library, sources: Sequence[str], videos: Sequence[str], collection: str
+) -> tuple[Scope | None, list[str]]:
+    """Return what a run may search, None where nothing of that is in the library, and what could not be found.
+
+    Args:
+        library: the library.
+        sources: ids of sources; empty means all.
+        videos: recordings by file name, title or id; empty means all.
+        collection: folder; empty means all.
+    """
+    if not videos and not collection:
+        return Scope(tuple(sources)), []
+    held = [s for s in await library.sources() if s.status != "failed"]
+    kept = [s for s in held if not sources or s.id in sources]
+    notes: list[str] = []
+    if collection:
+        folder = _folder(collection)
+        kept = [s for s in kept if any(PurePath(p).is_relative_to(folder) for p in s.paths)]
+        if not kept:
+            notes.append(f"Nothing in this library lies in {folder}.")
+    if not videos:
+        return (Scope(tuple(s.id for s in kept)) if kept else None), notes
+    recordings = await library.recordings()
+    found: dict[str, None] = {}
+    titles: dict[str, None] = {}
+    for name in videos:
+        files = {s.id for s in kept if is_named(s, name)}
+        inside = [r for r in recordings if fold(r.title) == fold(name.strip()) and r.source in {s.id for s in kept}]
+        found.update(dict.fromkeys([*files, *(r.source for r in inside)]))
+        titles.update(dict.fromkeys([*(r.title for r in recordings if r.source in files), *(r.title for r in inside)]))
+        if not files and not inside:
+            known = [(r.source, r.title) for r in recordings]
+            notes.append(f"There is no recording “{name}” in this library{_instead(held, known)}.")
+    return (Scope(tuple(found), tuple(titles)) if found else None), notes
+
+
+async def named_scope(library: Library, query: str, scope: Scope) -> Scope:
+    """Narrow a scope to the recordings that the query itself names as the place to look; else return it as it is."""
+    recordings = [r for r in await library.recordings() if not scope.sources or r.source in scope.sources]
+    if scope.titles or len(recordings) < 2:
+        return scope
+    titles = named_in(query, (r.title for r in recordings))
+    sources = tuple(dict.fromkeys(r.source for r in recordings if r.title in titles))
+    return replace(scope, sources=sources, titles=tuple(titles)) if titles else scope
+
+
+def is_named(source: Source, name: str) -> bool:
+    """Tell whether a name means a source: its id or the first letters of it, file name, title, or a path's end."""
+    wanted = fold(name.strip())
+    if not wanted:
+        return False
+    if len(wanted) >= 6 and source.id.startswith(wanted):
+        return True
+    for path in source.paths or (source.path,):
+        pure = PurePath(path)
+        if wanted in (fold(pure.name), fold(pure.stem), fold(path)) or fold(path).endswith("/" + wanted):
+            return True
+    return wanted == fold(source.title)
+
+
+def _folder(collection: str) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(collection)))
+
+
+def _instead(held: Sequence[Source], recordings: Sequence[tuple[str, str]]) -> str:
+    named = {s.id: PurePath(s.path).name for s in held if s.path}
+    several = [source for source, _ in recordings]
+    names = sorted({title if several.count(i) > 1 else named.get(i, title) for i, title in recordings})
+    if not names:
+        return ", which holds no recordings"
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"; it holds {', '.join(names[:_LISTED])}{more}"
+
+
+async def search_within(
+    library: Library, corpus: Corpus, queries: Sequence[str], scope: Scope, length: int
+) -> list[Lists]:
+    """Return the lists of each query within a scope; its titles and times narrow recordings alone."""
+    if corpus not in ("clip", "video") or scope.whole:
+        return await library.search(corpus, queries, length, scope.sources)
+    found = await library.search(corpus, queries, max(_WIDE, length), scope.sources)
+    items = await library.items(_ids(found))
+    kept = {i for i, item in items.items() if scope.holds(item)}
+    return [_only(lists, kept, length) for lists in found]
+
+
+async def in_window(library: Library, question: str, found: Sequence[Lists]) -> list[Lists]:
+    """Keep the clips in the stretch of time that a question names; all of them where none lies there.
+
+    “At 12:30” may be a time of day: it narrows what was found, and never leaves nothing.
+    """
+    window = window_of(question)
+    if window is None:
+        return list(found)
+    items = await library.items(_ids(found))
+    lasts = {(r.source, r.title): r.end for r in await library.recordings()}
+    kept = set()
+    for i, item in items.items():
+        start, end = stretch(window, lasts.get((item.source, item.title), 0.0))
+        if item.locator.get("end", 0.0) > start and item.locator.get("start", 0.0) < end:
+            kept.add(i)
+    return [_only(lists, kept, len(kept)) for lists in found] if kept else list(found)
+
+
+def _ids(found: Iterable[Lists]) -> list[str]:
+    return list(dict.fromkeys(h.id for x in found for hits in (x.dense, x.lexical, x.visual) for h in hits))
+
+
+def _only(lists: Lists, kept: Collection[str], k: int) -> Lists:
+    dense, lexical, visual = (
+        tuple(h for h in hits if h.id in kept)[:k] for hits in (lists.dense, lists.lexical, lists.visual)
+    )
+    return replace(lists, dense=dense, lexical=lexical, visual=visual)

@@ -1,0 +1,143 @@
+"""How everything found in a turn hangs together over its hops: global scores, and the chain that leads to an answer.
+
+Asking on is easy, keeping what comes back is hard: read against the first question alone, an item of a later hop looks
+like noise. It therefore also earns a share of the score of the item that led to it (hop rank). docs/iteration.md has
+the figures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ragweave.corpora.store.library import Library
+from ragweave.minds.evidence import Evidence, Hop
+from ragweave.minds.passages import idf_of
+from ragweave.models import relevance
+from ragweave.models.relevance import Passage
+from ragweave.models.text import content_terms, terms, words
+
+BEST = 3
+"""Best items that lead to the items whose titles they name."""
+LINK = 0.8
+"""Share of its score that an item passes to an item whose title it names."""
+_BRACKETS = re.compile(r"\s*[(（][^)）]*[)）]")
+_SHORTEST_TITLE = 5
+"""Characters of a title, with the blanks around it, that must be exceeded: shorter ones turn up anywhere."""
+
+
+async def scored(
+    library: Library, question: str, rows: Sequence[Evidence], hops: Sequence[Hop], weight: float
+) -> tuple[list[Evidence], float]:
+    """Score everything found against the question, and add hop rank.
+
+    Args:
+        library: knows how rare words are.
+        question: question of the turn.
+        rows: evidence of all hops.
+        hops: the rounds so far, in order.
+        weight: weight of hop rank beside the relevance to the question.
+
+    Returns:
+        The rows with their global scores, best first, and the lead of the best over the next one by itself.
+    """
+    if not rows:
+        return [], 0.0
+    passages = [Passage(e["title"], e["text"]) for e in rows]
+    idf = await idf_of(library, question, passages)
+    order = (await asyncio.to_thread(relevance.score, question, passages, idf)).order
+    own = {e["id"]: float(o) for e, o in zip(rows, order, strict=True)}
+    best = sorted(own.values(), reverse=True)
+    fetched = [(before["lead"], after["evidence"]) for before, after in pairwise(hops)]
+    total = hop_rank(spread(own), fetched, links(question, rows), weight)
+    placed = [Evidence(**{**e, "standing": round(total[e["id"]], 4)}) for e in rows]
+    gap = best[0] - best[1] if len(best) > 1 else float("inf")
+    return sorted(placed, key=lambda e: (-total[e["id"]], e["id"])), gap
+
+
+def spread(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scale scores to [0, 1]; all 1 where they do not differ."""
+    low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
+    return {i: (s - low) / (high - low) if high > low else 1.0 for i, s in scores.items()}
+
+
+def hop_rank(
+    own: Mapping[str, float],
+    fetched: Sequence[tuple[str, Sequence[str]]],
+    named: Mapping[str, Collection[str]],
+    weight: float,
+) -> dict[str, float]:
+    """Add to each item a share of the score of what led to it; the best share counts.
+
+    A query leads to what it fetched: the share is the reciprocal rank. The best items lead to the items whose titles
+    they name: the share is LINK.
+
+    Args:
+        own: score by itself in [0, 1], by item.
+        fetched: (item that led to the query, items that it fetched, best first), in the order of the hops; an empty
+            lead counts as 1.
+        named: items that an item names, by item.
+        weight: weight of what is added.
+    """
+    total = dict(own)
+    earned: dict[str, float] = {}
+
+    def earn(item: str, share: float) -> None:
+        if item in own and share > earned.get(item, 0.0):
+            earned[item] = share
+            total[item] = own[item] + weight * share
+
+    for lead, items in fetched:
+        worth = min(total.get(lead, 0.0), 1.0) if lead else 1.0
+        for rank, item in enumerate((i for i in items if i != lead), 1):
+            earn(item, worth / rank)
+    for lead in sorted(total, key=lambda i: (-total[i], i))[:BEST]:
+        for item in named.get(lead, ()):
+            earn(item, min(total[lead], 1.0) * LINK)
+    return total
+
+
+def links(question: str, rows: Sequence[Evidence]) -> dict[str, set[str]]:
+    """Return, by item, the other items whose titles its text names and the question does not."""
+    titles = {e["id"]: _flat(_BRACKETS.sub("", e["title"])) for e in rows}
+    said = _flat(question)
+    able = {i: t for i, t in titles.items() if len(t) > _SHORTEST_TITLE and t not in said}
+    texts = {e["id"]: _flat(e["text"]) for e in rows}
+    return {e: {i for i, t in able.items() if t in text and t != titles[e]} for e, text in texts.items()}
+
+
+def _flat(text: str) -> str:
+    """Return the words of a text so that a phrase can be looked up between word ends."""
+    return f" {' '.join(words(text))} "
+
+
+@dataclass(frozen=True)
+class Chain:
+    """How the items of a turn hang together.
+
+    Attributes:
+        led: items that a further query was made from: they lead on, and the end of the chain is elsewhere.
+        named: items that one of the best items names and the question does not.
+        open: terms of the question that no item of `led` holds; empty where none led on.
+    """
+
+    led: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
+    open: tuple[str, ...] = ()
+
+
+def chain(question: str, rows: Sequence[Evidence], hops: Sequence[Hop]) -> Chain:
+    """Read the chain off the evidence, which has its global scores, and the rounds of a turn."""
+    found = {e["id"]: e for e in rows}
+    led = [found[h["lead"]] for h in hops if h["lead"] in found]
+    have = {t for e in led for t in terms(f"{e['title']} {e['text']}")}
+    best = sorted((e for e in rows if "standing" in e), key=lambda e: (-e["standing"], e["id"]))[:BEST]
+    named = links(question, rows) if best else {}
+    return Chain(
+        frozenset(e["id"] for e in led),
+        frozenset(i for e in best for i in named[e["id"]]),
+        tuple(t for t in content_terms(question) if t not in have) if led else (),
+    )

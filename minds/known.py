@@ -1,0 +1,67 @@
+"""What a turn knows when it reasons, and what reasoning decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragweave.minds.evidence import Evidence, Hop, Strip
+from ragweave.models.text import clip, content_terms, sentences
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Outcome of one round of reasoning; an empty query means that the answer can be written.
+
+    Attributes:
+        learnt: what the round added, in words.
+        missing: what is not known yet, in words.
+        query: next query, or empty.
+        lead: id of the evidence that the query was made from, or empty.
+        again: the query was asked before, and goes to other corpora now.
+        answer: the answer in the reasoner's words, where it gave one.
+    """
+
+    learnt: str = ""
+    missing: str = ""
+    query: str = ""
+    lead: str = ""
+    again: bool = False
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a turn knows.
+
+    Attributes:
+        question: question of the turn.
+        hops: its rounds; the last one has just ended, and nothing is decided of it. None before the first search.
+        rows: what was found, best first by global score; without what a model wrote from memory.
+        strips: what was kept of it.
+        gap: lead of the best row over the next one by itself.
+        elsewhere: other corpora hold something that was not searched for the last query.
+    """
+
+    question: str
+    hops: Sequence[Hop] = ()
+    rows: Sequence[Evidence] = ()
+    strips: Sequence[Strip] = ()
+    gap: float = 0.0
+    elsewhere: bool = False
+
+    def asked(self, query: str) -> bool:
+        """Tell whether a query has the same content words as one that was asked before."""
+        before = [self.question, *(h["query"] for h in self.hops)] if self.hops else []
+        key = sorted(content_terms(query))
+        return bool(query) and any(sorted(content_terms(a)) == key for a in before)
+
+    def learnt(self) -> str:
+        """Say in words what the round that has just ended added."""
+        hop = self.hops[-1]["n"] if self.hops else 0
+        new = [s for s in self.strips if s["hop"] == hop]
+        if not new:
+            return "nothing new was learnt" if hop > 1 else ""
+        best = max(new, key=lambda s: (s["score"], s["id"]))
+        first = next(iter(sentences(best["text"])), (0, 0))
+        return f"{best['title']}: {clip(best['text'][slice(*first)], 160)}"

@@ -1,0 +1,201 @@
+"""Write an answer with a language model: prose sentence by sentence as it streams, or the letter of a given choice."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from string import ascii_uppercase
+
+from ragweave.corpora.web.plain import one_line
+from ragweave.minds.contracts import Brief, Page, Written
+from ragweave.minds.desk import Desk
+from ragweave.minds.evidence import Evidence, Origin, Strip
+from ragweave.minds.llm.look import look_at
+from ragweave.minds.passages import headed
+from ragweave.minds.phrases import phrase
+from ragweave.minds.small import write as small
+from ragweave.minds.small.conflict import conflict
+from ragweave.minds.small.sentences import rank
+from ragweave.minds.small.tell import QUOTED
+from ragweave.models.errors import RagweaveError
+from ragweave.models.text import sentences
+from ragweave.prompts import load, quote
+
+_SHOWN = 12
+"""Evidence rows that a writer sees."""
+_LONGEST = 4_000
+"""Characters of one sentence."""
+_LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sentences"}
+_FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
+HEADINGS: dict[Origin, str] = {
+    "library": "Knowledge from your library:",
+    "web": "Knowledge from the web, written by strangers:",
+    "model": "Written down from a model's memory, without a source:",
+}
+"""Headings under which a writer sees evidence, in this order (CRAG, section 4.5)."""
+
+
+async def write(desk: Desk, brief: Brief, page: Page) -> Written | None:
+    """Write what the model can answer; None where it wrote nothing that can be used.
+
+    What the timeline counts is stated by rule, and what is said there is put into words by the model.
+    """
+    if brief.choices and brief.strips:
+        return await _choose(desk, brief, page)
+    if brief.timeline is not None and brief.timeline["moments"] and brief.timeline["kind"] not in QUOTED:
+        return small.tell_timeline(desk, brief, page)
+    if brief.strips:
+        done = await _prose(desk, brief, page)
+    elif not brief.searched:
+        return await _converse(desk, brief, page)
+    else:
+        done = await small.say_nothing(desk, brief)
+    return done and (small.show_pictures(brief, page) or done)
+
+
+async def _choose(desk: Desk, brief: Brief, page: Page) -> Written | None:
+    letters = list(ascii_uppercase[: len(brief.choices)])
+    lines = [f"{letter}. {' '.join(c.split())}" for letter, c in zip(letters, brief.choices, strict=True)]
+    shown = labelled(by_origin(grouped(brief)), brief.rows)
+    messages = load("choose", question=brief.question, choices="\n".join(lines), evidence=shown)
+    label = await desk.label(messages, letters, "writer")
+    return None if label is None else await small.state_choice(brief, page, letters.index(label))
+
+
+async def _converse(desk: Desk, brief: Brief, page: Page) -> Written | None:
+    async for sentence in complete_sentences(desk.stream(load("converse", question=brief.question))):
+        if text := plain(sentence):
+            page.show(text, "model", [], 0.5)
+    return Written() if page.shown else None
+
+
+async def _prose(desk: Desk, brief: Brief, page: Page) -> Written | None:
+    """Stream prose; a sentence is offered once it is complete, with what it cites."""
+    rows, pictures = await look_at(desk, brief.question, by_origin(grouped(brief)), brief.rows)
+    shown = labelled(rows, brief.rows) + pictures.told
+    many = desk.context.sentences
+    length = _LENGTHS.get(many, f"at most {many} sentences")
+    if desk.context.answer_form == "short":
+        length = _FEW_WORDS
+    messages = load("generate", question=brief.question, evidence=shown, length=length)
+    written, why = 0, ""
+    try:
+        async for raw in complete_sentences(desk.stream(messages, pictures.images)):
+            text = one_line(plain(raw), _LONGEST)
+            if text.strip(" .!").upper() == "UNKNOWN":
+                best = max(brief.strips, key=lambda s: (s["score"], s["id"]))
+                why = why or phrase("weak", brief.question, title=best["title"])
+            elif text:
+                written += 1
+                named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
+                await page.offer(text, named, [s for row in rows for s in row])
+    except RagweaveError as error:
+        if not page.shown:
+            raise
+        desk.note(f"The answer was cut short: {error}")
+    if not page.shown and written:
+        why = phrase("unsupported", brief.question)
+    await _tell_conflict(desk, brief, page)
+    return Written(why) if written or why else None
+
+
+async def _tell_conflict(desk: Desk, brief: Brief, page: Page) -> None:
+    """Note a disagreement between the library and the web that the writer kept quiet about."""
+    if not page.shown or len({s["origin"] for s in brief.strips} & {"library", "web"}) < 2 or len(page.origins) == 2:
+        return
+    ranked = await asyncio.to_thread(rank, brief.question, brief.strips, await small.idf_of(desk, brief.question))
+    if sides := conflict(brief.question, ranked):
+        own, web = (e.text for e in sides)
+        desk.note(f"Your library and the web answer this differently. The library: “{own}” The web: “{web}”")
+
+
+def grouped(brief: Brief) -> list[list[Strip]]:
+    """Group strips by evidence, those with the best global score first; recalled passages stay last."""
+    worths = {i: e.get("standing", 0.0) for i, e in brief.rows.items()}
+    rows: dict[str, list[Strip]] = {}
+    for s in brief.strips:
+        rows.setdefault(s["evidence"], []).append(s)
+
+    def worth(row: list[Strip]) -> tuple[bool, float, float]:
+        score = worths.get(row[0]["evidence"], 0.0)
+        return row[0]["origin"] == "model", -score, -max(s["score"] for s in row)
+
+    return sorted(rows.values(), key=worth)[:_SHOWN]
+
+
+def by_origin(rows: Sequence[list[Strip]]) -> list[list[Strip]]:
+    """Order evidence by origin, as `labelled` shows it; within an origin the order stays."""
+    return sorted(rows, key=lambda row: list(HEADINGS).index(row[0]["origin"]))
+
+
+def labelled(rows: Sequence[list[Strip]], known: Mapping[str, Evidence]) -> str:
+    """Return evidence that is ordered by origin, numbered through, under the heading of its origin."""
+    parts: list[str] = []
+    for n, row in enumerate(rows, 1):
+        heading = HEADINGS[row[0]["origin"]]
+        if heading not in parts:
+            parts.append(heading)
+        text = " […] ".join(s["text"] for s in row)
+        parts.append(f"[{n}]\n" + quote(f"{headed(row[0]['title'], known.get(row[0]['evidence']))}\n{text}"))
+    return "\n\n".join(parts)
+
+
+_MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
+_END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
+_FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+_URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
+
+
+async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
+    """Yield each sentence, with its marks, as soon as it is certainly complete; the rest at the end of the stream."""
+    buffer = ""
+    async for token in tokens:
+        buffer += token
+        while (end := _boundary(buffer)) is not None:
+            sentence, buffer = buffer[:end].strip(), buffer[end:]
+            if sentence:
+                yield sentence
+    for sentence in split(buffer):
+        yield sentence
+
+
+def split(text: str) -> list[str]:
+    """Return the sentences of a whole text, each with the marks that follow it."""
+    out = []
+    while (end := _boundary(text)) is not None:
+        out.append(text[:end].strip())
+        text = text[end:]
+    return [s for s in [*out, text.strip()] if s]
+
+
+def _boundary(buffer: str) -> int | None:
+    """Return the end of the first sentence, or None while more text could still belong to it."""
+    for m in _END.finditer(buffer):
+        rest = buffer[m.end() :]
+        follows = rest.lstrip()
+        # A mark may still come, and a full stop inside a number or an abbreviation ends nothing.
+        if not follows or follows[0] in "[【":
+            continue
+        if m.group() == "\n":
+            if buffer[: m.end()].strip():
+                return m.end()
+            continue
+        if m.group()[0] in "。！？":
+            return m.end()
+        whole = sentences(_MARK.sub("", buffer[: m.end()]).strip() + " Next")
+        if rest[0] != follows[0] and len(whole) > 1:
+            return m.end()
+    return None
+
+
+def marks(sentence: str) -> list[int]:
+    """Return the numbers that a sentence cites, in order."""
+    return list(dict.fromkeys(int(n) for m in _MARK.finditer(sentence) for n in re.findall(r"\d+", m[1])))
+
+
+def plain(sentence: str) -> str:
+    """Return a sentence without marks, list signs, links and addresses: what a model wrote is shown as text only."""
+    text = _URL.sub("", _MARK.sub("", _LINK.sub(r"\1", sentence)))
+    return " ".join(_FORMATTING.sub("", text).replace("**", "").split())

@@ -1,0 +1,260 @@
+"""The small check of one sentence: does the evidence say it?
+
+Two things are asked. Most of what the sentence says must be found in the evidence, by stems, near words and meaning.
+And what a fluent sentence gets wrong most easily must agree outright: numbers and units, months, names, negation.
+Who did what to whom is not read: a sentence that swaps two names of its evidence passes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.minds.contracts import Checked
+from ragweave.minds.desk import Desk
+from ragweave.minds.evidence import Strip
+from ragweave.minds.small.facts import Fact, Negation, facts, negations
+from ragweave.models import tables, text
+from ragweave.models.relevance import Passage, embed, embed_words
+from ragweave.models.relevance_features import LIMIT, content_words
+
+SUPPORTED = 0.6
+"""Lowest score of a supported sentence."""
+
+ELSEWHERE = 0.85
+"""What a word counts for that the evidence holds outside the sentences that match best."""
+
+DISAGREES = 0.35
+"""Factor on the score for each number, name or negation that disagrees."""
+
+MISPLACED = 0.8
+"""Factor for each number or name that the evidence holds only outside the sentences that match best."""
+
+NEAR = 0.5
+"""Lowest cosine at which a word stands in for another."""
+
+OPPOSITES = {
+    a: b
+    for pair in (
+        "increase decrease|rise fall|more less|more fewer|before after|largest smallest|biggest smallest|"
+        "highest lowest|north south|east west|northern southern|eastern western|win lose|won lost|first last|"
+        "older younger|male female|father mother|son daughter|brother sister|husband wife|born died|begin end|"
+        "start stop|open close|accept reject|allow forbid|always never|above below|early late|old new|true false|"
+        "success failure|married divorced"
+    ).split("|")
+    for x, y in [pair.split()]
+    for a, b in ((text.stem(x), text.stem(y)), (text.stem(y), text.stem(x)))
+}
+"""Words whose swap turns a sentence round, by stem."""
+
+
+@dataclass
+class _Claim:
+    words: dict[str, str]
+    weights: dict[str, float]
+    facts: list[Fact]
+    names: list[tuple[str, list[str]]]
+    negations: list[Negation]
+    vector: NDArray[np.float32]
+
+
+@dataclass
+class _Read:
+    """One piece of evidence, or several read as one."""
+
+    titles: set[str]
+    sentences: list[str]
+    terms: list[set[str]]
+    vectors: NDArray[np.float32]
+    vocabulary: dict[str, str]
+    named: set[str]
+    """Stems of the parts of its names."""
+
+    @property
+    def everything(self) -> set[str]:
+        return self.titles.union(*self.terms)
+
+
+async def check(desk: Desk, sentence: str, strips: Sequence[Strip], question: str) -> Checked:
+    """Check a sentence against strips of evidence; the desk is not needed."""
+    return await asyncio.to_thread(support, sentence, [Passage(s["title"], s["text"]) for s in strips], question)
+
+
+def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> Checked:
+    """Check one sentence against its evidence. CPU work: async callers use `asyncio.to_thread`.
+
+    A sentence that stands in the evidence word for word is supported. Otherwise each passage is tried alone, then the
+    best one together with the one that adds most to it.
+
+    Args:
+        sentence: a sentence of an answer.
+        evidence: passages it rests on; a name or date in a title counts as said.
+        question: the question that is answered; its words weigh half, because an answer may repeat them.
+    """
+    if not evidence:
+        return Checked(False, 0.0, (), "There is no evidence for it.")
+    if not text.words(sentence):
+        return Checked(False, 0.0, (), "It says nothing that could be checked.")
+    copied = tuple(i for i, p in enumerate(evidence) if stands_in(sentence, p.text))
+    if copied:
+        return Checked(True, 1.0, copied, "")
+    read = _read(evidence)
+    claim = _claim(sentence, question, read)
+    if not claim.words and not claim.facts:
+        return Checked(False, 0.0, (), "It says nothing that could be checked.")
+    judged = [_judge(claim, r) for r in read]
+    best = max(range(len(read)), key=lambda i: judged[i][0])
+    value, why = judged[best]
+    by: tuple[int, ...] = tuple(
+        i for i in sorted(range(len(read)), key=lambda i: -judged[i][0]) if judged[i][0] >= SUPPORTED
+    )
+    if value < SUPPORTED and len(read) > 1:
+        missing = claim.words.keys() - read[best].everything
+        rest = [i for i in range(len(read)) if i != best]
+        second = max(rest, key=lambda i: (len(missing & read[i].everything), judged[i][0]))
+        joint, joint_why = _judge(claim, _join(read[best], read[second]))
+        if joint > value:
+            value, why, by = joint, joint_why, (best, second)
+    supported = value >= SUPPORTED
+    return Checked(supported, round(value, 4), by if supported else (), "" if supported else why)
+
+
+def stands_in(sentence: str, passage: str) -> bool:
+    """Say whether a passage holds the sentence word for word, from the start of one of its sentences to an end."""
+    wanted = text.words(sentence)
+    cut = tables.statements(passage)
+    counts = np.cumsum([0, *(len(text.words(s)) for s in cut)]).tolist()
+    have = text.words(" ".join(cut))
+    ends = set(counts)
+    return any(have[c : c + len(wanted)] == wanted and c + len(wanted) in ends for c in counts[:-1])
+
+
+def _read(evidence: Sequence[Passage]) -> list[_Read]:
+    cut = [tables.statements(p.text[:LIMIT]) or [p.title] for p in evidence]
+    vectors = embed([f"{p.title}. {s}" for p, ss in zip(evidence, cut, strict=True) for s in ss])
+    bounds = np.cumsum([0, *map(len, cut)]).tolist()
+    return [
+        _Read(
+            set(text.terms(p.title)),
+            sentences,
+            [set(text.terms(s)) for s in sentences],
+            vectors[a:b],
+            content_words(f"{p.title} {p.text[:LIMIT]}"),
+            {t for part in (p.title, *sentences) for n in text.names(part) for t in text.content_terms(n)},
+        )
+        for p, sentences, (a, b) in zip(evidence, cut, pairwise(bounds), strict=True)
+    ]
+
+
+def _join(a: _Read, b: _Read) -> _Read:
+    return _Read(
+        a.titles | b.titles,
+        [*a.sentences, *b.sentences],
+        [*a.terms, *b.terms],
+        np.vstack([a.vectors, b.vectors]),
+        {**a.vocabulary, **b.vocabulary},
+        a.named | b.named,
+    )
+
+
+def _claim(sentence: str, question: str, read: Sequence[_Read]) -> _Claim:
+    words = content_words(sentence)
+    asked = set(text.terms(question))
+    said = facts(sentence)
+    lower = {t for r in read for s in r.sentences for t in re.findall(r"(?<![\w.])[a-z][\w’'-]*", s)}
+    found = [part for n in text.names(sentence) for part in re.split(r"\s(?:and|&)\s", n)]
+    names = [(n, text.content_terms(n)) for n in found if not _opens(sentence, n, lower)]
+    named = {t for _, parts in names for t in parts}
+    weights = {t: 0.5 if t in asked and t not in named else 1.0 for t in words}
+    return _Claim(words, weights, said, [(n, p) for n, p in names if p], negations(sentence), embed([sentence])[0])
+
+
+def _opens(sentence: str, name: str, lower: set[str]) -> bool:
+    """Say whether a one-word name is only the capitalised beginning of the sentence."""
+    if " " in name or not sentence.lstrip("\"'“‘( ").startswith(name) or name.isupper():
+        return False
+    return name.lower() in lower or bool(re.search(r"(?:ed|ing|ly|ous|ive|ful|ment|tion|ers?)$", name.lower()))
+
+
+def _judge(claim: _Claim, read: _Read) -> tuple[float, str]:
+    """Return the score of a claim against one reading, and what speaks against it most."""
+    overlap = [len(claim.words.keys() & t) for t in read.terms]
+    cosines = read.vectors @ claim.vector
+    rank = sorted(range(len(overlap)), key=lambda i: (-overlap[i] - float(cosines[i]), i))[:2]
+    window = read.titles.union(*(read.terms[i] for i in rank))
+    everything = read.everything
+    held = {t: _held(t, window, everything) for t in claim.words}
+    near = _near([w for t, w in claim.words.items() if not held[t]], list(read.vocabulary.values()))
+    held = {t: held[t] or near.get(w, 0.0) for t, w in claim.words.items()}
+    total = sum(claim.weights.values())
+    covered = sum(claim.weights[t] * held[t] for t in held) / total if total else 1.0
+    score = 0.8 * covered + 0.2 * float(np.clip(cosines.max(), 0.0, 1.0)) if total else covered
+    wrong = _disagreements(claim, read, rank, window, everything)
+    why = wrong[0] if wrong else f"The evidence covers only {covered:.0%} of it."
+    return max(0.0, min(1.0, score)) * DISAGREES ** len(wrong) * MISPLACED ** _misplaced(claim, read, rank, window), why
+
+
+def _misplaced(claim: _Claim, read: _Read, rank: Sequence[int], window: set[str]) -> int:
+    """Count the numbers and names that the sentences that match best do not hold."""
+    said = [f for i in rank for f in facts(read.sentences[i])]
+    numbers = sum(not any(f.agrees(g) for g in said) for f in claim.facts)
+    return numbers + sum(not _in(parts[-1], window) for _, parts in claim.names)
+
+
+def _held(term: str, window: set[str], everything: set[str]) -> float:
+    if _in(term, window):
+        return 1.0
+    return ELSEWHERE if _in(term, everything) else 0.0
+
+
+def _in(term: str, have: set[str]) -> bool:
+    """Say whether a stem is there, or one that only goes on for a few letters (German, Germany)."""
+    if term in have:
+        return True
+    if len(term) < 4 or not term.isalpha() or not term.isascii():
+        return False
+    return any(abs(len(h) - len(term)) <= 3 and (h.startswith(term) or term.startswith(h)) for h in have if len(h) >= 4)
+
+
+def _near(missing: list[str], vocabulary: list[str]) -> dict[str, float]:
+    """Return the cosine of each missing word to its nearest word of the evidence, where it is near at all."""
+    spaced = [w for w in missing if w.isalpha() and w.isascii()]
+    if not spaced or not vocabulary:
+        return {}
+    vectors = embed_words([*spaced, *vocabulary])
+    best = (vectors[: len(spaced)] @ vectors[len(spaced) :].T).max(axis=1)
+    return {w: float(b) for w, b in zip(spaced, best, strict=True) if b >= NEAR}
+
+
+def _disagreements(
+    claim: _Claim, read: _Read, rank: Sequence[int], window: set[str], everything: set[str]
+) -> list[str]:
+    """Say in sentences which numbers, names and negations disagree."""
+    wrong: list[str] = []
+    said = [f for s in [*read.sentences, " ".join(sorted(read.titles))] for f in facts(s)]
+    for f in claim.facts:
+        if not any(f.agrees(g) for g in said):
+            kind = "month" if f.value.startswith("month") else "number"
+            wrong.append(f"The {kind} {f.shown} is not in the evidence.")
+    for name, parts in claim.names:
+        if not all(_in(p, everything) for p in parts) and not _in(parts[-1], read.named):
+            wrong.append(f"The name {name} is not in the evidence.")
+    close = negations(read.sentences[rank[0]])
+    for n in claim.negations:
+        if not any(n.scope & m.scope for s in read.sentences for m in negations(s)):
+            wrong.append(f"The evidence does not say “{n.shown}”.")
+    for m in close:
+        denied = len(m.scope & claim.words.keys()) * 2 > len(m.scope) if m.scope else False
+        if denied and not any(m.scope & n.scope for n in claim.negations):
+            wrong.append(f"The evidence denies it: “{m.shown}”.")
+    for t in claim.words:
+        opposite = OPPOSITES.get(t)
+        if opposite and t not in everything and opposite in window and opposite not in claim.words:
+            wrong.append(f"The evidence says the opposite of “{claim.words[t]}”.")
+    return wrong

@@ -1,0 +1,76 @@
+"""Answers to choose from: read from a question that states them, and chosen by the evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from string import ascii_uppercase
+
+from ragweave.minds.evidence import Strip
+from ragweave.minds.small.check import support
+from ragweave.models.embed import encoder
+from ragweave.models.relevance import Passage
+from ragweave.models.text import content_terms, sentences, terms
+
+SURE = 0.3
+"""Confidence in a choice that the small check does not find in the evidence."""
+_LETTERED = re.compile(r"(?:(?<=\s)|^)\(?([A-Z])\s?[).:、．](?=\s|\S{2})\s*", re.M)
+
+
+def options_of(question: str) -> tuple[str, tuple[str, ...]]:
+    """Return a question without its options, and the options in the order of their letters.
+
+    Options are lettered from A without a gap, in brackets or before a full stop, colon or bracket, on lines of their
+    own or one after the other; there are at least two, and all differ. Where that is not so there are none, and the
+    question is returned whole.
+
+    >>> options_of("Which is the largest? A) Mars B) Jupiter")
+    ('Which is the largest?', ('Mars', 'Jupiter'))
+    """
+    found = list(_LETTERED.finditer(question))
+    # The last A begins the list: "Plan A: ..." may stand in the question itself.
+    for start in reversed([n for n, m in enumerate(found) if m[1] == "A"]):
+        pairs = zip(found[start:], ascii_uppercase, strict=False)
+        marks = [m for m, letter in takewhile(lambda pair: pair[0][1] == pair[1], pairs)]
+        if len(marks) < 2:
+            continue
+        ends = [*(m.start() for m in marks[1:]), len(question)]
+        options = tuple(" ".join(question[m.end() : end].split()) for m, end in zip(marks, ends, strict=True))
+        stem = " ".join(question[: marks[0].start()].split())
+        if stem and all(options) and len({o.casefold() for o in options}) == len(options):
+            return stem, options
+    return question, ()
+
+
+def nearest(question: str, choices: Sequence[str], strips: Sequence[Strip], idf: Callable[[str], float]) -> int:
+    """Return the number of the answer whose words stand nearest to the question's in the evidence.
+
+    Each answer is scored against each sentence. Counted are the share of its words that the question lacks, half the
+    share of the question's words beside them, and the cosine of question and answer together.
+    """
+    cut = [(s["title"], s["text"][a:b]) for s in strips for a, b in sentences(s["text"])]
+    vectors = encoder().texts([text for _, text in cut])
+    queries = encoder().queries([f"{question} {c}" for c in choices])
+    have = [set(terms(f"{title} {text}")) for title, text in cut]
+    asked = set(content_terms(question))
+
+    def share(wanted: set[str], held: set[str]) -> float:
+        total = sum(idf(t) for t in wanted)
+        return sum(idf(t) for t in wanted & held) / total if total else 0.0
+
+    def score(n: int) -> float:
+        own = set(terms(choices[n])) - asked or set(terms(choices[n]))
+        rows = zip(have, vectors @ queries[n], strict=True)
+        return max((share(own, h) * (1 + 0.5 * share(asked, h)) + 0.3 * float(c) for h, c in rows), default=0.0)
+
+    return max(range(len(choices)), key=lambda n: (score(n), -n))
+
+
+def rests_on(question: str, choice: str, strips: Sequence[Strip]) -> tuple[list[Strip], float]:
+    """Return the strips that a chosen answer rests on, the nearest one where none supports it, and the confidence."""
+    verdict = support(choice, [Passage(s["title"], s["text"]) for s in strips], question)
+    if verdict.supported:
+        return [strips[i] for i in verdict.by[:2]], verdict.score
+    own = set(content_terms(f"{question} {choice}"))
+    return [max(strips, key=lambda s: (len(own & set(terms(s["text"]))), s["score"]))], SURE

@@ -1,0 +1,129 @@
+"""The small mind between two hops: whether what was found is enough, and which name to ask for next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ragweave.minds.chain import BEST
+from ragweave.minds.desk import Desk
+from ragweave.minds.evidence import Evidence
+from ragweave.minds.known import Decision, Known
+from ragweave.minds.looks import shown_by_look
+from ragweave.minds.recency import timeless
+from ragweave.models.text import content_terms, fold, names, sentences, terms
+
+COVERED = 0.5
+"""Share of the question's words, by rarity, that the best item must hold to be the answer, if it also stands apart."""
+APART = 1.5
+"""Lead of the best item over the next one, in the relevance head's order, that counts as standing apart."""
+CLEAR = 0.75
+"""Share of the question's words that is enough by itself."""
+WHOLE = 0.9
+"""The same for a question with a relative clause, which speaks of something that the question does not name."""
+NEARLY, JOINTLY = 0.6, 0.85
+"""Share that the best items together must hold after a further hop, without a relative clause and with one."""
+NAMES = 6
+"""Names that one query may ask for."""
+_CLAUSE = re.compile(r"(?<=\s)(?:that|which|who|whom|whose|where)\b", re.I)
+_OPENING = 3
+"""Words in which a question word only opens the question (“in which year”)."""
+
+
+async def reason(desk: Desk, known: Known) -> Decision:
+    """Return the next query, for a name that the question lacks; none where it is enough, or nothing is named."""
+    if not known.hops:
+        return Decision(query=known.question)
+    learnt = known.learnt()
+    kept: dict[str, list[str]] = {}
+    for s in known.strips:
+        kept.setdefault(s["evidence"], []).append(s["text"])
+    rows = [Evidence(**{**e, "text": " ".join(kept[e["id"]])}) for e in known.rows if e["id"] in kept]
+    if not rows:
+        if shown_by_look(known.rows):
+            return Decision(learnt)
+        missing = "nothing that bears on the question was found"
+        if known.elsewhere:
+            return Decision(learnt, f"{missing} where it was looked for", known.hops[-1]["query"], again=True)
+        return Decision(learnt, missing)
+    question = timeless(known.question, datetime.now(UTC))
+    idf = await (await desk.library()).idf(content_terms(question))
+    if enough(question, rows, known.gap, idf, known.hops[-1]["n"]):
+        return Decision(learnt)
+    # What refinement dropped may still lead on, if it is among the best.
+    able = [*rows, *(e for e in known.rows[:BEST] if e["id"] not in kept)]
+    found = lead(question, able, [h["lead"] for h in known.hops], idf) or Lead("", "")
+    uncovered = open_words(question, [f"{e['title']} {e['text']}" for e in rows[:BEST]])
+    missing = "not yet covered: " + ", ".join(uncovered[:6]) if uncovered else ""
+    return Decision(learnt, missing, found.query, found.evidence)
+
+
+def coverage(wanted: Iterable[str], have: Iterable[str], idf: Mapping[str, float]) -> float:
+    """Return the share of the wanted terms, weighted by rarity, that is there; 0 where nothing is wanted."""
+    weights = {t: idf.get(t, 1.0) for t in wanted}
+    held, total = set(have), sum(weights.values())
+    return sum(w for t, w in weights.items() if t in held) / total if total else 0.0
+
+
+def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[str, float], searched: int = 1) -> bool:
+    """Tell whether what was found looks like the answer.
+
+    The best item by itself is enough where it covers the question, or half of it and stands apart from the others.
+    After a second hop it is enough that the best ones cover it together.
+
+    Args:
+        question: question of the turn.
+        ordered: evidence, best first; at least one row.
+        gap: lead of the best item over the next one.
+        idf: weight of the question's terms.
+        searched: rounds of retrieval so far.
+    """
+    wanted, clause = content_terms(question), has_clause(question)
+    held = [set(terms(f"{e['title']} {e['text']}")) for e in ordered[:BEST]]
+    if searched > 1 and coverage(wanted, set().union(*held), idf) >= (JOINTLY if clause else NEARLY):
+        return True
+    share = coverage(wanted, held[0], idf)
+    return share >= WHOLE if clause else share >= CLEAR or (share >= COVERED and gap >= APART)
+
+
+def has_clause(question: str) -> bool:
+    """Tell whether an English question describes something by a relative clause instead of naming it."""
+    return any(len(question[: m.start()].split()) >= _OPENING for m in _CLAUSE.finditer(question))
+
+
+def open_words(question: str, texts: Iterable[str]) -> list[str]:
+    """Return the question's words that carry content and occur in none of the texts."""
+    have = {t for text in texts for t in terms(text)}
+    found = [w.strip("?,.!;:？\"'“”()") for w in question.split() if (t := content_terms(w)) and not set(t) & have]
+    return [w for w in found if w]
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The next query: new names and the question's open words, and the id of the item that it was made from."""
+
+    evidence: str
+    query: str
+
+
+def lead(question: str, ordered: Sequence[Evidence], used: Collection[str], idf: Mapping[str, float]) -> Lead | None:
+    """Make the next query from the best item that none was made from yet and that names something new.
+
+    Args:
+        question: question of the turn.
+        ordered: evidence, best first; what its text says was kept.
+        used: ids of items that led to a query before.
+        idf: weight of the question's terms.
+    """
+    said, wanted = fold(question), content_terms(question)
+    for row in (e for e in ordered if e["id"] not in used):
+        cut = [row["text"][a:b] for a, b in sentences(row["text"])]
+        best = max(cut, key=lambda s: coverage(wanted, terms(f"{row['title']} {s}"), idf), default="")
+        for text in (best, row["text"]):
+            fresh = [n for n in names(text) if len(n) > 2 and fold(n) not in said]
+            if fresh:
+                missing = open_words(question, [f"{row['title']} {row['text']}"])
+                return Lead(row["id"], " ".join([*fresh[:NAMES], *missing]))
+    return None

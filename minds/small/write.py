@@ -1,0 +1,132 @@
+"""Write an answer without a model: sentences of the evidence, a given choice, the timeline, or why there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from string import ascii_uppercase
+
+from ragweave.minds.chain import chain
+from ragweave.minds.contracts import Brief, Page, Written
+from ragweave.minds.desk import Desk
+from ragweave.minds.evidence import Strip
+from ragweave.minds.looks import shown_by_look
+from ragweave.minds.passages import as_strip
+from ragweave.minds.phrases import phrase
+from ragweave.minds.recency import timeless
+from ragweave.minds.small.choose import nearest, rests_on
+from ragweave.minds.small.conflict import conflict
+from ragweave.minds.small.sentences import choose, rank, with_context, with_premise
+from ragweave.minds.small.tell import tell
+from ragweave.minds.small.timeline import placeless
+from ragweave.models.arithmetic import compute
+from ragweave.models.text import content_terms
+
+ANSWERABLE = -0.3
+"""Relevance to the question itself that something found must reach before it is answered from; read off the answerable
+and the absent questions of docs/evaluation.md."""
+ANSWERABLE_RECORDED = -0.9
+"""The same for recordings: what was said or shown is seldom put into sentences (docs/video.md)."""
+
+
+async def write(desk: Desk, brief: Brief, page: Page) -> Written:
+    """Write what the small mind can answer; a page that a model began stays in its voice."""
+    if page.shown:
+        return Written()
+    if brief.choices and brief.strips:
+        own = brief.own or brief.strips
+        at = await asyncio.to_thread(nearest, brief.question, brief.choices, own, await idf_of(desk, brief.question))
+        return await state_choice(brief, page, at)
+    if brief.timeline is not None:
+        return tell_timeline(desk, brief, page)
+    if brief.strips:
+        done = await _extract(desk, brief, page)
+    elif not brief.searched:
+        page.show(compute(brief.question) or phrase("greeting", brief.question), "model", [], 1.0)
+        return Written()
+    else:
+        done = await say_nothing(desk, brief)
+    return show_pictures(brief, page) or done
+
+
+async def idf_of(desk: Desk, question: str) -> Callable[[str], float]:
+    """Return how rare the question's terms are in the library."""
+    table = await (await desk.library()).idf(content_terms(question))
+    return lambda term: table.get(term, 1.0)
+
+
+async def state_choice(brief: Brief, page: Page, at: int) -> Written:
+    """Show the given answer number `at` under its letter, with what it rests on."""
+    choice = brief.choices[at]
+    rests, confidence = await asyncio.to_thread(rests_on, brief.question, choice, brief.own or brief.strips)
+    page.show(f"{ascii_uppercase[at]}. {choice}", "supported", rests, confidence, f"{brief.question} {choice}")
+    return Written()
+
+
+def tell_timeline(desk: Desk, brief: Brief, page: Page) -> Written:
+    """Say what the timeline says: what was counted, or a quotation of what was said, so it needs no check."""
+    assert brief.timeline is not None
+    told = tell(brief.timeline, brief.question, desk.context.sentences)
+    for row in told:
+        page.show(row.text, "supported", row.rests, 1.0)
+    return Written("" if told else phrase("unmentioned", brief.question, thing=brief.timeline["thing"]))
+
+
+async def say_nothing(desk: Desk, brief: Brief) -> Written:
+    """Say why nothing can be answered where no evidence was kept."""
+    if not await desk.held():
+        return Written(phrase("empty", brief.question))
+    rows = [e for e in brief.rows.values() if e["origin"] == "library"]
+    if not rows:
+        return Written(phrase("nothing", brief.question))
+    return Written(phrase("weak", brief.question, title=max(rows, key=lambda e: (e["relevance"], e["id"]))["title"]))
+
+
+def show_pictures(brief: Brief, page: Page) -> Written | None:
+    """Show the pictures that match by their look, where no text carries an answer; nothing is claimed of them."""
+    found = [] if page.shown else shown_by_look([*brief.rows.values()])
+    if not found:
+        return None
+    titles = ", ".join(f"“{title}”" for title in dict.fromkeys(e["title"] for e in found))
+    rests = [Strip(**{**as_strip(e), "text": ""}) for e in found]
+    page.show(
+        phrase("by_look", brief.question, titles=titles), "supported", rests, (1 + found[0].get("looks", 0.0)) / 2
+    )
+    return Written()
+
+
+def _answerable(desk: Desk, strips: Sequence[Strip]) -> float:
+    if desk.context.answerable is not None:
+        return desk.context.answerable
+    best = max(strips, key=lambda s: (s["score"], s["id"]))
+    return ANSWERABLE_RECORDED if best["locator"].get("kind") == "time" else ANSWERABLE
+
+
+async def _extract(desk: Desk, brief: Brief, page: Page) -> Written:
+    """Show the best supported sentences, or decline where the best strip does not carry an answer."""
+    own = brief.own
+    if not own:
+        return Written(phrase("nothing", brief.question))
+    if brief.best < _answerable(desk, own):
+        title = max(own, key=lambda s: (s["score"], s["id"]))["title"]
+        return Written(phrase("weak", brief.question, title=title))
+    question = timeless(brief.question, datetime.now(UTC))
+    if all(s["locator"].get("kind") == "time" for s in own):
+        question = placeless(question)
+    idf = await idf_of(desk, question)
+    linked = chain(question, [e for e in brief.rows.values() if e["origin"] != "model"], brief.hops)
+    ranked = await asyncio.to_thread(rank, question, own, idf, linked)
+    if sides := conflict(brief.question, ranked):
+        # Both are sentences of their evidence word for word, each under its name: nothing else is said.
+        own_side, web_side = (e.text for e in sides)
+        texts = phrase("own_side", brief.question, text=own_side), phrase("web_side", brief.question, text=web_side)
+        for e, text in zip(sides, texts, strict=True):
+            page.show(text, "supported", [e.narrowed], (1 + e.strip["score"]) / 2)
+        desk.note("Your library and the web answer this differently; both are shown.")
+        return Written()
+    limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
+    chosen = with_premise(choose(ranked, question, idf, limit), ranked, linked.led, question, limit)
+    for e in with_context(chosen, limit):
+        await page.offer(e.text, [e.strip], rests=[e.narrowed], confidence=(1 + e.strip["score"]) / 2)
+    return Written()

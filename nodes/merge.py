@@ -1,0 +1,60 @@
+"""Merge the lists of the retrievers of recordings: the union with ranks, clips of the likeliest recordings first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from langgraph.runtime import Runtime
+
+from ragweave.corpora.types import Item
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import RankedList
+from ragweave.minds.fusion import Ranking, fuse_ranks, ordered
+from ragweave.nodes.run import Run
+from ragweave.nodes.state import Retriever, State, Update, VideoState
+
+WEIGHTS: Mapping[Retriever, float] = {"speech": 1.0, "chunk": 0.45, "entity": 0.5, "visual": 0.5}
+"""Weight of a retriever's list; words that were said or shown say most (docs/video.md)."""
+RECORDING = 0.2
+"""Weight of the recording beside its clip, which has the rest (UniversalRAG mixes whole and part as 0.2 and 0.8)."""
+
+
+async def merge(state: VideoState, runtime: Runtime[Context]) -> Update:
+    """Return the best clips over all retrievers, and the recordings where the whole is asked for.
+
+    The union counts: a retriever that found nothing takes nothing away from the others.
+    """
+    run = Run.of("merge", State(turn=state.get("turn", ""), hop=state.get("hop", 1)), runtime)
+    run.by = "rrf"
+    lists = {row["retriever"]: row["ids"] for row in state.get("lists", [])}
+    joined = fuse_ranks([(WEIGHTS[r], [(i, 0.0) for i in ids]) for r, ids in lists.items() if r in WEIGHTS])
+    library = await run.library()
+    items = await library.items([i for i, _ in joined])
+    whole = await library.items(lists.get("video", []))
+    recordings = [i for i in lists.get("video", []) if i in whole]
+    best = mixed(joined, items, [(whole[i].source, whole[i].title) for i in recordings])[: run.context.clips]
+    found: list[RankedList] = []
+    if "video" in state.get("corpora", []) and recordings:
+        scores = [1.0 / n for n in range(1, len(recordings) + 1)]
+        found = [{"corpus": "video", "query": state["query"], "kind": "pooled", "ids": recordings, "scores": scores}]
+    told = f"{len(best)} clips of {len(joined)} from {len(lists.keys() & WEIGHTS.keys())} retrievers"
+    clips, worth = [i for i, _ in best], [round(s, 6) for _, s in best]
+    return run.done(told, data={"clips": clips}, clips=clips, scores=worth, found=found)
+
+
+def mixed(clips: Ranking, items: Mapping[str, Item], recordings: Sequence[tuple[str, str]]) -> Ranking:
+    """Add to each clip what its recording earned, 0.2 to 0.8; both as shares of the best.
+
+    Args:
+        clips: fused ranking of the clips.
+        items: the clips.
+        recordings: (source, title) of the recordings, the likeliest first; with none of them the clips stand alone.
+    """
+    known = [(i, s) for i, s in clips if i in items]
+    if not known or not recordings:
+        return known
+    top = known[0][1]
+    share = {key: 1.0 / (n + 1) for n, key in reversed(list(enumerate(recordings)))}
+    return ordered(
+        {i: (1 - RECORDING) * s / top + RECORDING * share.get((items[i].source, items[i].title), 0.0) for i, s in known}
+    )

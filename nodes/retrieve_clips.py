@@ -1,0 +1,119 @@
+"""Search the recordings with one retriever: a ranked list of clips, or of recordings, or the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from langgraph.runtime import Runtime
+
+from ragweave.corpora.store.library import Library
+from ragweave.corpora.types import Hit, Item
+from ragweave.corpora.video.mentions import Mention, read_timeline
+from ragweave.corpora.video.scope import Scope, search_within
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Strip, Timeline
+from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, ordered
+from ragweave.models.errors import RagweaveError
+from ragweave.nodes.run import Run
+from ragweave.nodes.state import ClipTask, State, Update
+
+BESIDE = 0.3
+"""Share of a clip's score that the clips right before and after it earn."""
+RECORDINGS = 20
+"""Recordings that the retriever `video` ranks."""
+
+
+async def retrieve_clips(task: ClipTask, runtime: Runtime[Context]) -> Update:
+    """Return the list of one retriever; one that fails or finds nothing is noted or silent, and the others go on."""
+    run = Run.of("retrieve_clips", State(turn=task.get("turn", ""), hop=task.get("hop", 1)), runtime)
+    run.by = name = task["retriever"]
+    scope = Scope(
+        tuple(task.get("sources", [])), tuple(task.get("titles", [])), run.context.from_time, run.context.to_time
+    )
+    try:
+        library = await run.library()
+        if name == "timeline":
+            return await _timeline(run, library, task, scope)
+        ids = await _ids(run, library, task, scope)
+    except RagweaveError as error:
+        run.note(f"The retriever {name} of the recordings failed: {error}")
+        return run.done(str(error), data={"retriever": name, "clips": []})
+    noun = "recordings" if name == "video" else "clips"
+    data = {"retriever": name, "clips": ids}
+    return run.done(f"{len(ids)} {noun}", data=data, lists=[{"retriever": name, "ids": ids}] if ids else [])
+
+
+async def _ids(run: Run, library: Library, task: ClipTask, scope: Scope) -> list[str]:
+    """Return the ids that one retriever ranks, best first."""
+    name, query, forms, length = task["retriever"], task["query"], task["forms"], run.context.pool
+    if name == "video":
+        (lists,) = await search_within(library, "video", [query], scope, length)
+        both = [(run.context.dense_weight, _ranking(lists.dense)), (1.0, _ranking(lists.lexical))]
+        return [i for i, _ in fuse_scores(both)][:RECORDINGS]
+    if name == "entity":
+        text = " . ".join([query, forms["statement"], *forms["keywords"]])
+        ranking = await library.ask_graph(text, forms["statement"], length, scope.sources)
+    else:
+        asked = {
+            "speech": [query, " ".join(forms["keywords"]) or query],
+            "chunk": [query, forms["statement"]],
+            "visual": [forms["scene"]],
+        }[name]
+        found = await search_within(library, "clip", list(dict.fromkeys(asked)), scope, length)
+        kind = {"speech": "lexical", "chunk": "dense", "visual": "visual"}[name]
+        ranking = fuse_ranks([(1.0, _ranking(getattr(lists, kind))) for lists in found])
+    items = await library.items([i for i, _ in ranking])
+    if name == "chunk":
+        ranking = beside(ranking, items)
+    return [i for i, _ in ranking if i in items and scope.holds(items[i])][:length]
+
+
+def _ranking(hits: Iterable[Hit]) -> Ranking:
+    return [(h.id, h.score) for h in hits]
+
+
+def beside(ranking: Sequence[tuple[str, float]], items: dict[str, Item]) -> Ranking:
+    """Let clips that follow each other stand together: what was said just before and after often belongs to it."""
+    own = {(items[i].source, items[i].ordinal): score for i, score in ranking if i in items}
+
+    def neighbours(item: Item) -> float:
+        return max(own.get((item.source, item.ordinal + step), 0.0) for step in (-1, 1))
+
+    return ordered({i: score + BESIDE * neighbours(items[i]) for i, score in ranking if i in items})
+
+
+async def _timeline(run: Run, library: Library, task: ClipTask, scope: Scope) -> Update:
+    asked = task["asked"]
+    told = await read_timeline(library, asked, scope) if asked is not None else None
+    if told is None:
+        return run.done("nothing of it is on the timeline", data={"retriever": "timeline", "clips": []})
+    moments, others = ([strip(m, task["query"], task.get("hop", 1)) for m in x] for x in (told.moments, told.others))
+    thing = told.asked.thing
+    timeline: Timeline = {
+        "kind": told.asked.kind,
+        "thing": thing,
+        "other": told.asked.other,
+        "late": told.asked.late,
+        "moments": moments,
+        "others": others,
+        "total": told.total,
+    }
+    summary = f"{told.asked.kind} “{thing}”: {told.total} moments" if moments else f"“{thing}” is never mentioned"
+    data = {"retriever": "timeline", "clips": list(dict.fromkeys(m["evidence"] for m in moments))}
+    return run.done(summary, data=data, timeline=timeline)
+
+
+def strip(mention: Mention, query: str, hop: int) -> Strip:
+    """Return a place on the timeline as a strip, with the seconds of exactly its text."""
+    item = mention.item
+    return {
+        "id": f"{item.id}#{mention.start}-{mention.end}",
+        "evidence": item.id,
+        "text": mention.text,
+        "title": item.title,
+        "locator": mention.place,
+        "origin": "library",
+        "query": query,
+        "hop": hop,
+        "score": 1.0,
+    }

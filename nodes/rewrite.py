@@ -1,0 +1,32 @@
+"""Rewrite the query into the forms that the retrievers of recordings ask for (VideoRAG, section 3.2)."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
+from ragweave.minds.context import Context
+from ragweave.minds.small.timeline import asked_of
+from ragweave.nodes.run import Run
+from ragweave.nodes.state import Retriever, RewrittenTask, State, Update, VideoState
+
+
+async def rewrite(state: VideoState, runtime: Runtime[Context]) -> Update:
+    """Return the statement, the scene and the keywords of the hop's query, and what it asks of the timeline."""
+    run = Run.of("rewrite", State(turn=state.get("turn", ""), hop=state.get("hop", 1)), runtime)
+    made = await run.minds.rewriter(run, state["query"])
+    forms = made.value
+    told = f"{forms['statement']} | {forms['scene']} | {', '.join(forms['keywords'])}"
+    asked = asked_of(state["query"], state.get("titles", []))
+    if asked is not None:
+        told += f" | of the timeline: {asked.kind} {asked.thing}".rstrip()
+    return run.done(told, made, data={"forms": forms}, forms=forms, asked=asked)
+
+
+def retrievers(state: VideoState, runtime: Runtime[Context]) -> list[Send]:
+    """Send one task per retriever: those of the context, the recordings, and the timeline where it is asked."""
+    wanted: list[Retriever] = [*Context.of(runtime).channels, "video"]
+    if state["asked"] is not None:
+        wanted.append("timeline")
+    task = {key: value for key, value in state.items() if key in RewrittenTask.__annotations__}
+    return [Send("retrieve_clips", {**task, "retriever": name}) for name in wanted]

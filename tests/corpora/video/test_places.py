@@ -1,0 +1,47 @@
+"""Recordings that a question names as the place to look."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragweave.corpora.video.places import named_in
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("How often is rye mentioned in lecture 3?", ["lecture 3"]),
+        ("What happens at the end of the film Sintel?", ["Sintel"]),
+        ("What is said in “lecture 3”?", ["lecture 3"]),
+        ("Who is Sintel?", []),
+        ("What is in lecture 31?", []),
+    ],
+)
+def test_a_recording_that_is_named_as_the_place_is_told_from_one_that_is_only_named(
+    question: str, named: list[str]
+) -> None:
+    assert named_in(question, ["lecture 3", "Sintel"]) == named
+
+
+FILES = ["laion400m_talk", "nasa_13013", "sintel_trailer_480p", "make_intro", "vc_intro"]
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Which address is given at the end of the LAION talk?", ["laion400m_talk"]),
+        ("What is assembled in the NASA clip?", ["nasa_13013"]),
+        ("What appears at the end of the fantasy trailer?", ["sintel_trailer_480p"]),
+        ("What is explained in the lecture on Make?", ["make_intro"]),
+        ("What is explained in the lecture on make and shell?", []),
+        ("Who writes a paper in the version control lecture?", []),
+        ("What does NASA say about the trailer?", []),
+        ("What is the LAION talk?", []),
+    ],
+)
+def test_words_of_a_title_name_a_recording_as_the_place(question: str, named: list[str]) -> None:
+    assert named_in(question, FILES) == named
+
+
+def test_words_that_fit_every_title_narrow_nothing() -> None:
+    assert named_in("What is said in the weekly meeting?", ["weekly meeting 1", "weekly meeting 2"]) == []

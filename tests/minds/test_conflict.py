@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.evidence import Origin, Strip
+from ragweave.minds.llm.write import by_origin, labelled
+from ragweave.minds.small.conflict import conflict
+from ragweave.minds.small.sentences import rank
+
+
+def strip(origin: Origin, text: str, title: str = "Corvane Observatory and Ostrander Works", name: str = "") -> Strip:
+    key = name or origin
+    return {
+        "id": f"{key}#0-{len(text)}",
+        "evidence": key,
+        "text": text,
+        "title": title,
+        "locator": {},
+        "origin": origin,
+        "query": "q",
+        "hop": 1,
+        "score": 0.5,
+    }
+
+
+def found(question: str, own: str, web: str) -> tuple[str, str] | None:
+    sides = conflict(question, rank(question, [strip("library", own), strip("web", web)], lambda term: 1.0))
+    return sides and (sides[0].text, sides[1].text)
+
+
+OPENED = "When was the Corvane Observatory opened?"
+FOUNDED = "Who founded the Ostrander Works?"
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "web"),
+    [
+        (OPENED, "It was opened in 1931.", "The Corvane Observatory opened its doors in 1932."),
+        (OPENED, "It was opened on 3 May 1931.", "The Corvane Observatory was opened in June 1931."),
+        ("In what year did the mill close?", "The mill closed in 1987.", "In 1990 the mill had to close."),
+        ("How many rollers does the dome have?", "The dome has forty bronze rollers.", "The dome has 42 rollers."),
+        ("How high does the tower stand?", "The tower stands 30 metres high.", "It stands 32 m high, the tower."),
+        ("How long does a tour take?", "A tour takes ninety minutes.", "Every tour takes 2,000 seconds or 75 minutes."),
+        (FOUNDED, "They were founded by Ada Marsh.", "The Ostrander Works were founded by Jo Halden."),
+    ],
+)
+def test_different_values_for_the_same_question_are_a_conflict(question: str, own: str, web: str) -> None:
+    assert found(question, own, web) == (own, web)
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "web"),
+    [
+        (OPENED, "It was opened in 1931.", "The Corvane Observatory was opened on 3 May 1931."),
+        (OPENED, "It was opened in 1931.", "The Corvane Observatory was repaired in 1960."),
+        (OPENED, "It was opened in 1931.", "The Corvane Observatory has been open to visitors for long."),
+        (OPENED, "It was opened in 1931.", "It was opened in 1931, and its dome has 40 rollers."),
+        ("How many rollers does the dome have?", "The dome has forty rollers.", "The dome has 12 windows and rollers."),
+        ("How high does the tower stand?", "The tower stands 30 metres high.", "It stands 98 feet high, the tower."),
+        (FOUNDED, "They were founded by Ada Marsh.", "The Works were founded by Marsh in Pell."),
+        ("Is the dome made of bronze?", "The dome is made of bronze.", "The dome is made of steel from 1931."),
+        ("", "It was opened in 1931.", "It was opened in 1932."),
+    ],
+)
+def test_values_that_agree_or_cannot_be_compared_are_no_conflict(question: str, own: str, web: str) -> None:
+    assert found(question, own, web) is None
+
+
+def test_a_value_that_the_question_names_does_not_count() -> None:
+    asked = "When was the crane that was repaired in 1967 opened?"
+    own = "The crane that was repaired in 1967 was opened in 1950."
+    assert found(asked, own, "The crane that was repaired in 1967 was opened in 1950 by her.") is None
+
+
+def test_another_subject_is_no_conflict() -> None:
+    question = "When was the Corvane Observatory opened?"
+    strips = [strip("library", "It was opened in 1931."), strip("web", "It was opened in 1999.", title="Pell harbour")]
+    assert conflict(question, rank(question, strips, lambda term: 1.0)) is None
+
+
+def test_two_sentences_of_one_origin_are_no_conflict() -> None:
+    strips = [strip("library", "It was opened in 1931."), strip("library", "It was opened in 1932.", name="other")]
+    assert conflict(OPENED, rank(OPENED, strips, lambda term: 1.0)) is None
+
+
+def test_evidence_stands_under_the_heading_of_its_origin_numbered_through() -> None:
+    rows = [[strip("web", "w1")], [strip("library", "l1")], [strip("model", "m1")], [strip("library", "l2", name="x")]]
+    told = [line for line in labelled(by_origin(rows), {}).splitlines() if line[:1] in {*"[KWlwm"}]
+    assert told == [
+        "Knowledge from your library:",
+        *("[1]", "l1", "[2]", "l2"),
+        "Knowledge from the web, written by strangers:",
+        *("[3]", "w1"),
+        "Written down from a model's memory, without a source:",
+        *("[4]", "m1"),
+    ]

@@ -1,0 +1,110 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragweave.minds.small.facts import facts, negations
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1,200 people", ["1200"]),
+        ("1200 people", ["1200"]),
+        ("twelve hundred", ["1200"]),
+        ("three of them", ["3"]),
+        ("thirty-five", ["35"]),
+        ("a hundred and five", ["105"]),
+        ("two thousand three hundred", ["2300"]),
+        ("three and twenty-one", ["3", "21"]),
+        ("the twenty-first century", ["21"]),
+        ("the 21st century", ["21"]),
+        ("1.5 million", ["1500000"]),
+        ("3.50", ["3.5"]),
+        ("in the 1990s", ["1990"]),
+        ("1914–1918", ["1914", "1918"]),
+        ("１２３", ["123"]),
+        ("二十人", ["20"]),
+        ("一百二十公里", ["120"]),
+        ("三个人", ["3"]),
+        ("1万元", ["10000"]),
+        ("一九九〇年", ["1990"]),
+        ("one of the first", []),
+        ("an F16 and a B52", []),
+        ("一个人", []),
+        ("no numbers", []),
+    ],
+)
+def test_numbers_have_one_form(text: str, values: list[str]) -> None:
+    assert [f.value for f in facts(text)] == values
+
+
+@pytest.mark.parametrize(
+    "text", ["3 May 1990", "May 3, 1990", "1990-05-03", "1990年5月3日", "the 3rd of May 1990", "３ May １９９０"]
+)
+def test_a_date_reads_the_same_in_every_form(text: str) -> None:
+    assert {f.value for f in facts(text)} == {"month 5", "3", "1990"}
+
+
+@pytest.mark.parametrize("text", ["It may rain.", "They march on.", "an august body"])
+def test_month_names_that_are_other_words_count_only_beside_a_number(text: str) -> None:
+    assert facts(text) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "agree"),
+    [
+        ("5 km", "5 kilometres", True),
+        ("5-km", "five kilometers", True),
+        ("5 km", "5 miles", False),
+        ("5 km", "5", True),
+        ("$5", "5 dollars", True),
+        ("$5", "5 euros", False),
+        ("12 %", "12 percent", True),
+        ("20公里", "20 km", True),
+        ("20 minutes", "20 hours", False),
+        ("5", "6", False),
+    ],
+)
+def test_numbers_agree_when_their_units_do(one: str, other: str, agree: bool) -> None:
+    assert facts(one)[0].agrees(facts(other)[0]) is agree
+
+
+def test_a_number_is_shown_as_it_was_written() -> None:
+    assert [f.shown for f in facts("about 1,200 km and twenty minutes")] == ["1,200 km", "twenty minutes"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("It is not red.", ["not"]),
+        ("He didn't come.", ["n't"]),
+        ("He didn’t come.", ["n’t"]),
+        ("Nobody came without a coat.", ["nobody", "without"]),
+        ("It failed to open.", ["failed to"]),
+        ("Not only red but blue.", []),
+        ("no more than three", []),
+        ('The film "Never Say Never" opened.', []),
+        ("他没有离开。", ["没有"]),
+        ("这不是书。", ["不"]),
+        ("不仅如此", []),
+        ("A knot in the north.", []),
+    ],
+)
+def test_negations_are_found(sentence: str, shown: list[str]) -> None:
+    assert [n.shown for n in negations(sentence)] == shown
+
+
+def test_a_negation_reaches_the_next_content_words() -> None:
+    assert negations("He did not win the great prize of Rome.")[0].scope == {"win", "great", "prize"}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="0123456789,.- :/%$年月日万百十三kmMay ", max_size=40))
+def test_any_text_can_be_read(text: str) -> None:
+    assert all(f.value for f in facts(text))
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**12))
+def test_separators_do_not_change_a_number(n: int) -> None:
+    assert facts(f"{n:,}")[0].value == facts(str(n))[0].value == str(n)

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.chain import Chain
+from ragweave.minds.evidence import Strip
+from ragweave.minds.small.sentences import (
+    answer_type,
+    asked_part,
+    choose,
+    fits,
+    rank,
+    with_context,
+    with_premise,
+)
+
+
+def one(term: str) -> float:
+    return 1.0
+
+
+def strip(text: str, title: str = "The tower", name: str = "a") -> Strip:
+    return {
+        "id": f"{name}#0-{len(text)}",
+        "evidence": name,
+        "text": text,
+        "title": title,
+        "locator": {},
+        "origin": "library",
+        "query": "q",
+        "hop": 1,
+        "score": 0.5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("When was it built?", "time"),
+        ("What year was it built?", "time"),
+        ("How many steps are there?", "count"),
+        ("Who built it?", "name"),
+        ("Why is it red?", ""),
+        ("什么时候建成?", "time"),
+        ("茶室几点关门?", "time"),
+        ("有多少台阶?", "count"),
+        ("谁建了它?", "name"),
+    ],
+)
+def test_kind_of_thing_asked_for(question: str, kind: str) -> None:
+    assert answer_type(question) == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence", "good"),
+    [
+        ("time", "It was built in 1874.", True),
+        ("time", "It was built slowly.", False),
+        ("time", "每天上午十点开门。", True),
+        ("count", "It has 148 steps.", True),
+        ("count", "It has many steps.", False),
+        ("name", "Ada Lund built it.", True),
+        ("name", "A mason built it.", False),
+    ],
+)
+def test_sentence_that_fits_the_kind(kind: str, sentence: str, good: bool) -> None:
+    assert fits(kind, "q", sentence) is good
+
+
+def test_best_sentence_answers_and_says_where_it_stands() -> None:
+    text = "The tower is red. It was built in 1874 by masons from the mainland. Sheep graze around it all year."
+    best = rank("When was the tower built?", [strip(text)], one)[0]
+    assert best.text.startswith("It was built in 1874")
+    assert text[best.start : best.end] == best.text
+
+
+def test_sentence_is_read_with_its_title() -> None:
+    there = strip("It was built in 1874 by masons.", title="The Corvane tower", name="a")
+    elsewhere = strip("It was built in 1911 by masons.", title="The town hall", name="b")
+    ranked = rank("When was the Corvane tower built?", [elsewhere, there], one)
+    assert "1874" in ranked[0].text
+
+
+def test_two_parts_of_a_question_get_a_sentence_each_in_reading_order() -> None:
+    question = "Who designed the lens and when was the tower built?"
+    text = "The tower was built in 1874. The lens was designed by Ada Lund. Goats are kept behind the wall of the yard."
+    strips = [strip(text)]
+    chosen = choose(rank(question, strips, one), question, one, limit=3)
+    assert [e.text for e in chosen][:2] == ["The tower was built in 1874.", "The lens was designed by Ada Lund."]
+    assert all("Goats" not in e.text for e in chosen)
+
+
+def test_same_sentence_from_two_places_is_chosen_once() -> None:
+    strips = [strip("The tower was built in 1874.", name="a"), strip("The tower was built in 1874.", name="b")]
+    question = "When was the tower built?"
+    assert len(choose(rank(question, strips, one), question, one, limit=3)) == 1
+
+
+def test_heading_is_not_a_sentence_of_the_answer() -> None:
+    text = "The red tower. It was built in 1874 by masons."
+    assert all("1874" in e.text for e in rank("When was the red tower built?", [strip(text, "The red tower")], one))
+
+
+def test_sentence_that_leans_on_the_one_before_brings_it_along() -> None:
+    text = "Oxygen chambers stand in the yard. Burns are treated in these devices. Goats are kept elsewhere."
+    question = "In what are burns treated?"
+    chosen = with_context(choose(rank(question, [strip(text)], one), question, one, 1), 3)
+    assert [e.text for e in chosen] == ["Oxygen chambers stand in the yard.", "Burns are treated in these devices."]
+
+
+def test_context_keeps_the_limit() -> None:
+    text = "Oxygen chambers stand in the yard. Burns are treated in these devices."
+    question = "In what are burns treated?"
+    assert len(with_context(choose(rank(question, [strip(text)], one), question, one, 1), 1)) == 1
+
+
+def test_section_heading_inside_a_long_text_is_not_a_sentence() -> None:
+    text = "The island burns wood.\n\nWhat it costs\n\nHouseholds pay a tenth less for what the island burns."
+    found = [e.text for e in rank("What do households pay?", [strip(text, "Power")], one)]
+    assert "What it costs" not in found
+    assert found[0].startswith("Households pay")
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("When was the tower built?", "When was the tower built?"),
+        (
+            "Ada won her seat because it was given up. Who lent his name to the product?",
+            "Who lent his name to the product?",
+        ),
+        ("In which town does the clan sit?", "which town does the clan sit?"),
+        ("Name the town of the clan.", "Name the town of the clan."),
+        ("谁建了灯塔？", "谁建了灯塔？"),
+        ("", ""),
+    ],
+)
+def test_what_a_question_asks_for_stands_in_its_last_sentence(question: str, asked: str) -> None:
+    assert asked_part(question) == asked
+
+
+def test_answer_stands_at_the_end_of_the_chain() -> None:
+    question = "In which country was the person who set up the Tarn Mill born?"
+    mill = strip("The Tarn Mill in the country was set up by Ilse Marwen.", "Tarn Mill", "mill")
+    ilse = strip("Ilse Marwen, a painter, was born in Norway.", "Ilse Marwen", "ilse")
+    other = strip("Jon Berg was born in the country of Sweden.", "Jon Berg", "other")
+    ends = Chain(led=frozenset(["mill"]), named=frozenset(["ilse"]), open=("born",))
+    assert rank(question, [mill, ilse, other], one)[0].strip["evidence"] != "ilse"
+    assert rank(question, [mill, ilse, other], one, ends)[0].strip["evidence"] == "ilse"
+
+
+def test_nothing_gives_nothing() -> None:
+    assert rank("When?", [], one) == []
+    assert choose([], "When?", one, 3) == []
+
+
+def recorded(text: str, score: float = 0.5) -> Strip:
+    return {
+        "id": f"c#0-{len(text)}", "evidence": "c", "text": text, "title": "Talk", "origin": "library", "query": "q",
+        "locator": {"kind": "time", "file": "/t.mp4", "start": 0.0, "end": 30.0}, "hop": 1, "score": score,
+    }  # fmt: skip
+
+
+def test_a_speakers_name_alone_answers_nothing_and_counts_where_it_is_asked_what_somebody_says() -> None:
+    strips = [recorded("Ada Ostrander: Right. Ada Ostrander: The comet shines. The comet of Pell returns.")]
+    found = [e.text for e in rank("Who is Ada Ostrander?", strips, lambda term: 1.0)]
+    assert "Ada Ostrander: Right." not in found
+    first = rank("What does Ada Ostrander say about the comet?", strips, lambda term: 1.0)[0]
+    assert first.text == "Ada Ostrander: The comet shines. The comet of Pell returns."
+
+
+FERRY = strip("She was built in 1961 by the Ravnholt shipyard. She is red.", "The ferry Marten", "ferry")
+YARD = strip("The Ravnholt shipyard closed in 1987.", "Shipyards", "yard")
+CLOSED = "When did the shipyard that built the Marten close?"
+
+
+def test_the_sentence_that_led_to_the_end_of_a_chain_stands_before_it() -> None:
+    ranked = rank(CLOSED, [FERRY, YARD], one)
+    end = [e for e in ranked if e.strip is YARD]
+    shown = with_premise(end, ranked, {"ferry"}, CLOSED, 3)
+    assert [e.text for e in shown] == ["She was built in 1961 by the Ravnholt shipyard.", YARD["text"]]
+
+
+def test_a_premise_is_added_once_and_only_where_there_is_room_and_a_bridge() -> None:
+    ranked = rank(CLOSED, [FERRY, YARD], one)
+    end = [e for e in ranked if e.strip is YARD]
+    assert with_premise(end, ranked, {"ferry"}, CLOSED, 1) == end
+    assert with_premise(end, ranked, set(), CLOSED, 3) == end
+    assert with_premise(end, ranked, {"ferry"}, CLOSED + " Ravnholt", 3) == end
+    assert with_premise(ranked, ranked, {"ferry"}, CLOSED, 3) == ranked
+    assert with_premise([], ranked, {"ferry"}, CLOSED, 3) == []
+
+
+def test_of_a_table_only_the_rows_are_chosen_that_hold_most_of_what_is_asked() -> None:
+    held = strip("month | rent | heating\nJanuary | 9800 | 1830\nFebruary | 9800 | 1710\nMarch | 9800 | 1290", "Budget")
+    question = "How much was heating in February?"
+    assert [e.text for e in rank(question, [held], one)] == ["February: rent 9800, heating 1710"]
+    assert len(rank("What is the rent?", [held], one)) == 3
+
+
+def test_what_a_line_states_may_be_one_word() -> None:
+    held = strip("Present: Ines, Tomas, Mara. Absent: Olav.", "Board meeting")
+    assert "Absent: Olav." in [e.text for e in rank("Who was absent?", [held], one)]
