@@ -13,8 +13,8 @@ import httpx
 
 from ragweave.models.asr import Heard, Word
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
+from ragweave.models.failures import is_transient, retry_after
 from ragweave.models.settings import model_settings
-from ragweave.models.transient import is_transient, retry_after
 from ragweave.models.vad import RATE, Sound
 
 TRIES = 4

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
-import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
@@ -12,16 +12,27 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 from ragweave.models.chat_cache import ReplyCache, reply_cache
-from ragweave.models.chat_client import Served, client, gate, host_of, is_local, name_of
-from ragweave.models.chat_errors import explain
-from ragweave.models.chat_images import IMAGE_TOKENS, digest_of, with_images
-from ragweave.models.chat_json import ThoughtFilter, read_label, without_thoughts
-from ragweave.models.chat_reply import Call, finished, invoke, text_of, tokens_of
-from ragweave.models.chat_structured import Structured, add_to_last, choice_of
+from ragweave.models.chat_client import Connection, Served, connect, gate, host_of, is_local, name_of
+from ragweave.models.chat_json import Structured, form_of
+from ragweave.models.chat_reply import (
+    IMAGE_TOKENS,
+    Call,
+    Messages,
+    ThoughtFilter,
+    add_to_last,
+    digest_of,
+    finish_of,
+    invoke,
+    read_label,
+    text_of,
+    tokens_of,
+    with_images,
+    without_thoughts,
+)
 from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient, RagweaveError
+from ragweave.models.failures import explain, is_transient, pause_before
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import model_settings
-from ragweave.models.transient import is_transient, retry_after
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -33,18 +44,11 @@ __all__ = ["Chat", "Role", "chat", "is_transient", "override"]
 logger = logging.getLogger(__name__)
 
 Role = Literal["writer", "reasoner", "judge", "vision"]
-Messages = Sequence[tuple[str, str]]
-"""(role, text) pairs; roles are `system`, `user` and `assistant`."""
-
-TRIES = 3
-BACKOFF = 0.5
-"""Seconds before the second try; doubles with each further try, with jitter."""
-LONGEST_WAIT = 20.0
-"""A server that asks for a longer pause than this many seconds is not waited for."""
 
 _NOT_OURS = (RagweaveError, AssertionError)
 """Errors passed on as they are: those that are told already, and the message of a scripted model to its test."""
 
+T = TypeVar("T")
 M = TypeVar("M", bound="BaseModel")
 
 
@@ -56,19 +60,14 @@ class Chat:
 
     Args:
         role: what the model is used for; recorded with its spending.
-        served: the configured model, or None for an injected one.
-        model: an injected model, used as it is.
+        at: the configured model, or the connection to an injected one.
         cached: keep and reuse replies.
     """
 
-    def __init__(
-        self, role: Role, served: Served | None, model: BaseChatModel | None = None, *, cached: bool = False
-    ) -> None:
+    def __init__(self, role: Role, at: Served | Connection, *, cached: bool = False) -> None:
         self.role = role
-        self._served = served
-        self._model = model
-        self.name = served.name if served else name_of(model)
-        self.host = served.host if served else host_of(model)
+        self._at = at
+        self.name, self.host = (at.name, at.host) if isinstance(at, Served) else (name_of(at.model), host_of(at.model))
         self._settings = model_settings()
         self._cached = cached
 
@@ -98,14 +97,12 @@ class Chat:
             return kept
         found = read_label(await self._text(messages, node, meter), labels)
         if found is None:
-            asked = (
-                f"Your reply could not be read. Reply with exactly one of these, and nothing else: {', '.join(labels)}"
-            )
+            names = ", ".join(labels)
+            asked = f"Your reply could not be read. Reply with exactly one of these, and nothing else: {names}"
             # A server that can enforce a schema cannot miss its labels; any other gets this one more try in words.
-            structured = Structured(self.host, self.name, "auto")
-            repaired = add_to_last(messages, asked)
-            reply = await structured.enforced(
-                repaired, choice_of(labels), lambda m, bind: self._ask(m, node, meter, bind)
+            structured = (await self._connection()).structured
+            reply = await structured.choice(
+                add_to_last(messages, asked), labels, lambda m, bind: self._ask(m, node, meter, bind)
             )
             found = read_label(text_of(reply), labels)
         if found is not None:
@@ -124,7 +121,7 @@ class Chat:
             ModelError: as for `text`.
             BudgetSpent: as for `text`.
         """
-        form = Structured.form(schema) + digest_of(images)
+        form = form_of(schema) + digest_of(images)
         kept = await self._recall(messages, form, node, meter)
         if kept is not None:
             try:
@@ -135,7 +132,7 @@ class Chat:
         async def ask(asked: Messages, bind: Callable[[BaseChatModel], Any]) -> AIMessage:
             return await self._ask(asked, node, meter, bind, images)
 
-        found = await Structured(self.host, self.name, "auto").ask(messages, schema, ask)
+        found = await (await self._connection()).structured.ask(messages, schema, ask)
         if found is not None:
             await self._keep(messages, form, found.model_dump_json())
         return found
@@ -158,7 +155,7 @@ class Chat:
             yield kept
             return
         parts: list[str] = []
-        for attempt in range(TRIES):
+        for attempt in itertools.count(1):
             try:
                 # Closed at once when the reader leaves early: its slot is wanted.
                 async with aclosing(self._parts(messages, node, meter, images)) as arriving:
@@ -214,9 +211,9 @@ class Chat:
         images: Sequence[bytes] = (),
     ) -> AIMessage:
         """Make one call, with retries, and return the whole message."""
-        model = await self._client()
+        model = (await self._connection()).model
         bound = bind(model) if bind else model
-        for attempt in range(TRIES):
+        for attempt in itertools.count(1):
             try:
                 async with self._metered(messages, node, meter, len(images)) as call:
                     async with asyncio.timeout(self._patience(meter)):
@@ -235,7 +232,7 @@ class Chat:
     ) -> AsyncGenerator[str, None]:
         """Make one streamed call, without retries."""
         shown = ThoughtFilter()
-        model = await self._client()
+        model = (await self._connection()).model
         async with self._metered(messages, node, meter, len(images)) as call:
             stream = model.astream(with_images(messages, images), config={"tags": ["nostream"]})
             async with aclosing(cast("AsyncGenerator[AIMessageChunk, None]", stream)) as arriving:
@@ -248,20 +245,19 @@ class Chat:
                         yield visible
             if visible := shown.rest():
                 yield visible
-            if self._served and self._served.provider == "openai" and not finished(call.reply):
+            if isinstance(self._at, Served) and self._at.provider == "openai" and not finish_of(call.reply):
                 raise ConnectionError("the stream ended without a finish reason")
 
-    async def _client(self) -> BaseChatModel:
-        if self._served is None:
-            assert self._model is not None
-            return self._model
+    async def _connection(self) -> Connection:
+        if isinstance(self._at, Connection):
+            return self._at
         if self._settings.offline and not is_local(self.host):
             raise ModelError(
                 f"RAGWEAVE_OFFLINE is set and {self.host} is not this machine",
                 "serve the model on this machine, or unset RAGWEAVE_OFFLINE",
             )
         try:
-            return await client(self._served)
+            return await connect(self._at)
         except Exception as exc:
             raise self._explained(exc) from exc
 
@@ -289,12 +285,11 @@ class Chat:
         left = meter.seconds_left
         return self._settings.chat_timeout if left is None else min(self._settings.chat_timeout, left)
 
-    async def _wait(self, exc: Exception, attempt: int) -> bool:
+    async def _wait(self, exc: Exception, tried: int) -> bool:
         """Pause before another try; False where there shall be none."""
-        asked = retry_after(exc)
-        if attempt + 1 >= TRIES or not is_transient(exc) or (asked or 0) > LONGEST_WAIT:
+        pause = pause_before(exc, tried)
+        if pause is None:
             return False
-        pause = max(asked or 0.0, BACKOFF * 2**attempt * random.uniform(0.5, 1.5))
         logger.info("%s at %s: %s; trying again in %.1f s", self.name, self.host, type(exc).__name__, pause)
         await asyncio.sleep(pause)
         return True
@@ -303,7 +298,7 @@ class Chat:
         return explain(exc, self.name, self.host, waited=self._settings.chat_timeout)
 
 
-_injected: ContextVar[tuple[dict[str, BaseChatModel], bool] | None] = ContextVar("injected_models", default=None)
+_injected: ContextVar[tuple[dict[str, Connection], bool] | None] = ContextVar("injected_models", default=None)
 
 
 @contextmanager
@@ -321,7 +316,8 @@ def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]
     if unknown:
         raise InputError(f"there is no role {sorted(unknown)[0]!r}", f"use one of {', '.join(get_args(Role))}")
     outer = _injected.get()
-    token = _injected.set(({**(outer[0] if outer else {}), **models}, cached))
+    made = {role: Connection(model, Structured(name_of(model))) for role, model in models.items()}
+    token = _injected.set(({**(outer[0] if outer else {}), **made}, cached))
     try:
         yield
     finally:
@@ -340,9 +336,9 @@ def chat(role: Role = "writer") -> Chat | None:
     injected = _injected.get()
     if injected:
         models, cached = injected
-        model = models.get(role) or models.get("writer")
-        if model is not None:
-            return Chat(role, None, model, cached=cached)
+        connection = models.get(role) or models.get("writer")
+        if connection is not None:
+            return Chat(role, connection, cached=cached)
     settings = model_settings()
     if not (settings.chat or (settings.vision and role == "vision")):
         return None

@@ -1,25 +1,25 @@
-"""Making the client of a chat model, and sharing it within an event loop."""
+"""Connections to chat models: made once and shared within an event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from pydantic import SecretStr
 
+from ragweave.models.chat_json import Structured
 from ragweave.models.settings import Endpoint, ModelSettings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 
-@dataclass(frozen=True)
-class Served:
+class Served(NamedTuple):
     """A chat model as configured: what it is called, where it is served, and how to reach it."""
 
     name: str
@@ -40,21 +40,17 @@ class Served:
         elif not colon:
             name, provider, host = at.model, "", "its provider"
         else:
-            host = _openai_host() if provider == "openai" else provider
-        return cls(
-            name,
-            host,
-            provider,
-            at.url,
-            at.key,
-            settings.chat_timeout,
-            settings.chat_temperature,
-        )
+            url = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or "https://api.openai.com/v1"
+            host = address(url) if provider == "openai" else provider
+        return cls(name, host, provider, at.url, at.key, settings.chat_timeout, settings.chat_temperature)
 
 
-def _openai_host() -> str:
-    url = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or "https://api.openai.com/v1"
-    return address(url)
+@dataclass
+class Connection:
+    """A client, and what was learnt about its server."""
+
+    model: BaseChatModel
+    structured: Structured
 
 
 def address(url: str) -> str:
@@ -87,15 +83,8 @@ def build(served: Served) -> BaseChatModel:
         # A Timeout object also keeps langchain-openai from sharing one HTTP pool among event loops.
         options["timeout"] = Timeout(served.timeout, connect=min(10.0, served.timeout))
         if served.url:
-            return ChatOpenAI(
-                model=served.name,
-                base_url=served.url,
-                api_key=SecretStr(key or "none"),
-                stream_usage=True,
-                use_responses_api=False,
-                **options,
-            )
-        if key:
+            options |= {"base_url": served.url, "api_key": SecretStr(key or "none"), "use_responses_api": False}
+        elif key:
             options["api_key"] = key
         return ChatOpenAI(model=served.name, stream_usage=True, **options)
     from langchain.chat_models import init_chat_model
@@ -118,15 +107,26 @@ def host_of(model: BaseChatModel | None) -> str:
     return str(getattr(base, "host", "") or "this process")
 
 
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Served, asyncio.Task[BaseChatModel]]] = WeakKeyDictionary()
-_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]] = WeakKeyDictionary()
+@dataclass
+class _Loop:
+    """What the calls of one event loop share; its connections live and end with it."""
+
+    connections: dict[Served, asyncio.Task[Connection]] = field(default_factory=dict)
+    gates: dict[tuple[str, int], asyncio.Semaphore] = field(default_factory=dict)
 
 
-async def client(served: Served) -> BaseChatModel:
-    """Return the client of the running event loop; its connections live and end with that loop."""
-    mine = _clients.setdefault(asyncio.get_running_loop(), {})
+_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Loop] = WeakKeyDictionary()
+
+
+async def connect(served: Served) -> Connection:
+    """Return the running event loop's connection to a model."""
+
+    async def make() -> Connection:
+        return Connection(await asyncio.to_thread(build, served), Structured(f"{served.name} at {served.host}"))
+
+    mine = _loops.setdefault(asyncio.get_running_loop(), _Loop()).connections
     if served not in mine:
-        mine[served] = asyncio.create_task(asyncio.to_thread(build, served))
+        mine[served] = asyncio.create_task(make())
     try:
         # Calls that start together share one client; one of them that is cancelled leaves it to the others.
         return await asyncio.shield(mine[served])
@@ -137,5 +137,5 @@ async def client(served: Served) -> BaseChatModel:
 
 def gate(host: str, width: int) -> asyncio.Semaphore:
     """Return the running loop's semaphore for a server: `width` calls at a time."""
-    mine = _gates.setdefault(asyncio.get_running_loop(), {})
+    mine = _loops.setdefault(asyncio.get_running_loop(), _Loop()).gates
     return mine.setdefault((host, width), asyncio.Semaphore(width))

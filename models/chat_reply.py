@@ -1,12 +1,28 @@
-"""One call of a chat model: its reply, the text in it, and the tokens it took."""
+"""What goes into one call of a chat model and what comes out: pictures, text, tokens, thoughts, labels."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+
+Messages = Sequence[tuple[str, str]]
+"""(role, text) pairs; roles are `system`, `user` and `assistant`."""
+
+IMAGE_TOKENS = 1_000
+"""What one picture is taken to cost before the server says: about what a picture of 1,024 pixels costs."""
+
+_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | re.I)
+_WORD = re.compile(r"[^\W_]+")
+_NEGATION = frozenset({"not", "no", "never", "isn", "aren", "wasn", "cannot", "neither", "nor", "t"})
+_ARTICLES = frozenset({"a", "an", "the"})
+LONGEST = 200_000
+"""Characters of a reply that are read."""
 
 
 class Call:
@@ -54,8 +70,15 @@ async def invoke(bound: Any, messages: Sequence[Any]) -> AIMessage:
         told = used and UsageMetadata(
             input_tokens=used.prompt_tokens, output_tokens=used.completion_tokens, total_tokens=used.total_tokens
         )
-        reply = AIMessage(content=cut.choices[0].message.content or "", usage_metadata=told or None)
+        ended = {"finish_reason": "length"}
+        text = cut.choices[0].message.content or ""
+        reply = AIMessage(content=text, usage_metadata=told or None, response_metadata=ended)
     return reply
+
+
+def finish_of(reply: BaseMessage | None) -> str:
+    """Return why a reply ended, as OpenAI-style servers tell it, or ""."""
+    return str(reply.response_metadata.get("finish_reason") or "") if reply is not None else ""
 
 
 def text_of(message: BaseMessage) -> str:
@@ -68,6 +91,102 @@ def tokens_of(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // 4)
 
 
-def finished(reply: BaseMessage | None) -> bool:
-    """Say whether a streamed reply came to its end: OpenAI-style servers close it with a finish reason."""
-    return reply is not None and bool(reply.response_metadata.get("finish_reason"))
+def add_to_last(messages: Messages, text: str) -> list[tuple[str, str]]:
+    """Add a paragraph to the last message; many chat templates refuse two user messages in a row."""
+    *head, (role, last) = messages
+    return [*head, (role, f"{last}\n\n{text}")]
+
+
+def with_images(messages: Messages, images: Sequence[bytes]) -> list[Any]:
+    """Return messages with pictures, JPEG files, as data URLs in the last one of the user."""
+    if not images:
+        return list(messages)
+    at = max((n for n, (role, _) in enumerate(messages) if role == "user"), default=len(messages) - 1)
+    role, text = messages[at]
+    parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
+    for image in images:
+        url = "data:image/jpeg;base64," + base64.b64encode(image).decode("ascii")
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return [*messages[:at], (role, parts), *messages[at + 1 :]]
+
+
+def digest_of(images: Sequence[bytes]) -> str:
+    """Return what tells pictures apart in the key of a kept reply; empty without pictures."""
+    if not images:
+        return ""
+    return ":images:" + hashlib.sha256(b"".join(hashlib.sha256(i).digest() for i in images)).hexdigest()
+
+
+def without_thoughts(text: str) -> str:
+    """Drop the <think> block that reasoning models on local servers put before their reply."""
+    return _THOUGHT.sub("", text, count=1).strip() if text.lstrip()[:6].lower() == "<think" else text.strip()
+
+
+class ThoughtFilter:
+    """The same for a stream: feed it parts, it returns what may be shown."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._open = False
+        self._started = False
+
+    def feed(self, part: str) -> str:
+        """Return the text that became visible with this part."""
+        if self._started:
+            return part
+        self._held += part
+        head = self._held.lstrip().lower()
+        if not self._open:
+            if len(head) < 6 and "<think".startswith(head):
+                return ""
+            if not head.startswith("<think"):
+                return self.rest()
+            self._open = True
+        end = re.search(r"</think(?:ing)?>\s*", self._held, re.I)
+        # White space right after the block may still be arriving: wait for the first visible character.
+        if end and end.end() < len(self._held):
+            self._held = self._held[end.end() :]
+            return self.rest()
+        return ""
+
+    def rest(self) -> str:
+        """Return what is held back at the end of the stream."""
+        self._started = True
+        held, self._held = self._held, ""
+        return without_thoughts(held) if self._open and held.lstrip()[:6].lower() == "<think" else held
+
+
+def read_label(text: str, labels: Sequence[str]) -> str | None:
+    """Find the one label that a reply names, in any case, punctuation or sentence around it.
+
+    Several labels in one reply are read as the one that stands alone on a line or after the last colon; a negated
+    label ("not relevant") is not a label. Returns None when the reply does not settle on one.
+    """
+    text = without_thoughts(text)[:LONGEST]
+    forms = {tuple(_words(label)): label for label in labels}
+    found = _named(text, forms)
+    if len(found) > 1:
+        alone = {forms[w] for line in text.splitlines() if (w := tuple(_words(line.rpartition(":")[2]))) in forms}
+        found = alone or found
+    return found.pop() if len(found) == 1 else None
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _named(text: str, forms: dict[tuple[str, ...], str]) -> set[str]:
+    words = _words(text)
+    found: set[str] = set()
+    at = 0
+    longest_first = sorted(forms, key=len, reverse=True)
+    while at < len(words):
+        form = next((f for f in longest_first if f and tuple(words[at : at + len(f)]) == f), None)
+        if form is None:
+            at += 1
+            continue
+        before = [w for w in words[max(0, at - 2) : at] if w not in _ARTICLES]
+        if not (before and before[-1] in _NEGATION):
+            found.add(forms[form])
+        at += len(form)
+    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,18 +14,15 @@ from numpy.typing import NDArray
 from pydantic import SecretStr
 
 from ragweave.models.chat_client import address, is_local
-from ragweave.models.chat_errors import explain
 from ragweave.models.errors import MissingExtra, ModelError
+from ragweave.models.failures import explain, tried
 from ragweave.models.settings import Endpoint, ModelSettings, model_settings
 from ragweave.models.text import clip
-from ragweave.models.transient import is_transient, retry_after
 
 Vectors = NDArray[np.float32]
 """(n, dim), each row of length 1, or all zeros for a text without words."""
 
 BATCH = 64
-PAUSES = (0.5, 1.0)
-"""Seconds between the tries of a call to a server."""
 
 
 class Encoder(Protocol):
@@ -264,13 +260,9 @@ def _client(at: Endpoint, settings: ModelSettings) -> Any:
 
 def _retried(embed: Callable[[list[str]], Any], name: str, host: str) -> Callable[[list[str]], Any]:
     def run(batch: list[str]) -> Any:
-        for pause in (*PAUSES, None):
-            try:
-                return embed(batch)
-            except Exception as exc:
-                if pause is None or not is_transient(exc):
-                    raise explain(exc, name, host, "EMBED") from exc
-                time.sleep(max(pause, min(retry_after(exc) or 0.0, 20.0)))
-        raise AssertionError("the last try returns or raises")
+        try:
+            return tried(lambda: embed(batch))
+        except Exception as exc:
+            raise explain(exc, name, host, "EMBED") from exc
 
     return run

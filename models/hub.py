@@ -15,7 +15,7 @@ import httpx
 from filelock import FileLock
 
 from ragweave.models.errors import WeightsError
-from ragweave.models.transient import is_transient, retry_after
+from ragweave.models.failures import is_transient, retry_after
 
 logger = logging.getLogger(__name__)
 

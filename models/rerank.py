@@ -7,9 +7,7 @@ name or a folder), or `api:MODEL` at RAGWEAVE_RERANK_URL (the `POST /rerank` of 
 
 from __future__ import annotations
 
-import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
@@ -19,22 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models.chat_client import is_local
-from ragweave.models.chat_errors import explain
 from ragweave.models.errors import InputError, MissingExtra, ModelError
+from ragweave.models.failures import explain, tried
 from ragweave.models.relevance_features import Passage
 from ragweave.models.settings import ModelSettings, model_settings
 from ragweave.models.text import clip
-from ragweave.models.transient import is_transient, retry_after
-
-logger = logging.getLogger(__name__)
 
 EMBEDDED = "relevance"
 """Name of the shipped head (`ragweave.models.relevance`)."""
 CHARACTERS = 4_000
 """Of a passage that are read; cross-encoders cut at some 512 tokens anyway."""
 BATCH = 16
-PAUSES = (0.5, 2.0)
-"""Seconds before the second and third call of a server."""
 
 Floats = NDArray[np.float64]
 
@@ -227,16 +220,10 @@ class ServedReranker:
             return np.zeros(0)
         texts = [readable(p) for p in passages]
         body = {"model": self._model, "query": question, "documents": texts, "top_n": len(texts)}
-        for pause in (*PAUSES, None):
-            try:
-                return self._read(self._post(body), len(texts))
-            except Exception as exc:
-                if pause is None or not is_transient(exc):
-                    raise explain(exc, self.name, self.host, "RERANK", waited=self._timeout) from exc
-                wait = max(pause, min(retry_after(exc) or 0.0, 20.0))
-                logger.info("%s: %s; trying again in %.1f s", self.name, type(exc).__name__, wait)
-                time.sleep(wait)
-        raise AssertionError("the last try returns or raises")
+        try:
+            return tried(lambda: self._read(self._post(body), len(texts)))
+        except Exception as exc:
+            raise explain(exc, self.name, self.host, "RERANK", waited=self._timeout) from exc
 
     def _post(self, body: dict[str, Any]) -> Any:
         import httpx

@@ -24,7 +24,7 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.video.captions import Captioner
 from ragweave.corpora.video.intake import Intake, companion, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.streams import Container, examine
-from ragweave.models.chat_images import IMAGE_TOKENS
+from ragweave.models.chat_reply import IMAGE_TOKENS
 from ragweave.models.errors import LibraryNotFound, RagweaveError, SourceError
 from ragweave.models.settings import model_settings
 

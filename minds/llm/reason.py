@@ -13,8 +13,8 @@ from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.passages import headed
-from ragweave.models.chat_json import read_json, without_thoughts
-from ragweave.models.chat_reply import tokens_of
+from ragweave.models.chat_json import read_json
+from ragweave.models.chat_reply import tokens_of, without_thoughts
 from ragweave.models.text import clip
 from ragweave.prompts import Messages, load, quote
 

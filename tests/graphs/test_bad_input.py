@@ -15,8 +15,6 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import create_library
 from ragweave.graphs.agent import graph
 from ragweave.minds.context import Context
-from ragweave.models import chat as chat_module
-from ragweave.models import chat_structured
 from ragweave.models.chat import override
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import Answer
@@ -37,8 +35,7 @@ async def ask(question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, library: Path) -> Iterator[ScriptedServer]:
     """A server that is configured as the chat model of every role."""
-    monkeypatch.setattr(chat_module, "BACKOFF", 0.0)
-    chat_structured.forget()
+    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
     with ScriptedServer() as served:
         monkeypatch.setenv("RAGWEAVE_CHAT", "openai:small")
         monkeypatch.setenv("RAGWEAVE_CHAT_URL", served.base_url)

@@ -13,8 +13,6 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel
 
-from ragweave.models import chat as module
-from ragweave.models import chat_structured
 from ragweave.models.chat import Chat, chat, override
 from ragweave.models.chat_cache import reply_cache
 from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient
@@ -30,8 +28,7 @@ class Grade(BaseModel):
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(module, "BACKOFF", 0.0)
-    chat_structured.forget()
+    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
     yield
     reply_cache.cache_clear()
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragweave.models import chat_client
-from ragweave.models.chat_client import Served, client, is_local
+from ragweave.models.chat_client import Served, connect, is_local
 from ragweave.models.settings import model_settings
 
 
@@ -64,7 +64,7 @@ async def test_calls_that_start_together_share_one_client(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(chat_client, "build", build)
     model = served(monkeypatch, "openai:m", "http://127.0.0.1:1/v1")
-    assert len(set(await asyncio.gather(*(client(model) for _ in range(10))))) == 1
+    assert len({id(c) for c in await asyncio.gather(*(connect(model) for _ in range(10)))}) == 1
     assert len(built) == 1
 
 
@@ -80,14 +80,14 @@ async def test_a_client_that_could_not_be_made_is_tried_again(monkeypatch: pytes
     monkeypatch.setattr(chat_client, "build", build)
     model = served(monkeypatch, "openai:m", "http://127.0.0.1:1/v1")
     with pytest.raises(ImportError):
-        await client(model)
-    assert await client(model) == "made"
+        await connect(model)
+    assert (await connect(model)).model == "made"
 
 
 def test_clients_are_not_shared_among_event_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_client, "build", lambda served: object())
     model = served(monkeypatch, "openai:m", "http://127.0.0.1:1/v1")
-    assert asyncio.run(client(model)) is not asyncio.run(client(model))
+    assert asyncio.run(connect(model)).model is not asyncio.run(connect(model)).model
 
 
 def test_the_openai_client_neither_retries_nor_shares_its_pool(monkeypatch: pytest.MonkeyPatch) -> None:

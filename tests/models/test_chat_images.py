@@ -2,7 +2,7 @@
 
 import base64
 
-from ragweave.models.chat_images import digest_of, with_images
+from ragweave.models.chat_reply import digest_of, with_images
 
 
 def test_pictures_go_with_the_last_message_of_the_user():

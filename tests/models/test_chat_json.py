@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from ragweave.models.chat_json import ThoughtFilter, instruction, read_json, read_label, without_thoughts
+from ragweave.models.chat_json import instruction, read_json
+from ragweave.models.chat_reply import ThoughtFilter, read_label, without_thoughts
 
 
 class Grade(BaseModel):

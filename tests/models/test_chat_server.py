@@ -10,7 +10,6 @@ import pytest
 from pydantic import BaseModel
 
 from ragweave.models import chat as module
-from ragweave.models import chat_structured
 from ragweave.models.chat import Chat, chat
 from ragweave.models.errors import BudgetSpent, ModelError, ModelTransient
 from ragweave.models.meter import Limits, Meter
@@ -26,8 +25,7 @@ class Grade(BaseModel):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    monkeypatch.setattr(module, "BACKOFF", 0.0)
-    chat_structured.forget()
+    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
     with ScriptedServer() as served:
         monkeypatch.setenv("RAGWEAVE_CHAT", "openai:small")
         monkeypatch.setenv("RAGWEAVE_CHAT_URL", served.base_url)

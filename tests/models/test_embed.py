@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragweave.models import embed
 from ragweave.models.embed import PrefixedEncoder, encoder, habits, normalise
 from ragweave.models.errors import MissingExtra, ModelError
 from ragweave.tests.support import ScriptedServer
@@ -157,7 +156,7 @@ def test_fastembed_keeps_its_weights_in_the_home_and_obeys_offline(monkeypatch: 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    monkeypatch.setattr(embed, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
     with ScriptedServer() as served:
         monkeypatch.setenv("RAGWEAVE_EMBED", "nomic-embed-text")
         monkeypatch.setenv("RAGWEAVE_EMBED_URL", served.base_url)

@@ -63,7 +63,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     made = Server()
     monkeypatch.setenv("RAGWEAVE_RERANK", "api:judge-small")
     monkeypatch.setenv("RAGWEAVE_RERANK_URL", made.url)
-    monkeypatch.setattr(rerank, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
     model_settings.cache_clear()
     yield made
     made.close()
@@ -171,7 +171,7 @@ def test_server_that_recovers_is_asked_again(server: Server) -> None:
 
 
 def test_dead_server_is_an_error_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rerank, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
     named(monkeypatch, rerank="api:m", rerank_url="http://127.0.0.1:9")
     judge = reranker()
     assert judge is not None

@@ -150,7 +150,7 @@ async def test_reply_is_cached_by_question_prompt_and_model() -> None:
     "reply", ["I would rather not.", "", '{"queries": []}', {"queries": [QUERY]}, ConnectionError("down")]
 )
 async def test_model_that_fails_leaves_the_question_alone(reply: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragweave.models.chat.BACKOFF", 0.0)
+    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
 
     def react(messages: Any) -> Any:
         if isinstance(reply, Exception):

@@ -14,7 +14,7 @@ from ragweave.minds.contracts import Graded
 from ragweave.minds.evidence import Action, Evidence
 from ragweave.minds.llm import grade as llm_grade
 from ragweave.minds.llm.grade import Verdicts
-from ragweave.models import chat_structured, relevance
+from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
 from ragweave.models.errors import ModelError
@@ -129,7 +129,6 @@ async def test_an_empty_or_endless_item_is_graded_like_any_other(runtime: Any, t
 
 
 async def test_ten_items_are_one_call_with_the_query_of_the_hop(runtime: Any) -> None:
-    chat_structured.forget()
     rows = [evidence(f"e{n}", 0.0, f"Text {n}.") for n in range(10)]
     update = await graded(runtime, said(*((n, "relevant") for n in range(1, 11))), *rows)
     (call,) = update["calls"]

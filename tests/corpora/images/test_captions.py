@@ -128,7 +128,7 @@ async def test_a_server_that_went_away_is_not_asked_for_every_picture(eye: Eye, 
     for n in range(10):
         (folder / f"more {n}.png").write_bytes(picture((20 * n, 255 - 20 * n, 90)))
     monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "1")
-    monkeypatch.setattr("ragweave.models.chat.BACKOFF", 0.0)
+    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
     again()
     eye.broken = {"picture": Fault.status(503)}
     report = await run(folder)

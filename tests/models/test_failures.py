@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient
-from ragweave.models.transient import is_transient, retry_after, status_of
+from ragweave.models.failures import is_transient, retry_after, status_of
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1/v1")
 
