@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, AIMessageChunk
     from pydantic import BaseModel
 
-__all__ = ["Chat", "Role", "chat", "is_transient", "override"]
+__all__ = ["Chat", "Messages", "Role", "chat", "is_transient", "override"]
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from ragweave.minds.desk import Desk, chosen
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.looks import told
 from ragweave.models.chat import Chat
-from ragweave.models.chat_images import IMAGE_TOKENS
+from ragweave.models.chat_reply import IMAGE_TOKENS
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
 from ragweave.models.text import clip
 from ragweave.prompts import Messages, load, quote
