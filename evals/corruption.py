@@ -28,7 +28,7 @@ from ragweave.evals.data import read_jsonl
 from ragweave.graphs.base import new_graph
 from ragweave.minds.context import Context
 from ragweave.nodes.check import check
-from ragweave.nodes.frame import frame
+from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse, fused, score_items
 from ragweave.nodes.generate import generate
 from ragweave.nodes.grade import after_grade, grade
@@ -94,13 +94,19 @@ def corrupted(
 
 def graph_of(way: Way, share: float, gold: Gold, prepared: Prepared) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return CRAG over corrupted retrieval, or the same nodes without grading and repair."""
-    nodes: dict[str, Any] = {"frame": frame, "plan": plan, "retrieve": retrieve, "generate": generate, "check": check}
+    nodes: dict[str, Any] = {
+        "condense": condense,
+        "plan": plan,
+        "retrieve": retrieve,
+        "generate": generate,
+        "check": check,
+    }
     nodes["fuse"] = corrupted(way, share, gold, prepared)
     if way != "plain":
         nodes |= {"grade": grade, "refine": refine, "search_web": search_web}
     builder = new_graph(**nodes)
-    builder.add_edge(START, "frame")
-    builder.add_edge("frame", "plan")
+    builder.add_edge(START, "condense")
+    builder.add_edge("condense", "plan")
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
     builder.add_edge("retrieve", "fuse")
     if way == "plain":

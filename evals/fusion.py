@@ -36,9 +36,9 @@ from ragweave.evals.report import table
 from ragweave.evals.train_evaluator import examples, fit
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
+from ragweave.minds.small.expand import STRONG, first_look
 from ragweave.models import relevance
 from ragweave.models.relevance import Head
-from ragweave.nodes.expand import STRONG, clauses, clean, first_look, keyword_form
 from ragweave.nodes.fuse import fused, score_items
 
 logger = logging.getLogger(__name__)
@@ -118,13 +118,6 @@ async def single(library: Library, question: str, kind: str) -> list[str]:
     return next(r["ids"] for r in await lists_of(library, [question]) if r["kind"] == kind)
 
 
-def small_rewrites(question: str, which: str) -> list[str]:
-    """Return the small mind's phrasings of a kind: `clauses`, `keywords` or both."""
-    made = [*(clauses(question) if "clauses" in which else [])]
-    made += [keyword_form(question)] if "keywords" in which else []
-    return clean(made, question, 4)
-
-
 PLAIN = Context(rerank=False)
 WAYS: dict[str, tuple[str, Context]] = {
     "hybrid": ("", PLAIN),
@@ -132,9 +125,6 @@ WAYS: dict[str, tuple[str, Context]] = {
     CONTROL: ("", Context()),
     "rerank 30": ("", Context(top_k=30)),
     "rerank 50": ("", Context(top_k=50)),
-    "+ clauses": ("clauses", Context()),
-    "+ keywords": ("keywords", Context()),
-    "+ clauses, keywords": ("clauses keywords", Context()),
     "+ good rewrites": ("good", Context()),
     "hybrid + good rewrites": ("good", PLAIN),
     "pure RRF + good rewrites": (
@@ -161,7 +151,7 @@ async def compare(prepared: Prepared, asked: Sequence[Asked]) -> tuple[dict[str,
             ids = await single(library, a.question, kind)
             await _score(out[kind], prepared, ids, a, time.perf_counter() - began)
         for name, (which, context) in ways.items():
-            rewrites = tuple(a.good if which == "good" else small_rewrites(a.question, which))
+            rewrites = tuple(a.good if which else ())
             if (rewrites, context) not in known:
                 began = time.perf_counter()
                 ids = await rank(library, a, rewrites, context)

@@ -29,13 +29,13 @@ from ragweave.nodes.answer import Answer, NodeUsage
 from ragweave.nodes.state import Update
 
 FORMAT = 1
-LIVE = ("frame",)
+LIVE = ("condense",)
 """Nodes that are always run: they make no decision that could be stored, and give the turn its identity."""
 _OF_QUERY = ("question", "query", "hop")
 _KNOBS: dict[str, tuple[str, ...]] = {
     "route": ("library", "mind", "route_by", "granularity", "corpora"),
-    "expand": ("library", "mind", "phrasings", "phrasing", "clauses", "keywords", "expand_when", "strong", "sources"),
-    "search_web": ("mind", "web", "web_results", "web_prefer"),
+    "expand": ("library", "mind", "phrasings", "phrasing", "expand_when", "sources"),
+    "search_web": ("mind", "web"),
 }
 """Nodes that go by the query of their hop, and the knobs that they read."""
 

@@ -10,12 +10,12 @@ from typing import Any
 from ragweave.corpora.store.library import Library
 from ragweave.evals.metrics import exact_match, token_f1
 from ragweave.evals.retrieval import ranking
+from ragweave.minds.llm.expand import clean
 from ragweave.minds.llm.reason import Round, documents_message
 from ragweave.models.chat import Chat
 from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter
 from ragweave.models.text import words
-from ragweave.nodes.expand import clean
 from ragweave.prompts import load
 
 NEED = re.compile(r"\b(?:however|no information|find|refine)\b", re.I)

@@ -9,8 +9,8 @@ from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.video_rag import build_retrieval
 from ragweave.minds.context import Context
 from ragweave.nodes.check import check
+from ragweave.nodes.condense import condense
 from ragweave.nodes.expand import expand
-from ragweave.nodes.frame import frame
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.grade import after_grade, grade
@@ -32,7 +32,7 @@ def correct(state: State, runtime: Runtime[Context]) -> list[str]:
 def build() -> Builder:
     """Return the agent's graph, uncompiled."""
     builder = new_graph(
-        frame=frame,
+        condense=condense,
         route=route,
         expand=expand,
         plan=plan,
@@ -47,10 +47,10 @@ def build() -> Builder:
         generate=generate,
         check=check,
     )
-    builder.add_edge(START, "frame")
+    builder.add_edge(START, "condense")
     # Two plain edges each way: a list-edge is a barrier and would end the loop silently at the second hop.
-    builder.add_edge("frame", "route")
-    builder.add_edge("frame", "expand")
+    builder.add_edge("condense", "route")
+    builder.add_edge("condense", "expand")
     builder.add_edge("route", "plan")
     builder.add_edge("expand", "plan")
     builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve", "retrieve_video", "generate"])

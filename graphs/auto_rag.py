@@ -6,7 +6,7 @@ from langgraph.graph import END, START
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.nodes.check import check
-from ragweave.nodes.frame import frame
+from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.plan import dispatch, plan
@@ -24,7 +24,7 @@ def carry_on(state: State) -> str:
 def build() -> Builder:
     """Return the graph, uncompiled."""
     builder = new_graph(
-        frame=frame,
+        condense=condense,
         reason=reason,
         plan=plan,
         retrieve=retrieve,
@@ -33,8 +33,8 @@ def build() -> Builder:
         generate=generate,
         check=check,
     )
-    builder.add_edge(START, "frame")
-    builder.add_edge("frame", "reason")
+    builder.add_edge(START, "condense")
+    builder.add_edge("condense", "reason")
     builder.add_conditional_edges("reason", carry_on, ["plan", "recall", "generate"])
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
     builder.add_edge("retrieve", "fuse")

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.minds.context import Context
 from ragweave.nodes.check import check
-from ragweave.nodes.frame import frame
+from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.grade import after_grade, grade
@@ -27,7 +27,7 @@ def correct(state: State, runtime: Runtime[Context]) -> list[str]:
 def build() -> Builder:
     """Return the graph, uncompiled."""
     builder = new_graph(
-        frame=frame,
+        condense=condense,
         plan=plan,
         retrieve=retrieve,
         fuse=fuse,
@@ -37,8 +37,8 @@ def build() -> Builder:
         generate=generate,
         check=check,
     )
-    builder.add_edge(START, "frame")
-    builder.add_edge("frame", "plan")
+    builder.add_edge(START, "condense")
+    builder.add_edge("condense", "plan")
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
     builder.add_edge("retrieve", "fuse")
     builder.add_edge("fuse", "grade")

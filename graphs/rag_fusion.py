@@ -6,8 +6,8 @@ from langgraph.graph import END, START
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.nodes.check import check
+from ragweave.nodes.condense import condense
 from ragweave.nodes.expand import expand
-from ragweave.nodes.frame import frame
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.plan import dispatch, plan
@@ -17,10 +17,10 @@ from ragweave.nodes.retrieve import retrieve
 def build() -> Builder:
     """Return the graph, uncompiled."""
     builder = new_graph(
-        frame=frame, expand=expand, plan=plan, retrieve=retrieve, fuse=fuse, generate=generate, check=check
+        condense=condense, expand=expand, plan=plan, retrieve=retrieve, fuse=fuse, generate=generate, check=check
     )
-    builder.add_edge(START, "frame")
-    builder.add_edge("frame", "expand")
+    builder.add_edge(START, "condense")
+    builder.add_edge("condense", "expand")
     builder.add_edge("expand", "plan")
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
     builder.add_edge("retrieve", "fuse")

@@ -6,8 +6,8 @@ from langgraph.graph import END, START
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.video_rag import build_retrieval
+from ragweave.nodes.condense import condense
 from ragweave.nodes.expand import expand
-from ragweave.nodes.frame import frame
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.plan import dispatch_recordings, plan
 from ragweave.nodes.retrieve import retrieve
@@ -17,7 +17,7 @@ from ragweave.nodes.route import route
 def build() -> Builder:
     """Return the graph, uncompiled."""
     builder = new_graph(
-        frame=frame,
+        condense=condense,
         route=route,
         expand=expand,
         plan=plan,
@@ -25,9 +25,9 @@ def build() -> Builder:
         retrieve_video=build_retrieval().compile(name="retrieve_video"),
         fuse=fuse,
     )
-    builder.add_edge(START, "frame")
-    builder.add_edge("frame", "route")
-    builder.add_edge("frame", "expand")
+    builder.add_edge(START, "condense")
+    builder.add_edge("condense", "route")
+    builder.add_edge("condense", "expand")
     builder.add_edge("route", "plan")
     builder.add_edge("expand", "plan")
     builder.add_conditional_edges(

@@ -18,7 +18,7 @@ class Step(NamedTuple):
 
 
 STEPS: dict[str, Step] = {
-    "frame": Step("Understood the question", "Choosing where to look"),
+    "condense": Step("Understood the question", "Choosing where to look"),
     "route": Step("Chose where to look", "Looking"),
     "expand": Step("Asked in other words", "Looking"),
     "plan": Step("Planned the search", "Searching"),

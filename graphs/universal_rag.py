@@ -6,7 +6,7 @@ from langgraph.graph import END, START
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.nodes.check import check
-from ragweave.nodes.frame import frame
+from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.plan import dispatch, plan
@@ -17,10 +17,10 @@ from ragweave.nodes.route import route
 def build() -> Builder:
     """Return the graph, uncompiled."""
     builder = new_graph(
-        frame=frame, route=route, plan=plan, retrieve=retrieve, fuse=fuse, generate=generate, check=check
+        condense=condense, route=route, plan=plan, retrieve=retrieve, fuse=fuse, generate=generate, check=check
     )
-    builder.add_edge(START, "frame")
-    builder.add_edge("frame", "route")
+    builder.add_edge(START, "condense")
+    builder.add_edge("condense", "route")
     builder.add_edge("route", "plan")
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
     builder.add_edge("retrieve", "fuse")

@@ -9,7 +9,7 @@ from langgraph.graph import END, START, StateGraph
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.minds.context import Context
 from ragweave.nodes.check import check
-from ragweave.nodes.frame import frame
+from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.judge import judge
@@ -45,7 +45,7 @@ def build_retrieval() -> RetrievalBuilder:
 def build() -> Builder:
     """Return the whole, uncompiled."""
     builder = new_graph(
-        frame=frame,
+        condense=condense,
         plan=plan_recordings,
         retrieve=retrieve,
         retrieve_video=build_retrieval().compile(name="retrieve_video"),
@@ -53,8 +53,8 @@ def build() -> Builder:
         generate=generate,
         check=check,
     )
-    builder.add_edge(START, "frame")
-    builder.add_edge("frame", "plan")
+    builder.add_edge(START, "condense")
+    builder.add_edge("condense", "plan")
     builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve_video", "retrieve", "generate"])
     builder.add_edge("retrieve", "fuse")
     builder.add_edge("retrieve_video", "fuse")

@@ -9,18 +9,26 @@ from ragweave.minds.contracts import ClipFilter, Evaluator, Looker, Maker, Mind,
 from ragweave.minds.desk import chosen
 from ragweave.minds.llm import check as llm_check
 from ragweave.minds.llm import clips as llm_clips
+from ragweave.minds.llm import condense as llm_condense
+from ragweave.minds.llm import expand as llm_expand
 from ragweave.minds.llm import grade as llm_grade
 from ragweave.minds.llm import look, recall
 from ragweave.minds.llm import reason as llm_reason
 from ragweave.minds.llm import rewrite as llm_rewrite
 from ragweave.minds.llm import route as llm_route
+from ragweave.minds.llm import search_web as llm_search_web
+from ragweave.minds.llm import see as llm_see
 from ragweave.minds.llm import write as llm_write
 from ragweave.minds.small import check as small_check
 from ragweave.minds.small import clips as small_clips
+from ragweave.minds.small import condense as small_condense
+from ragweave.minds.small import expand as small_expand
 from ragweave.minds.small import grade as small_grade
 from ragweave.minds.small import reason as small_reason
 from ragweave.minds.small import rewrite as small_rewrite
 from ragweave.minds.small import route as small_route
+from ragweave.minds.small import search_web as small_search_web
+from ragweave.minds.small import see as small_see
 from ragweave.minds.small import write as small_write
 from ragweave.models.chat import Role
 
@@ -38,7 +46,11 @@ def build(context: Context) -> Minds:
     if strips == "auto":
         strips = "checkpoint" if context.grade_by == "checkpoint" else "small"
     return Minds(
+        condenser=either(context, small_condense.condense, llm_condense.condense),
+        seer=either(context, small_see.see, llm_see.see, role="vision" if context.look == "auto" else None),
         router=_router(context),
+        expander=either(context, small_expand.expand, llm_expand.expand),
+        web_querist=either(context, small_search_web.web_query, llm_search_web.web_query),
         evaluator=_evaluator(context),
         strip_evaluator=_passage_evaluator(context, strips),
         reasoner=either(context, small_reason.reason, llm_reason.reason, role="reasoner"),
@@ -52,10 +64,22 @@ def build(context: Context) -> Minds:
 
 
 def either(
-    context: Context, small: Maker[P, T], llm: Maker[P, T | None], choice: str = "auto", role: Role = "judge"
+    context: Context,
+    small: Maker[P, T],
+    llm: Maker[P, T | None],
+    choice: str = "auto",
+    role: Role | None = "judge",
 ) -> Mind[P, T]:
-    """Return the language model's mind with the small one behind it where `choice` says so, else the small one."""
-    model = chosen(role, context.mind if choice == "auto" else choice)
+    """Return the mind of a language model with the small one behind it where `choice` says so, else the small one.
+
+    Args:
+        context: whose `mind` counts under `auto`.
+        small: the small maker.
+        llm: the maker that asks a language model.
+        choice: `auto`, `small` or `llm`.
+        role: role of the model; None for none.
+    """
+    model = chosen(role, context.mind if choice == "auto" else choice) if role else None
     return Mind(small) if model is None else Mind(small, llm)
 
 

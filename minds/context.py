@@ -78,13 +78,8 @@ class Context(BaseModel):
     phrasing: Literal["diverse", "rephrase"] = Field(
         "diverse", description="Rewrites look from different angles, or say the same in other words."
     )
-    clauses: bool = Field(False, description="The small mind asks the clauses of a compound question one by one.")
-    keywords: bool = Field(False, description="The small mind also asks the question's content words alone.")
     expand_when: Literal["auto", "always", "never"] = Field(
         "auto", description="Rewrite always, never, or when the first look is weak."
-    )
-    strong: float | None = Field(
-        None, ge=-1, le=1, description="Relevance of the best first hit that makes rewrites needless; empty: measured."
     )
     fusion: Literal["scores", "rrf"] = Field(
         "scores", description="How dense and lexical lists of one query are joined."
@@ -149,10 +144,6 @@ class Context(BaseModel):
         "source", description="Strips stand as in their source, or the best first."
     )
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
-    web_results: int = Field(5, ge=1, le=10, description="Pages read per web search.")
-    web_prefer: str = Field(
-        "", max_length=100, description="Part of a host name, such as wikipedia, whose pages come first."
-    )
     answerable: float | None = Field(
         None, ge=-1, le=1, description="Relevance to the question below which the small mind declines; empty: measured."
     )

@@ -10,6 +10,7 @@ from typing import Concatenate, Generic, Literal, NamedTuple, ParamSpec, Protoco
 from typing_extensions import TypedDict
 
 from ragweave.corpora.types import Item, Label
+from ragweave.minds.attached import Attached
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Evidence, Hop, Strip, Support, Timeline
 from ragweave.minds.known import Decision, Known
@@ -62,6 +63,11 @@ class Mind(Generic[P, T]):
     def __init__(self, small: Maker[P, T], first: Maker[P, T | None] | None = None, name: str = "llm") -> None:
         self._small, self._first, self._name = small, first, name
 
+    @property
+    def alone(self) -> bool:
+        """Whether the small maker decides, and no other is asked."""
+        return self._first is None
+
     async def __call__(self, desk: Desk, *args: P.args, **kwargs: P.kwargs) -> Made[T]:
         """Decide; a failure is noted at the desk once a turn."""
         if self._first is None:
@@ -85,6 +91,38 @@ class Mind(Generic[P, T]):
         return Made(stood_in, f"small, {self._name} {kind}", Fallback(why, "small", kind))
 
 
+class Talk(NamedTuple):
+    """What was said before a question.
+
+    Attributes:
+        messages: (who, text) of each message.
+        previous: the question before, as it was asked.
+        answered: the same, as it was answered: standing by itself.
+        cited: title that its answer cited first, or empty.
+    """
+
+    messages: list[tuple[str, str]]
+    previous: str
+    answered: str
+    cited: str
+
+
+class Condenser(Protocol):
+    """Makes a follow-up a question that stands by itself."""
+
+    async def __call__(self, desk: Desk, asked: str, talk: Talk) -> Made[str]:
+        """Return the question; `talk` is what came before it."""
+        ...
+
+
+class Seer(Protocol):
+    """Makes a question that comes with pictures one that can be understood without them."""
+
+    async def __call__(self, desk: Desk, question: str, pictures: Sequence[Attached]) -> Made[str]:
+        """Return the question."""
+        ...
+
+
 class Routed(NamedTuple):
     """Labels, best first, the confidence of each label that could be had, and the reason in words."""
 
@@ -98,6 +136,27 @@ class Router(Protocol):
 
     async def __call__(self, desk: Desk, query: str, held: Collection[Label]) -> Made[Routed]:
         """Return the corpora; `held` are those in which the library holds something."""
+        ...
+
+
+class Expander(Protocol):
+    """Puts a query into other words (RAG-Fusion)."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether it can make no phrasings, so that no first look is worth its time."""
+        ...
+
+    async def __call__(self, desk: Desk, query: str) -> Made[list[str]]:
+        """Return further phrasings, without the query itself."""
+        ...
+
+
+class WebQuerist(Protocol):
+    """Writes what is typed into a search engine."""
+
+    async def __call__(self, desk: Desk, question: str) -> Made[str]:
+        """Return the query."""
         ...
 
 
@@ -294,7 +353,11 @@ class Looker(Protocol):
 class Minds:
     """Who decides in a run."""
 
+    condenser: Condenser
+    seer: Seer
     router: Router
+    expander: Expander
+    web_querist: WebQuerist
     evaluator: Evaluator
     strip_evaluator: PassageEvaluator
     """Judges strips and pages of the web."""

@@ -40,7 +40,7 @@ class Known:
         rows: what was found, best first by global score; without what a model wrote from memory.
         strips: what was kept of it.
         gap: lead of the best row over the next one by itself.
-        elsewhere: other corpora hold something that was not searched for the last query.
+        unsearched: other corpora hold something that was not searched for the last query.
     """
 
     question: str
@@ -48,7 +48,7 @@ class Known:
     rows: Sequence[Evidence] = ()
     strips: Sequence[Strip] = ()
     gap: float = 0.0
-    elsewhere: bool = False
+    unsearched: bool = False
 
     def asked(self, query: str) -> bool:
         """Tell whether a query has the same content words as one that was asked before."""

@@ -277,6 +277,12 @@ def coverage(needed: Iterable[str], have: Iterable[str]) -> float:
     return len(need & set(have)) / len(need) if need else 0.0
 
 
+def content_words(text: str) -> list[str]:
+    """Return the words of a text that carry content, as they stand in it."""
+    found = [w.strip("?,.!;:？\"'“”()") for w in text.split() if content_terms(w)]
+    return [w for w in found if w]
+
+
 def clock(at: float) -> str:
     """Write seconds as a player shows them: 0:07, 12:31, 1:02:03."""
     whole = int(at)

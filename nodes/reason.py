@@ -13,7 +13,7 @@ from ragweave.minds.desk import chosen
 from ragweave.minds.evidence import Evidence, Hop, Route, Strip
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.passages import as_strip
-from ragweave.nodes.elsewhere import elsewhere
+from ragweave.nodes.plan import fallback_corpora
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Then, Update, merge_strips, on_timeline
 
@@ -36,7 +36,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     hops = [] if opening else [*state.get("hops", []), _row(state)]
     found = [e for e in rows.values() if e["origin"] != "model"]
     placed, gap = await scored(await run.library(), state["question"], found, hops, context.hop_weight)
-    others = not context.corpora and bool(elsewhere(state, state["query"], await run.held()))
+    others = not context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
     known = Known(state["question"], hops, placed, strips, gap, others)
     can_search = context.max_hops > (0 if opening else state["hop"])
     can_recall = state.get("recalls", 0) < context.max_recalls and run.minds.recaller is not None

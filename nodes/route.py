@@ -9,7 +9,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.contracts import Made, Routed
 from ragweave.minds.evidence import Route
 from ragweave.minds.small.route import labels
-from ragweave.nodes.elsewhere import elsewhere
+from ragweave.nodes.plan import fallback_corpora
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
@@ -24,9 +24,9 @@ async def route(state: State, runtime: Runtime[Context]) -> Update:
     held: set[Label] = {*labels(await run.held())}
     if run.context.corpora:
         made = Made(_forced(run, held), "asked")
-    elif others := elsewhere(state, state["query"], held):
+    elif others := fallback_corpora(state, state["query"], held):
         why = "what was searched before holds nothing that bears on the question"
-        made = Made(Routed(labels(others), {}, why), "elsewhere")
+        made = Made(Routed(others, {}, why), "fallback")
     elif run.context.route_by == "unified":
         made = Made(
             Routed([c for c in CORPORA if c in held], {}, "everything is searched and ordered as one"), "unified"

@@ -19,15 +19,13 @@ from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.passages import best_window
 from ragweave.models import relevance
-from ragweave.models.chat import Chat
 from ragweave.models.errors import RagweaveError
-from ragweave.models.text import clip, content_terms, names
 from ragweave.nodes.refine import cut, score_strips, select
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
-from ragweave.prompts import load
 
-_QUERY_LIMIT = 200
+WEB_RESULTS = 5
+"""Pages read per search."""
 
 Consent = Literal["granted", "refused", "unavailable"]
 
@@ -48,27 +46,20 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
         why = "you declined it" if consent == "refused" else "this run cannot ask for consent"
         run.note(f"The web was not searched: {why}.")
         return run.done(f"not searched, {why}", consent=consent)
-    query = await run.decide(
-        run.chat("judge"), lambda model: _query_by_model(model, run, state["query"]), lambda: _keywords(state["query"])
-    )
-    prefer = run.context.web_prefer.strip()
-    if prefer.lower() not in query.lower():
-        query = f"{query} {prefer}"
-    by = run.by
+    written = await run.minds.web_querist(run, state["query"])
+    query = written.value
     try:
-        result = await fetch_pages(query, run.context.web_results, prefer=prefer)
+        result = await fetch_pages(query, WEB_RESULTS)
     except RagweaveError as error:
         run.note(f"The web search failed: {error}")
-        return run.done(f"“{query}”: {error}", consent=consent)
+        return run.done(f"“{query}”: {error}", written, consent=consent)
     for note in result.notes:
         run.note(note)
     evidence, kept = await _grade(run, state["query"], result.pages)
-    # The trace names who wrote the query; who graded shows in the scores.
-    run.by = by
     summary = f"“{query}” on {result.provider}: {len(result.pages)} pages, {len(kept)} strips kept"
     data = {"query": query, "provider": result.provider, "urls": [p.url for p in result.pages]}
     best = {"best": max((s["score"] for s in kept), default=-1.0)} if run.hop == 1 else {}
-    return run.done(summary, data=data, consent=consent, evidence=evidence, knowledge=kept, **best)
+    return run.done(summary, written, data=data, consent=consent, evidence=evidence, knowledge=kept, **best)
 
 
 def _provider() -> tuple[str, str]:
@@ -87,20 +78,6 @@ def _consent(state: State, context: Context, provider: str) -> Consent:
     reply = interrupt({"type": "consent", "action": "search_web", "query": state["query"], "provider": provider})
     agreed = reply.get("granted", reply.get("approved")) if isinstance(reply, dict) else reply
     return "granted" if agreed is True or str(agreed).strip().lower() in {"yes", "y", "true", "ok"} else "refused"
-
-
-async def _query_by_model(model: Chat, run: Run, question: str) -> str | None:
-    reply = await model.text(load("search_web", question=question), node=run.node, meter=run.meter)
-    reply = reply.strip().removeprefix("Query:").strip(" \"'")
-    return reply if 0 < len(reply) <= _QUERY_LIMIT and "\n" not in reply else None
-
-
-async def _keywords(question: str) -> str:
-    """Return the question's names, then its other content words: what a person would type."""
-    named = names(question)
-    inside = set(content_terms(" ".join(named)))
-    rest = [w for w in question.split() if (t := content_terms(w)) and not set(t) <= inside]
-    return clip(" ".join([*named, *rest]) or question, _QUERY_LIMIT).strip(" ?？")
 
 
 async def _grade(run: Run, query: str, pages: list[Page]) -> tuple[list[Evidence], list[Strip]]:

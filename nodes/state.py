@@ -77,7 +77,7 @@ class Input(TypedDict):
 
 
 class State(TypedDict, total=False):
-    """Everything a run knows. Per-turn keys are reset by `frame`."""
+    """Everything a run knows. Per-turn keys are reset by `condense`."""
 
     messages: Annotated[list[AnyMessage], add_messages]
     """Conversation so far."""

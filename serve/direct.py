@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.nodes.frame import check_question
+from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Caller
 from ragweave.serve.opening import answer_with_openings
 from ragweave.serve.routes_ask import context_of

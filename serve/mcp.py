@@ -23,7 +23,7 @@ from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
-from ragweave.nodes.frame import check_question
+from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Caller, library_for, visible
 from ragweave.serve.direct import answering
 from ragweave.serve.opening import with_openings

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, AnyMessage
 from pydantic import BaseModel, ConfigDict, Field
 
+from ragweave.minds.attached import asked_with, held
 from ragweave.models.errors import InputError
-from ragweave.nodes.attached import asked_with, held
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 
 _OWN_LINK = re.compile(r" ?\[\[(\d+)\]\]\([^)\s]*\)")

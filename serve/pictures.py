@@ -15,8 +15,8 @@ from ragweave.corpora.formats.probe import PICTURE
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.parts import part
 from ragweave.corpora.settings import corpora_settings
+from ragweave.minds.attached import MOST, Attached, held
 from ragweave.models.errors import InputError
-from ragweave.nodes.attached import MOST, Attached, held
 from ragweave.serve.problems import TooMany
 
 SECONDS = 20.0

@@ -14,9 +14,9 @@ from sse_starlette import EventSourceResponse
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
+from ragweave.minds.attached import MOST
 from ragweave.minds.context import Context
-from ragweave.nodes.attached import MOST
-from ragweave.nodes.frame import check_question
+from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
 from ragweave.serve.desk import Desk, DeskNow

@@ -18,10 +18,10 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.steps import step_of
+from ragweave.minds.attached import Attached, asked_with
 from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.models.text import clip
-from ragweave.nodes.attached import Attached, asked_with
 from ragweave.serve.access import Caller, visible
 from ragweave.serve.journal import Journal
 from ragweave.serve.opening import answer_with_openings, with_openings

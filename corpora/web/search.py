@@ -31,7 +31,7 @@ def available() -> str:
     return chosen(corpora_settings())
 
 
-async def search_web(query: str, k: int = 5, *, provider: str | None = None, prefer: str = "") -> WebResult:
+async def search_web(query: str, k: int = 5, *, provider: str | None = None) -> WebResult:
     """Search the web and return the main text of at most k pages.
 
     A page that cannot be read gives its snippet instead and a note; the other pages go on.
@@ -40,7 +40,6 @@ async def search_web(query: str, k: int = 5, *, provider: str | None = None, pre
         query: what to search for; at most 400 characters of it are sent.
         k: pages, 1 to 20.
         provider: name of the provider; None follows the settings.
-        prefer: part of a host name, such as "wikipedia"; pages from there come first.
 
     Returns:
         Pages, the provider's name, and notes about what was not possible.
@@ -50,7 +49,7 @@ async def search_web(query: str, k: int = 5, *, provider: str | None = None, pre
         InputError: the query is empty, or there is no provider of that name.
         MissingExtra: the provider's package is not installed.
     """
-    return await Searcher(make(provider), Fetcher()).search(query, k, prefer)
+    return await Searcher(make(provider), Fetcher()).search(query, k)
 
 
 class Searcher(NamedTuple):
@@ -61,7 +60,7 @@ class Searcher(NamedTuple):
     timeout: float = TIMEOUT
     """Seconds for the provider's answer."""
 
-    async def search(self, query: str, k: int = 5, prefer: str = "") -> WebResult:
+    async def search(self, query: str, k: int = 5) -> WebResult:
         """Search, then read the best k pages side by side. See `search_web`."""
         query = one_line(query, MAX_QUERY)
         if not query:
@@ -74,13 +73,13 @@ class Searcher(NamedTuple):
                 rows = await self.provider.search(query, min(2 * k, MAX_PAGES))
         except TimeoutError as exc:
             raise too_slow(self.provider.name, self.timeout) from exc
-        found = self._admit(rows, prefer, notes)[:k]
+        found = self._admit(rows, notes)[:k]
         if not found:
             notes.append(f"The web search ({self.provider.name}) found nothing for “{query}”.")
         return WebResult(await self._read_all(found, notes), self.provider.name, notes)
 
-    def _admit(self, found: list[Found], prefer: str, notes: list[str]) -> list[Found]:
-        """Drop doubles and addresses that must not be fetched; put preferred hosts first."""
+    def _admit(self, found: list[Found], notes: list[str]) -> list[Found]:
+        """Drop doubles and addresses that must not be fetched."""
         kept: dict[str, Found] = {}
         refused = 0
         for row in found:
@@ -94,8 +93,7 @@ class Searcher(NamedTuple):
             notes.append(
                 f"{refused} search {'result leads' if refused == 1 else 'results lead'} to no public web address."
             )
-        wanted = prefer.strip().lower()
-        return sorted(kept.values(), key=lambda row: bool(wanted) and wanted not in _host(row.url))
+        return list(kept.values())
 
     async def _read_all(self, found: list[Found], notes: list[str]) -> list[Page]:
         """Read pages side by side; one that cannot be read gives its snippet."""

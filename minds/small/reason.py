@@ -45,7 +45,7 @@ async def reason(desk: Desk, known: Known) -> Decision:
         if shown_by_look(known.rows):
             return Decision(learnt)
         missing = "nothing that bears on the question was found"
-        if known.elsewhere:
+        if known.unsearched:
             return Decision(learnt, f"{missing} where it was looked for", known.hops[-1]["query"], again=True)
         return Decision(learnt, missing)
     question = timeless(known.question, datetime.now(UTC))

@@ -239,7 +239,7 @@ def test_a_step_is_told_in_plain_words() -> None:
 
 def test_a_long_step_is_indented_under_its_own_words() -> None:
     out = console(40)
-    print_step(out, {"node": "frame", "summary": "word " * 12}, 1)
+    print_step(out, {"node": "condense", "summary": "word " * 12}, 1)
     assert all(line.startswith("     ") for line in printed(out).splitlines()[1:])
 
 

@@ -15,7 +15,6 @@ from ragweave.evals.fusion import (
     gate_curve,
     good_rewrites,
     shown,
-    small_rewrites,
 )
 from ragweave.models import relevance
 from ragweave.models.relevance import Head
@@ -56,14 +55,6 @@ def test_gate_curve_weighs_calls_saved_against_recall_lost() -> None:
     assert found["auc"] == 1.0
 
 
-def test_small_rewrites_are_made_by_kind() -> None:
-    question = "When was the tower built and who paid for the lens?"
-    assert small_rewrites(question, "") == []
-    assert small_rewrites(question, "clauses") == ["When was the tower built", "who paid for the lens"]
-    assert small_rewrites(question, "keywords") == ["tower built paid lens"]
-    assert len(small_rewrites(question, "clauses keywords")) == 3
-
-
 def test_written_rewrites_are_four_at_most_and_none_is_empty() -> None:
     written = good_rewrites()
     assert len(written) == 150
@@ -93,7 +84,7 @@ async def test_every_way_ranks_every_question(prepared: Prepared) -> None:
     ]
     found, signals = await compare(prepared, asked)
     assert len(signals) == 2
-    assert {"dense", "lexical", "hybrid", "pure RRF", CONTROL, "+ clauses", "+ good rewrites"} <= found.keys()
+    assert {"dense", "lexical", "hybrid", "pure RRF", CONTROL, "+ good rewrites"} <= found.keys()
     assert all(len(r.ms) == 2 for r in found.values())
     assert found[CONTROL].values["all-gold@5"] == [1.0, 1.0]
 

@@ -77,7 +77,7 @@ async def test_a_replay_needs_neither_the_library_nor_the_model(monkeypatch: pyt
     monkeypatch.setattr("ragweave.nodes.retrieve.open_library", closed)
     after = await run(Player(kept).wrap)
     assert after["answer"].text == before["answer"].text
-    assert sum(u.seconds for u in after["usage"] if u.node != "frame") == 0, "what was stored costs nothing now"
+    assert sum(u.seconds for u in after["usage"] if u.node != "condense") == 0, "what was stored costs nothing now"
 
 
 @pytest.mark.usefixtures("library")

@@ -39,7 +39,7 @@ and at 190 degrees for fifty minutes more.
 }
 
 PARTS = {
-    "frame": "rewrite the last turn",
+    "condense": "rewrite the last turn",
     "route": "decide where the answer",
     "expand": "write search queries",
     "grade": "judge whether passages",

@@ -188,7 +188,7 @@ async def test_question_that_needs_no_search_is_answered_as_the_models_own_knowl
 
 
 async def test_follow_up_is_rewritten_by_the_model(play: Any) -> None:
-    model = play(frame="How many rollers does the dome of the Corvane Observatory have?", generate="UNKNOWN")
+    model = play(condense="How many rollers does the dome of the Corvane Observatory have?", generate="UNKNOWN")
     with override(writer=model):
         state = await graph.ainvoke(
             {"messages": [("human", QUESTION), ("ai", "In 1931."), ("human", "And its rollers?")]}, context=Context()

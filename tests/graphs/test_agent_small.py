@@ -78,7 +78,7 @@ async def test_follow_up_is_understood_and_the_turn_starts_clean() -> None:
     assert "Corvane" in second["question"]
     assert "2,310" in second["answer"].text
     assert second["hops"][0]["query"] == second["question"]
-    assert {u.node for u in second["answer"].usage} >= {"frame", "route", "retrieve", "fuse", "generate", "check"}
+    assert {u.node for u in second["answer"].usage} >= {"condense", "route", "retrieve", "fuse", "generate", "check"}
     assert len(second["messages"]) == 4
     assert first["turn"] != second["turn"]
     assert len([r for r in second["routes"] if r["hop"] == 1]) == 1
@@ -104,7 +104,7 @@ async def test_steps_are_told_as_typed_events() -> None:
     async for part in graph.astream(sent, context=Context(), stream_mode="custom", version="v2"):
         events.append(part["data"])
     nodes = [e["node"] for e in events if e["type"] == "step"]
-    assert nodes[0] == "frame"
+    assert nodes[0] == "condense"
     assert nodes[-2:] == ["generate", "check"]
     assert {"route", "expand", "plan", "retrieve", "fuse", "grade", "refine", "reason"} <= set(nodes)
     sentence = next(e for e in events if e["type"] == "sentence")
@@ -114,9 +114,9 @@ async def test_steps_are_told_as_typed_events() -> None:
 def test_drawing_shows_every_edge_of_the_design() -> None:
     edges = {(e.source, e.target) for e in graph.get_graph().edges}
     assert edges == {
-        ("__start__", "frame"),
-        ("frame", "route"),
-        ("frame", "expand"),
+        ("__start__", "condense"),
+        ("condense", "route"),
+        ("condense", "expand"),
         ("route", "plan"),
         ("expand", "plan"),
         ("plan", "retrieve"),

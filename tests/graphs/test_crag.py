@@ -46,7 +46,7 @@ async def walk(question: str, **knobs: Any) -> tuple[dict[str, Any], list[list[s
     return state, [s for s in steps if s]
 
 
-BEFORE = [["frame"], ["plan"], ["retrieve"], ["fuse"], ["grade"]]
+BEFORE = [["condense"], ["plan"], ["retrieve"], ["fuse"], ["grade"]]
 AFTER = [["generate"], ["check"]]
 
 

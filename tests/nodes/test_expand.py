@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.minds.context import Context
+from ragweave.minds.llm.expand import Rewrites, clean
+from ragweave.minds.small.route import clauses
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
 from ragweave.models.text import words
-from ragweave.nodes.expand import Rewrites, clauses, clean, expand, keyword_form
+from ragweave.nodes.expand import expand
 from ragweave.prompts import load
 from ragweave.tests.support import ScriptedChat
 
@@ -100,11 +102,6 @@ def test_compound_question_is_cut_into_its_clauses(query: str, parts: list[str])
     assert clauses(query) == parts
 
 
-def test_keyword_form_keeps_the_words_that_carry_content() -> None:
-    assert keyword_form("When was the “Corvane Observatory” opened?") == "Corvane Observatory opened"
-    assert keyword_form("Who are you?") == ""
-
-
 @pytest.mark.parametrize("name", ["rephrase", "diverse"])
 def test_both_prompts_carry_the_number_and_the_question(name: str) -> None:
     (_, system), (_, user) = load(name, count=3, question="{count} towers?")
@@ -160,10 +157,10 @@ async def test_model_that_fails_leaves_the_question_alone(reply: Any, monkeypatc
     assert (await _phrasings(ScriptedChat(react=react)))["rewrites"] == []
 
 
-async def test_small_mind_asks_what_its_knobs_allow() -> None:
+async def test_the_small_mind_asks_the_query_alone() -> None:
     model = ScriptedChat(react=lambda messages: {"queries": FOUR})
-    row = await _phrasings(model, mind="small", keywords=True)
-    assert row["rewrites"] == ["version v2.0 store vectors"]
+    row = await _phrasings(model, mind="small")
+    assert row["rewrites"] == []
     assert row["by"] == "small"
     assert not model.calls
 

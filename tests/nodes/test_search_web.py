@@ -13,7 +13,7 @@ from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.search import Searcher
 from ragweave.corpora.web.types import Found, Page, WebResult
 from ragweave.models.chat import override
-from ragweave.nodes.search_web import search_web
+from ragweave.nodes.search_web import WEB_RESULTS, search_web
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
 
@@ -38,8 +38,8 @@ def found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list
     def bring(*pages: Page, notes: tuple[str, ...] = ()) -> list[Any]:
         asked: list[Any] = []
 
-        async def search(query: str, k: int, *, prefer: str = "") -> WebResult:
-            asked.append((query, k, prefer))
+        async def search(query: str, k: int) -> WebResult:
+            asked.append((query, k))
             return WebResult(list(pages), "folder", list(notes))
 
         monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path))
@@ -84,11 +84,11 @@ async def test_pages_that_bear_on_nothing_are_left_out(runtime: Any, found: Any)
 
 async def test_names_lead_the_query_of_the_small_mind(runtime: Any, found: Any) -> None:
     asked = found()
-    await search_web(asking(), runtime(web="auto", web_results=3))
-    ((query, k, prefer),) = asked
+    await search_web(asking(), runtime(web="auto"))
+    ((query, k),) = asked
     assert query.startswith("Vellmouth")
     assert "1967" in query and "crane" in query and "Who" not in query
-    assert (k, prefer) == (3, "")
+    assert k == WEB_RESULTS
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,6 @@ async def test_the_model_is_shown_the_question_and_writes_the_query(
         await search_web(asking(), runtime(web="auto"))
     assert QUESTION in model.calls[0].messages[-1].text
     assert asked[0][0] == query
-
-
-async def test_a_preferred_site_goes_into_the_query_and_to_the_search(runtime: Any, found: Any) -> None:
-    asked = found()
-    await search_web(asking(), runtime(web="auto", web_prefer="wikipedia"))
-    assert asked[0][0].endswith(" wikipedia")
-    assert asked[0][2] == "wikipedia"
 
 
 @pytest.mark.parametrize(
@@ -241,9 +234,9 @@ def on_loopback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, results: list[F
         async def search(self, query: str, k: int) -> list[Found]:
             return results
 
-    async def search(query: str, k: int, *, prefer: str = "") -> WebResult:
+    async def search(query: str, k: int) -> WebResult:
         fetcher = Fetcher(max_bytes=500_000, timeout=5.0, allow_loopback=True)
-        return await Searcher(Engine(), fetcher).search(query, k, prefer)
+        return await Searcher(Engine(), fetcher).search(query, k)
 
     monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path))
     monkeypatch.setattr("ragweave.nodes.search_web.fetch_pages", search)

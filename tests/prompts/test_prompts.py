@@ -21,13 +21,13 @@ def test_every_prompt_has_a_user_part_and_a_system_part_where_it_opens_a_convers
 
 
 def test_filled_text_cannot_reach_another_slot() -> None:
-    messages = load("frame", history="{question}", question="What?")
+    messages = load("condense", history="{question}", question="What?")
     assert messages[1][1].count("What?") == 1
 
 
 def test_missing_slot_is_an_error() -> None:
     with pytest.raises(KeyError):
-        load("frame", history="")
+        load("condense", history="")
 
 
 def test_quoted_text_cannot_close_its_own_quotation() -> None:

@@ -14,8 +14,8 @@ import pytest
 from openai import AsyncOpenAI
 from PIL import Image, ImageDraw, ImageFont
 
+from ragweave.minds import attached
 from ragweave.models.chat import override
-from ragweave.nodes import attached
 from ragweave.serve import pictures
 from ragweave.serve.pictures import bytes_of
 from ragweave.tests.support import ScriptedChat
@@ -123,7 +123,7 @@ async def test_a_vision_model_gets_the_picture_and_names_what_it_shows(client: h
     assert any("was read as" in note for note in answer["notes"])
     (parts,) = seen
     assert "timetable" in parts[0]["text"] and parts[1]["image_url"]["url"].startswith("data:image/jpeg;base64,")
-    assert any(u["node"] == "frame" and u["calls"] == 1 for u in answer["usage"])
+    assert any(u["node"] == "condense" and u["calls"] == 1 for u in answer["usage"])
 
 
 @pytest.mark.parametrize("reply", ["", "It is a ferry.\n\nIt sails four times.", "x" * 700])

@@ -15,7 +15,7 @@ async def test_a_question_is_answered_with_steps_sentences_and_a_citation_that_o
     kinds = [e["type"] for e in told]
     assert kinds[0] == "start" and kinds[-2:] == ["answer", "end"]
     assert [e["id"] for e in told] == list(range(1, len(told) + 1))
-    assert {e["node"] for e in told if e["type"] == "step"} >= {"frame", "route", "retrieve", "generate", "check"}
+    assert {e["node"] for e in told if e["type"] == "step"} >= {"condense", "route", "retrieve", "generate", "check"}
     (sentence,) = [e for e in told if e["type"] == "sentence"]
     assert "1874" in sentence["text"]
     (citation,) = told[-2]["answer"]["citations"]

@@ -46,7 +46,7 @@ async def _serves_the_graphs_with_a_form(client: Any) -> None:
     assert hops["minimum"] == 0 and hops["maximum"] == 10 and hops["description"]
     assert set(schemas["input_schema"]["properties"]) == {"messages"}
     drawn = await client.assistants.get_graph(assistant)
-    assert {"frame", "route", "search_web", "check"} <= {n["id"] for n in drawn["nodes"]}
+    assert {"condense", "route", "search_web", "check"} <= {n["id"] for n in drawn["nodes"]}
 
 
 async def _opens_what_a_citation_rests_on(client: Any, server: str) -> None:
@@ -65,7 +65,7 @@ async def _answers_a_thread(client: Any) -> None:
     first = await _ask(client, thread, LIT)
     assert "1874" in first["answer"]["text"]
     assert first["answer"]["citations"][0]["locator"]["file"].endswith("lighthouse.md")
-    assert {"frame", "route", "retrieve", "generate", "check"} <= set(first["nodes"])
+    assert {"condense", "route", "retrieve", "generate", "check"} <= set(first["nodes"])
     assert "1874" in " ".join(first["sentences"]) and "1874" in first["messages"]
 
     second = await _ask(client, thread, "How often does the ferry sail from April to October?")

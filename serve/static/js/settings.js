@@ -9,10 +9,9 @@ import { corpusName } from "./words.js";
 const COMMON = ["web", "mind", "corpora", "max_hops", "phrasings", "sentences", "recency", "max_model_calls"];
 const GROUPS = [
   ["Where to look", ["route_by", "half_life", "recency_floor"]],
-  ["Phrasings and fusion", ["phrasing", "clauses", "keywords", "expand_when", "strong", "top_k", "pool", "fusion", "rrf_k", "rrf_base", "dense_weight", "original_weight", "rerank", "rerank_when", "rerank_pool"]],
+  ["Phrasings and fusion", ["phrasing", "expand_when", "top_k", "pool", "fusion", "rrf_k", "rrf_base", "dense_weight", "original_weight", "rerank", "rerank_when", "rerank_pool"]],
   ["Judging and repair", ["grade_by", "refine_by", "check_by", "thresholds", "upper", "lower", "strips", "strip_mode", "strip_threshold", "strip_order"]],
   ["Rounds", ["max_recalls", "auto_rag_preset", "turn_passages", "turn_tokens", "hop_weight"]],
-  ["Web", ["web_results", "web_prefer"]],
   ["Limits", ["max_tokens", "max_seconds", "max_cost"]],
 ];
 const HIDDEN = ["library", "sources"];

@@ -56,18 +56,6 @@ async def test_no_more_than_k_pages_and_no_double_are_read(site: Any) -> None:
     assert sorted(site.paths()) == ["/0", "/1", "/2"]
 
 
-async def test_a_preferred_site_comes_first(site: Any) -> None:
-    site.routes["/"] = site.article("Any", TEXT)
-    others = [Found(f"http://{name}.example:{site.port}/") for name in ("a", "en.wikipedia", "b", "de.wikipedia")]
-
-    async def everywhere(host: str, port: int) -> list[str]:
-        return ["127.0.0.1"]
-
-    found = Searcher(Engine(others), Fetcher(allow_loopback=True, resolver=everywhere))
-    result = await found.search("lighthouse", 3, prefer="Wikipedia")
-    assert [p.url.split("/")[2].split(".example")[0] for p in result.pages] == ["en.wikipedia", "de.wikipedia", "a"]
-
-
 @pytest.mark.parametrize(
     ("path", "why"),
     [

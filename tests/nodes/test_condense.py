@@ -4,20 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 
 from ragweave.graphs.search import graph
 from ragweave.minds.context import Context
-from ragweave.minds.evidence import Citation
+from ragweave.minds.contracts import Talk
+from ragweave.minds.desk import Desk, Turn
+from ragweave.minds.small.condense import condense
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer
-from ragweave.nodes.frame import _resolve
+from ragweave.models.meter import Meter
 from ragweave.tests.support import build_library
-
-LAST = Answer(
-    question="Who founded the Corvane Observatory?",
-    citations=(Citation(n=1, id="x", title="Corvane Observatory", locator={}, quote=""),),
-)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +39,9 @@ LAST = Answer(
     ],
 )
 async def test_follow_up_is_resolved_by_rule(previous: str, asked: str, standalone: str) -> None:
-    history: list[AnyMessage] = [HumanMessage(previous), AIMessage("Somebody did.")]
-    last = LAST if "Corvane" in previous else None
-    assert await _resolve(asked, history, last) == standalone
+    cited = "Corvane Observatory" if "Corvane" in previous else ""
+    talk = Talk([("human", previous), ("ai", "Somebody did.")], previous, previous, cited)
+    assert await condense(Desk("condense", Context(), Turn(Meter())), asked, talk) == standalone
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
-from ragweave.models.chat import Chat
 from ragweave.models.text import clip
-from ragweave.nodes.run import Run
-from ragweave.prompts import load, quote
 
 MOST = 4
 """Pictures that one question may have."""
@@ -71,44 +68,14 @@ def attached(message: AnyMessage) -> list[Attached]:
 
 def said(message: AnyMessage) -> str:
     """Return a message as text, with the words in its pictures."""
-    return _with(message.text, _words(attached(message)))
+    return with_words(message.text, words_in(attached(message)))
 
 
-async def seen(run: Run, question: str, pictures: Sequence[Attached]) -> str:
-    """Return a question that can be understood without its pictures.
-
-    A vision model names in it what the pictures show; without one the words that were read in them stand behind it.
-    """
-    model = run.chat("vision") if run.context.look == "auto" else None
-    return await run.decide(
-        model, lambda vision: _look(vision, run, question, pictures), lambda: _read(run, question, pictures)
-    )
-
-
-async def _look(vision: Chat, run: Run, question: str, pictures: Sequence[Attached]) -> str | None:
-    words = quote(clip("\n".join(p.words for p in pictures), _TOLD) or "(none)")
-    messages = load("frame_picture", question=question, words=words)
-    images = [p.image for p in pictures]
-    reply = (await vision.text(messages, node=run.node, meter=run.meter, images=images)).strip()
-    if not 0 < len(reply) <= max(600, 4 * len(question)) or "\n" in reply:
-        return None  # an answer or a refusal, not a question
-    run.note(f"With what was sent as a picture, the question was read as: “{reply}”")
-    return reply
-
-
-async def _read(run: Run, question: str, pictures: Sequence[Attached]) -> str:
-    words = _words(pictures)
-    if words:
-        run.note(f"The words in what was sent as a picture were searched with the question: “{words}”")
-    else:
-        why = next((p.unread for p in pictures if p.unread), "no words were found in it")
-        run.note(f"The picture changed nothing: {why}, and looking at it takes a vision model (RAGWEAVE_VISION).")
-    return _with(question, words)
-
-
-def _words(pictures: Sequence[Attached]) -> str:
+def words_in(pictures: Sequence[Attached]) -> str:
+    """Return the words that were read in pictures, as one line."""
     return clip(" ".join(" ".join(p.words for p in pictures).split()), _WORDS)
 
 
-def _with(question: str, words: str) -> str:
+def with_words(question: str, words: str) -> str:
+    """Return a question with the words of its pictures behind it."""
     return f"{question} “{words}”" if words else question

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ragweave.minds.context import Context
-from ragweave.nodes.elsewhere import elsewhere
+from ragweave.nodes.plan import fallback_corpora
 from ragweave.nodes.state import State
 from ragweave.tests.support import build_library
 
@@ -38,11 +38,11 @@ def state(tasks: list[tuple[str, str]], hops: list[tuple[str, list[str]]] = [], 
 def test_what_no_round_searched_for_the_query_is_left(
     tasks: list[tuple[str, str]], hops: list[tuple[str, list[str]]], held: list[str], left: list[str]
 ) -> None:
-    assert sorted(elsewhere(state(tasks, hops), "q", held)) == sorted(left)
+    assert sorted(fallback_corpora(state(tasks, hops), "q", held)) == sorted(left)
 
 
 def test_a_graph_without_a_router_has_searched_what_it_searches() -> None:
-    assert elsewhere(state([("paragraph", "q")], routed=False), "q", ALL) == []
+    assert fallback_corpora(state([("paragraph", "q")], routed=False), "q", ALL) == []
 
 
 async def test_a_question_that_was_sent_to_the_wrong_corpus_is_asked_of_the_others(tmp_path: Any, home: Any) -> None:
@@ -58,7 +58,7 @@ async def test_a_question_that_was_sent_to_the_wrong_corpus_is_asked_of_the_othe
     answer = found["answer"]
     assert answer is not None
     assert "sixty-four" in answer.text
-    assert [r["by"] for r in found["routes"]][-1:] == ["elsewhere"] or found["routes"][0]["corpora"] != ["paragraph"]
+    assert [r["by"] for r in found["routes"]][-1:] == ["fallback"] or found["routes"][0]["corpora"] != ["paragraph"]
     forced = await astate("How often has Petrel been launched?", context=Context(mind="small", corpora=("paragraph",)))
     assert forced["answer"] is not None and forced["answer"].abstained
     assert len(forced["routes"]) == 1

@@ -1,0 +1,100 @@
+"""Condense the turn: the last message becomes a standalone question, and per-turn keys are reset."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from langchain_core.messages import AnyMessage, HumanMessage
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from ragweave.minds.attached import attached, said
+from ragweave.minds.context import Context
+from ragweave.minds.contracts import Made, Talk
+from ragweave.models.errors import InputError
+from ragweave.nodes.answer import Answer
+from ragweave.nodes.run import Run
+from ragweave.nodes.state import State, Update
+
+QUESTION_LIMIT = 8_000
+"""Characters a question may have."""
+
+
+async def condense(state: State, runtime: Runtime[Context]) -> Update:
+    """Return the standalone question and a clean slate for this turn.
+
+    Raises:
+        InputError: if the last turn holds no text, or more than QUESTION_LIMIT characters.
+    """
+    turn = uuid.uuid4().hex
+    run = Run.of("condense", state, runtime, turn)
+    messages = state.get("messages", [])
+    last = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
+    if last is None:
+        raise InputError("there is no question", "send a human message that asks something")
+    asked, history = messages[last].text.strip(), messages[:last]
+    check_question(asked)
+    made = Made(asked, "small")
+    if any(isinstance(m, HumanMessage) for m in history):
+        made = await run.minds.condenser(run, asked, _talk(state, history))
+    if pictures := attached(messages[last]):
+        made = await run.minds.seer(run, made.value, pictures)
+    question = made.value
+    text_alone: Update = {}
+    content = messages[last].content
+    if isinstance(content, list) and any(p.get("type") != "text" for p in content if isinstance(p, dict)):
+        # Pixels do not stay in the state.
+        text_alone = {"messages": [HumanMessage(messages[last].text, id=messages[last].id)]}
+        run.note("What was sent beside the text was not looked at; `ragweave serve` takes pictures with a question.")
+    told = question if question == asked else f"“{asked}” read as “{question}”"
+    update = run.done(told, made, data={"question": question})
+    return {
+        **text_alone,
+        "turn": turn,
+        "question": question,
+        "query": question,
+        "hop": 1,
+        "recalls": 0,
+        "enough": False,
+        "candidates": [],
+        "tasks": [],
+        "looked": {},
+        "timeline": None,
+        "grade": None,
+        "consent": None,
+        "draft": [],
+        "citations": [],
+        "mind": "small",
+        "dropped": 0,
+        "abstain": "",
+        "answer": None,
+        **{key: Overwrite([]) for key in ("routes", "queries", "found", "evidence", "knowledge", "hops")},
+        "best": Overwrite(-1.0),
+        "usage": Overwrite(update["usage"]),
+        "notes": Overwrite(update.get("notes", [])),
+    }
+
+
+def _talk(state: State, history: Sequence[AnyMessage]) -> Talk:
+    """Return what was said before; a server that keeps threads in its own way hands the last answer back as a dict."""
+    last = state.get("answer")
+    answer = Answer() if last is None else Answer.model_validate(last)
+    previous = next((said(m) for m in reversed(history) if isinstance(m, HumanMessage)), "")
+    cited = answer.citations[0].title if answer.citations else ""
+    return Talk([(m.type, said(m)) for m in history], previous, answer.question or previous, cited)
+
+
+def check_question(text: str) -> None:
+    """Refuse what no graph could answer.
+
+    Raises:
+        InputError: it is empty, or too long.
+    """
+    if not any(c.isalnum() for c in text):
+        raise InputError("the question is empty", "write what you want to know")
+    if len(text) > QUESTION_LIMIT:
+        raise InputError(
+            f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed",
+            "shorten it, or index the long text as a file and ask about it",
+        )
