@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ParamSpec, TypeVar
 
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import ClipFilter, Evaluator, Looker, Maker, Mind, Minds, PassageEvaluator, Router
+from ragweave.minds.contracts import ClipFilter, Evaluator, Looker, Minds, PassageEvaluator, Router
 from ragweave.minds.desk import chosen
 from ragweave.minds.llm import check as llm_check
 from ragweave.minds.llm import clips as llm_clips
@@ -19,6 +19,7 @@ from ragweave.minds.llm import route as llm_route
 from ragweave.minds.llm import search_web as llm_search_web
 from ragweave.minds.llm import see as llm_see
 from ragweave.minds.llm import write as llm_write
+from ragweave.minds.mind import Maker, Mind
 from ragweave.minds.small import check as small_check
 from ragweave.minds.small import clips as small_clips
 from ragweave.minds.small import condense as small_condense

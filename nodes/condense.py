@@ -11,7 +11,8 @@ from langgraph.types import Overwrite
 
 from ragweave.minds.attached import attached, said
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Made, Talk
+from ragweave.minds.contracts import Talk
+from ragweave.minds.mind import Made
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.run import Run

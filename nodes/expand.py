@@ -5,8 +5,8 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Made
 from ragweave.minds.evidence import Phrasings
+from ragweave.minds.mind import Made
 from ragweave.minds.small.expand import strong
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update

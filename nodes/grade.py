@@ -5,9 +5,10 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Graded, Made
+from ragweave.minds.contracts import Graded
 from ragweave.minds.evidence import Action, Evidence, Grade
 from ragweave.minds.llm.look import look_first
+from ragweave.minds.mind import Made
 from ragweave.models import relevance
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update, on_timeline

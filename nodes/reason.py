@@ -8,10 +8,10 @@ from langgraph.runtime import Runtime
 
 from ragweave.minds.chain import scored
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Made
 from ragweave.minds.desk import chosen
 from ragweave.minds.evidence import Evidence, Hop, Route, Strip
 from ragweave.minds.known import Decision, Known
+from ragweave.minds.mind import Made
 from ragweave.minds.passages import as_strip
 from ragweave.nodes.plan import fallback_corpora
 from ragweave.nodes.run import Run

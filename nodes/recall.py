@@ -5,8 +5,8 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Made
 from ragweave.minds.evidence import TEXT_LIMIT, Evidence
+from ragweave.minds.mind import Made
 from ragweave.minds.passages import as_strip
 from ragweave.models.text import clip
 from ragweave.nodes.run import Run

@@ -6,8 +6,9 @@ from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import CORPORA, Label
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Made, Routed
+from ragweave.minds.contracts import Routed
 from ragweave.minds.evidence import Route
+from ragweave.minds.mind import Made
 from ragweave.minds.small.route import labels
 from ragweave.nodes.plan import fallback_corpora
 from ragweave.nodes.run import Run

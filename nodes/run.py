@@ -13,8 +13,9 @@ from langgraph.types import RetryPolicy
 
 from ragweave.minds.build import build
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Made, Minds
+from ragweave.minds.contracts import Minds
 from ragweave.minds.desk import Desk, Turn, chosen
+from ragweave.minds.mind import Made
 from ragweave.models.chat import Chat, Role, is_transient
 from ragweave.models.errors import ModelTransient, RagweaveError
 from ragweave.models.meter import Limits, Meter, Spend

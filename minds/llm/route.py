@@ -7,8 +7,9 @@ from collections.abc import Collection, Sequence
 from itertools import permutations
 
 from ragweave.corpora.types import CORPORA, LABELS, MEANINGS, Label
-from ragweave.minds.contracts import Made, Routed, Router
+from ragweave.minds.contracts import Routed, Router
 from ragweave.minds.desk import Desk, chosen
+from ragweave.minds.mind import Made
 from ragweave.minds.small.route import best, labels
 from ragweave.models import checkpoint, router
 from ragweave.models.settings import model_settings
