@@ -89,7 +89,7 @@ def alone(files: list[str]) -> dict[str, float]:
         outcomes.append(Outcome(file, made, vectors[at : at + len(some)]))
         at += len(some)
     held = stores()
-    committer = Committer(held.catalog, held.vectors, held.catalog.create("alone", mind.name, mind.dim), params)
+    committer = Committer(held.catalog, held.catalog.create("alone", mind.name, mind.dim), params)
     began = time.monotonic()
     batch: list[Outcome] = []
     for outcome in outcomes:

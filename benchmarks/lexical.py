@@ -46,13 +46,13 @@ def build(count: int, gold: dict[str, str]) -> tuple[object, str]:
     shared = runpy.run_path(str(HERE / "index.py"))
     pool, rng = shared["sentences"](shared["SETS"][1:]), random.Random(0)
     cut = [(s, lexical.indexed(s), len(s.split())) for s in pool]
-    catalog = Catalog(Path(os.environ["RAGWEAVE_HOME"]) / "catalog.sqlite")
+    catalog = Catalog(Path(os.environ["RAGWEAVE_HOME"]))
     library = catalog.create("bench", "none", 1).id
     source = {"library": library, "id": "s", "kind": "text", "title": "", "status": "ok", "reason": "", "bytes": 0}
     source |= {"sha256": "", "params_hash": "", "warnings": [], "author": "", "language": "", "indexed_at": ""}
     blank = {"library": library, "source": "s", "corpus": "paragraph", "title": "Notes", "locator": {}, "heading": []}
     blank |= {"spans": [], "meta": {}, "date": None, "language": ""}
-    with write(catalog.engine) as connection:
+    with write(catalog.engine(library)) as connection:
         connection.execute(sources.insert(), source)
         for first in range(1, count + 1, 5_000):
             rows, words = [], []
@@ -86,7 +86,7 @@ def measure(count: int) -> dict[str, float]:
         times, found = [], []
         for question, _ in asked:
             began = time.perf_counter()
-            with catalog.engine.begin() as connection:  # type: ignore[attr-defined]
+            with catalog.engine(library).begin() as connection:  # type: ignore[attr-defined]
                 hits = lexical.search(connection, known, library, "paragraph", 0, question, 50, budget=budget)
             times.append((time.perf_counter() - began) * 1000)
             found.append(hits)

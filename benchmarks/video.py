@@ -134,7 +134,7 @@ def _whole(folder: Path, total: float) -> None:
         print(f"{'wall / slowest stage':28} {wall / slowest if slowest else 0:6.2f}")
         print(f"{'peak memory':28} {peak:6d} MiB, failed: {report.failed}")
         for name in ("media", "perceived", "chroma", "catalog.sqlite"):
-            size = _size(Path(home) / name)
+            size = sum(_size(library / name) for library in Path(home).glob("libraries/*"))
             print(f"{'  ' + name:28} {size / 1e6:6.1f} MB, {size / 1e6 / total * 3600:6.1f} MB an hour")
 
 
@@ -248,7 +248,7 @@ def one(folder: str) -> None:
 
     [film] = [str(p) for p in Path(folder).iterdir() if demuxer_of(str(p))]
     hours = examine(film, demuxer_of(film)).duration / 3600
-    size = sum(_size(home / name) for name in ("media", "perceived", "chroma", "catalog.sqlite"))
+    size = _size(home / "libraries")
     print(
         f"{hours:5.2f} h: {wall / hours:6.0f} s wall and {used / hours:6.0f} s of processor an hour, peak {peak} MiB, "
         f"{size / 1e6 / hours:6.1f} MB an hour, {asyncio.run(counts())}, failed {len(report.failed)}",

@@ -157,7 +157,7 @@ async def rewritten(base: Library, name: str, change: Any) -> Library:
         made = made_of("image", "", items, mind.max_words)
         file = File(f"/{source}", source, "0" * 64, Stat(1, 1, 1, 1, 1.0))
         outcomes.append(Outcome(file, made, mind.texts(dense_texts(made))))
-    Committer(held.catalog, held.vectors, row, "evaluation").store(outcomes)
+    Committer(held.catalog, row, "evaluation").store(outcomes)
     return await open_library(name)
 
 

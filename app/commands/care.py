@@ -31,11 +31,9 @@ _LINES = {
     "words_without_item": "rows of the word index without an item",
     "items_without_words": "items that the word index lacks",
     "sources_without_items": "sources without items (the next `ragweave index` reads them)",
-    "unfinished": "sources that an interrupted run left",
-    "wrong_dimension": "corpora with vectors of a wrong length",
+    "wrong_dimension": "vectors of a wrong length",
     "media_without_source": "sources that are gone and have left pictures",
     "items_without_media": "items whose stored picture is missing",
-    "stray_collections": "collections that belong to nothing",
 }
 
 
@@ -81,7 +79,7 @@ def reembed(
     The old vectors serve until the new ones are complete and verified. Stopped, it is continued by the same command.
     """
     from ragweave.app.render import counted, duration
-    from ragweave.corpora.store.rebuild import Progress, reembed
+    from ragweave.corpora.store.reembed import Progress, reembed
 
     err = console(stderr=True)
     with err.status("Embedding ...") as status:
@@ -144,6 +142,8 @@ def _print_repaired(one: Repaired) -> None:
             out.print(f"  {words}: {before} before, {after} now", soft_wrap=True)
     if one.after.unchecked:
         out.print(f"  missing vectors were not looked for: {clean(one.after.unchecked)}", soft_wrap=True)
+    if one.note:
+        out.print(f"  {clean(one.note)}", soft_wrap=True)
     out.print(f"  free disk: {size(one.before.free)} before, {size(one.after.free)} now", soft_wrap=True)
 
 

@@ -29,7 +29,7 @@ def entities(library: str, html: Path | None, about: str | None, apart: str | No
         if not equals or not one.strip() or not other.strip():
             told = f"`--apart {apart}` is not of the form NAME=NAME"
             raise InputError(told, "write, say, --apart 'Chris=Chris Benson'")
-        store.set_apart(held.catalog.engine, row.id, one, other)
+        store.set_apart(held.catalog.engine(row.id), row.id, one, other)
         typer.echo(f"“{one.strip()}” and “{other.strip()}” are two from now on.")
         return
     if about is not None:

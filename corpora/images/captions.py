@@ -19,10 +19,10 @@ from sqlalchemy import select, update
 from ragweave.corpora.meta import NAMES
 from ragweave.corpora.parts import has_parts, part, with_caption
 from ragweave.corpora.store import lexical
+from ragweave.corpora.store.blobs import forget_texts, put
 from ragweave.corpora.store.catalog import LibraryRow, bump
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.prepared import terms_of
-from ragweave.corpora.store.rebuild import chunked
+from ragweave.corpora.store.prepared import chunked, terms_of
 from ragweave.corpora.store.rows import pack
 from ragweave.corpora.store.schema import items, write
 from ragweave.corpora.store.stores import Stores
@@ -108,7 +108,7 @@ class _Describing:
                 if text is not None
             ]
             if made:
-                await asyncio.to_thread(_put, self.held, self.row, self.mind, some, made)
+                await asyncio.to_thread(_put, self.held, self.row, self.mind, made)
             done += len(made)
             if self._over():
                 break
@@ -152,29 +152,25 @@ def _language(held: Stores, row: LibraryRow) -> str:
     return min(counts, key=lambda code: (-counts[code], code), default="")
 
 
-def _put(held: Stores, row: LibraryRow, mind: Encoder, before: Sequence[Item], made: Sequence[Item]) -> None:
-    """Write items whose text has changed in place of what they were: their vectors, then the catalog."""
-    stale = chunked([item for item in before if item.id in {m.id for m in made}], mind.max_words).ids
+def _put(held: Stores, row: LibraryRow, mind: Encoder, made: Sequence[Item]) -> None:
+    """Write items whose text has changed in place of what they were, with their vectors."""
     new = chunked(made, mind.max_words)
     vectors = mind.texts(new.texts) if new.texts else np.zeros((0, row.dim), dtype=np.float32)
-    row = held.catalog.row(row.id)
-    with held.vectors.changing(row.id, row.generation):
-        held.vectors.discard(row.id, "image", row.space, sorted(set(stale) - set(new.ids)))
-        held.vectors.upsert(row.id, "image", row.space, new.ids, new.sources, vectors)
-        with write(held.catalog.engine) as connection:
-            mine = select(items.c.id, items.c.n).where(
-                items.c.library == row.id, items.c.id.in_([item.id for item in made])
-            )
-            numbers = {id_: cast("int", n) for id_, n in connection.execute(mine)}
-            for item in made:
-                packed = pack(item)
-                where = (items.c.library == row.id) & (items.c.id == item.id)
-                values = {name: packed[name] for name in ("text", "spans", "meta")}
-                connection.execute(update(items).where(where).values(values))
-            terms = zip(made, terms_of(made), strict=True)
-            lexical.replace(connection, row.id, "image", [(numbers[item.id], *row_) for item, row_ in terms])
-            generation = bump(connection, row.id)
-        held.vectors.reached(row.id, generation)
+    with write(held.catalog.engine(row.id)) as connection:
+        forget_texts(connection, row.id, "item", [item.id for item in made])
+        put(connection, row.id, "image", row.encoder, new.ids, new.sources, vectors)
+        mine = select(items.c.id, items.c.n).where(
+            items.c.library == row.id, items.c.id.in_([item.id for item in made])
+        )
+        numbers = {id_: cast("int", n) for id_, n in connection.execute(mine)}
+        for item in made:
+            packed = pack(item)
+            where = (items.c.library == row.id) & (items.c.id == item.id)
+            values = {name: packed[name] for name in ("text", "spans", "meta")}
+            connection.execute(update(items).where(where).values(values))
+        terms = zip(made, terms_of(made), strict=True)
+        lexical.replace(connection, row.id, "image", [(numbers[item.id], *row_) for item, row_ in terms])
+        bump(connection, row.id)
 
 
 def _missing(n: int, of: int, why: str) -> str:

@@ -18,12 +18,12 @@ import numpy as np
 from ragweave.corpora.ingest.events import Done, Event, Failed, Linked, Perceived, Report, Stage, Staged, Unchanged
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.commit import Committer, Outcome
 from ragweave.corpora.store.files import File, Known, Stat, check_grown, check_unchanged, identify
 from ragweave.corpora.store.in_flight import Budget
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import dense_texts, source_id
-from ragweave.corpora.store.vectors import Matrix
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
 from ragweave.corpora.video.job import Stopped
 from ragweave.corpora.video.pace import Pace

@@ -27,22 +27,20 @@ from ragweave.corpora.ingest.events import (
 from ragweave.corpora.ingest.pipeline import Pipeline
 from ragweave.corpora.ingest.scan import incomplete, vanished
 from ragweave.corpora.knowledge import stage as knowledge
-from ragweave.corpora.settings import CorporaSettings, corpora_settings
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, seeing
 from ragweave.corpora.store.background import on_this_loop, stoppable
 from ragweave.corpora.store.catalog import check_name
-from ragweave.corpora.store.churn import churned
 from ragweave.corpora.store.commit import Committer
-from ragweave.corpora.store.compact import compact
 from ragweave.corpora.store.files import known_paths
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
-from ragweave.corpora.store.rebuild import recover
-from ragweave.corpora.store.stores import Stores, check_encoder, stores
+from ragweave.corpora.store.reembed import embed_missing
+from ragweave.corpora.store.stores import check_encoder, stores
 from ragweave.corpora.video.captions import Captioner
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.perceived import sweep
-from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
+from ragweave.models.errors import InputError, LibraryNotFound
 
 __all__ = ["Event", "Report", "index"]
 
@@ -102,8 +100,9 @@ def _index(
     with locks.writer(settings.home, library.id, name, patience, lambda holder: tell(Waiting(holder))):
         # Read again: another writer may have changed, or deleted, the library while this one waited.
         check_encoder(held.catalog.row(library.id), mind.name)
-        recover(held, held.catalog.row(library.id), mind)
-        committer = Committer(held.catalog, held.vectors, held.catalog.row(library.id), params)
+        committer = Committer(held.catalog, held.catalog.row(library.id), params)
+        committer.recover()
+        embed_missing(held, held.catalog.row(library.id), mind)
         found = walk(roots)
         files = [str(path) for path in found.files]
         skipped = [(str(p), reason) for p, reason in found.skipped]
@@ -153,23 +152,12 @@ def _index(
                 held, held.catalog.row(library.id), mind, settings, stop, lambda n, of: tell(Extracted(n, of))
             )
             report.notes += [f"{why[0].upper()}{why[1:]}"] if why else []
-        if not stop.is_set() and not settings.chroma_url:
-            report.notes += _tidy(settings, held, library.id, stop)
+        if not stop.is_set() and (why := held.vectors.tidy(library.id)):
+            report.notes.append(f"Questions are answered without an index: {why}")
         report.stopped = stop.is_set()
     report.seconds = time.monotonic() - began
     tell(Finished(report))
     return report
-
-
-def _tidy(settings: CorporaSettings, held: Stores, library: str, stop: threading.Event) -> list[str]:
-    """Compact a library in which deleted vectors outnumber the others; return why it could not be done."""
-    row = held.catalog.row(library)
-    try:
-        if churned(held, row, settings.home / "chroma"):
-            compact(settings, held, row, all_sizes=True, stop=stop)
-    except LibraryError as error:  # every file is stored, and the vectors in use stay in use
-        return [f"The library could not be compacted: {error}"]
-    return []
 
 
 def _roots(paths: Sequence[Path]) -> list[Path]:

@@ -21,7 +21,7 @@ def incomplete(catalog: Catalog, library: str, ocr_seconds: float) -> set[str]:
         library: id of the library.
         ocr_seconds: time that reading the words in one file may take.
     """
-    with catalog.engine.begin() as connection:
+    with catalog.engine(library).begin() as connection:
         rows = ledger.pictures(connection, library)
     now: dict[tuple[str, str], str] = {}
     found = set()

@@ -17,11 +17,10 @@ from sqlalchemy import Connection, Engine, func, or_, select
 from ragweave.corpora.knowledge.links import groups
 from ragweave.corpora.knowledge.names import key_of
 from ragweave.corpora.knowledge.vectors import CORPUS
+from ragweave.corpora.store.blobs import Matrix, entity_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.schema import aliases, mentions, relations
-from ragweave.corpora.store.spaces import entity_space
 from ragweave.corpora.store.stores import Stores
-from ragweave.corpora.store.vectors import Matrix
 from ragweave.models.text import STOP, STOP_CJK, names, words
 
 MATCHES = 20
@@ -73,12 +72,12 @@ def search(
         sources: search only these source ids; empty means all.
     """
     like: dict[str, float] = {}
-    found = held.vectors.query(row.id, CORPUS, entity_space(row.space), row.generation, vectors, MATCHES, sources)
+    found = held.vectors.query(row.id, CORPUS, entity_space(row.encoder), vectors, MATCHES, sources)
     for hits in found:
         for key, cosine in hits:
             if cosine >= LIKE:
                 like[key] = max(like.get(key, 0.0), LIKENESS * cosine)
-    with held.catalog.engine.begin() as connection:
+    with held.catalog.engine(row.id).begin() as connection:
         scores = _matches(connection, row.id, text, like)
         if not scores:
             return [], []

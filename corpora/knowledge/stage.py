@@ -16,10 +16,10 @@ from ragweave.corpora.knowledge.links import pairs
 from ragweave.corpora.knowledge.small import extract
 from ragweave.corpora.knowledge.vectors import CORPUS, refresh
 from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.recordings import items_of
 from ragweave.corpora.store.schema import write
-from ragweave.corpora.store.spaces import entity_space
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.chunks import CHUNK_TOKENS, Chunk, chunks_of
@@ -83,11 +83,11 @@ def catch_up(
             read, failed, why = asyncio.run(_by_model(held, row, todo, params, maker, stop, tell))
     if read or changed:
         _join(held, row, mind)
-    if finished or not held.vectors.has(row.id, CORPUS, entity_space(row.space), row.generation):
+    if finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder)):
         refresh(held, row, mind)
     # Last: a source that a kill left without its vectors comes here again.
     if not stop.is_set() and not failed:
-        with write(held.catalog.engine) as connection:
+        with write(held.catalog.engine(row.id)) as connection:
             for source, digest in finished.items():
                 store.mark(connection, row.id, source, "", store.WHOLE, "done", digest)
     return read, f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
@@ -97,7 +97,7 @@ def _todo(
     held: Stores, row: LibraryRow, settings: CorporaSettings, params: str
 ) -> tuple[list[Todo], dict[str, str], bool]:
     """Return the chunks to read, the digests of the sources they complete, and whether anything left the graph."""
-    engine = held.catalog.engine
+    engine = held.catalog.engine(row.id)
     whole = store.marked(engine, row.id, store.WHOLE)
     todo: list[Todo] = []
     finished: dict[str, str] = {}
@@ -144,7 +144,7 @@ def _by_rule(
     for n, chunk in enumerate(todo, 1):
         if stop.is_set():
             return n - 1
-        store.put(held.catalog.engine, row.id, chunk.source, chunk.id, extract(chunk.texts), params)
+        store.put(held.catalog.engine(row.id), row.id, chunk.source, chunk.id, extract(chunk.texts), params)
         tell(n, len(todo))
     return len(todo)
 
@@ -175,7 +175,7 @@ async def _by_model(
             return
         down = 0
         facts = located(facts_of(entities, relations), chunk.texts)
-        await asyncio.to_thread(store.put, held.catalog.engine, row.id, chunk.source, chunk.id, facts, params)
+        await asyncio.to_thread(store.put, held.catalog.engine(row.id), row.id, chunk.source, chunk.id, facts, params)
         read += 1
         tell(read, len(todo))
 
@@ -196,7 +196,7 @@ def located(facts: Facts, texts: dict[str, str]) -> Facts:
 
 def _join(held: Stores, row: LibraryRow, mind: Encoder) -> None:
     """Find anew which names are one entity."""
-    engine = held.catalog.engine
+    engine = held.catalog.engine(row.id)
     known = store.named(engine, row.id)
     apart = [(a, b) for a, b, why in store.pairs_of(engine, row.id) if why == store.APART]
     store.put_pairs(engine, row.id, pairs(known.values(), lambda names: mind.texts(list(names)), apart))
@@ -204,5 +204,5 @@ def _join(held: Stores, row: LibraryRow, mind: Encoder) -> None:
 
 def unread(held: Stores, row: LibraryRow, corpora: Iterable[str]) -> int:
     """Return how many sources are not (wholly) in the graph yet."""
-    whole = {source for source, _ in store.marked(held.catalog.engine, row.id, store.WHOLE)}
-    return len(set(store.contents(held.catalog.engine, row.id, list(corpora))) - whole)  # type: ignore[arg-type]
+    whole = {source for source, _ in store.marked(held.catalog.engine(row.id), row.id, store.WHOLE)}
+    return len(set(store.contents(held.catalog.engine(row.id), row.id, list(corpora))) - whole)  # type: ignore[arg-type]

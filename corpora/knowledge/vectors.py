@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
+from ragweave.corpora.store.blobs import discard, entity_space, put
 from ragweave.corpora.store.catalog import LibraryRow, bump
 from ragweave.corpora.store.schema import mentions, write
-from ragweave.corpora.store.spaces import entity_space
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Corpus
 from ragweave.models.embed import Encoder
 from ragweave.models.text import clip
 
 CORPUS: Corpus = "clip"
-"""Corpus under whose name the collection lies; its space tells it from the clips' own."""
+"""Corpus under whose name they lie; their space tells them from the clips' own."""
 _AT_ONCE = 2_000
 _TEXT = 400
 
@@ -28,29 +28,20 @@ def refresh(held: Stores, row: LibraryRow, mind: Encoder) -> int:
 
     The caller holds the writer lock. Vectors that were lost, or never made because of a kill, come back here.
     """
-    row = held.catalog.row(row.id)
-    space = entity_space(row.space)
+    space, engine = entity_space(row.encoder), held.catalog.engine(row.id)
     wanted = _texts(held, row.id)
-    stored = set(held.vectors.ids(row.id, CORPUS, space, row.generation))
+    stored = set(held.vectors.ids(row.id, CORPUS, space))
     missing = sorted(wanted.keys() - stored)
-    stale = sorted(stored - wanted.keys())
     for start in range(0, len(missing), _AT_ONCE):
         some = missing[start : start + _AT_ONCE]
-        vectors = mind.texts([wanted[i] for i in some])
-        row = held.catalog.row(row.id)
-        with held.vectors.changing(row.id, row.generation):
-            sources = [i.partition("~")[2] for i in some]
-            held.vectors.upsert(row.id, CORPUS, space, some, sources, vectors)
-            with write(held.catalog.engine) as connection:
-                generation = bump(connection, row.id)
-            held.vectors.reached(row.id, generation)
-    if stale:
-        row = held.catalog.row(row.id)
-        with held.vectors.changing(row.id, row.generation):
-            held.vectors.discard(row.id, CORPUS, space, stale)
-            with write(held.catalog.engine) as connection:
-                generation = bump(connection, row.id)
-            held.vectors.reached(row.id, generation)
+        made = mind.texts([wanted[i] for i in some])
+        with write(engine) as connection:
+            put(connection, row.id, CORPUS, space, some, [i.partition("~")[2] for i in some], made)
+            bump(connection, row.id)
+    if stale := sorted(stored - wanted.keys()):
+        with write(engine) as connection:
+            discard(connection, row.id, CORPUS, space, stale)
+            bump(connection, row.id)
     return len(missing)
 
 
@@ -62,7 +53,7 @@ def _texts(held: Stores, library: str) -> dict[str, str]:
         .order_by(mentions.c.n)
     )
     found: dict[str, str] = {}
-    with held.catalog.engine.begin() as connection:
+    with held.catalog.engine(library).begin() as connection:
         for entity, source, name, description in connection.execute(query):
             found.setdefault(vector_id(entity, source), clip(f"{name}. {description}".strip(), _TEXT))
     return found

@@ -47,8 +47,8 @@ class Node:
 
 def nodes(held: Stores, row: LibraryRow) -> list[Node]:
     """Return every entity, the most spoken of first."""
-    known = store.named(held.catalog.engine, row.id)
-    root = groups(store.pairs_of(held.catalog.engine, row.id))
+    known = store.named(held.catalog.engine(row.id), row.id)
+    root = groups(store.pairs_of(held.catalog.engine(row.id), row.id))
     gathered: dict[str, list[store.Named]] = {}
     for key, e in known.items():
         gathered.setdefault(root.get(key, key), []).append(e)
@@ -78,13 +78,13 @@ def graph(held: Stores, row: LibraryRow, most: int = 0) -> Any:
     kept = nodes(held, row)[: most or None]
     for n in kept:
         drawn.add_node(n.key, name=n.name, names=n.names, kind=n.kind, chunks=n.chunks, sources=n.sources)
-    root = groups(store.pairs_of(held.catalog.engine, row.id))
+    root = groups(store.pairs_of(held.catalog.engine(row.id), row.id))
     query = (
         select(relations.c.head, relations.c.tail, func.sum(relations.c.weight))
         .where(relations.c.library == row.id)
         .group_by(relations.c.head, relations.c.tail)
     )
-    with held.catalog.engine.begin() as connection:
+    with held.catalog.engine(row.id).begin() as connection:
         for head, tail, weight in connection.execute(query):
             one, other = root.get(head, head), root.get(tail, tail)
             if one != other and one in drawn and other in drawn:
@@ -109,7 +109,7 @@ def places(held: Stores, row: LibraryRow, node: Node, most: int = 50) -> list[st
     """Return the ids of the items that name an entity most often."""
     counted: dict[str, int] = {}
     query = select(mentions.c["items"]).where(mentions.c.library == row.id, mentions.c.entity.in_(keys_of(node)))
-    with held.catalog.engine.begin() as connection:
+    with held.catalog.engine(row.id).begin() as connection:
         for rows in connection.execute(query).scalars():
             for item, n in rows:
                 counted[item] = counted.get(item, 0) + n
@@ -148,13 +148,13 @@ class Told:
 
 def told(held: Stores, row: LibraryRow, node: Node) -> Told:
     """Return what is said about an entity over all sources."""
-    found = store.descriptions(held.catalog.engine, row.id, keys_of(node))
+    found = store.descriptions(held.catalog.engine(row.id), row.id, keys_of(node))
     parts = tuple(dict.fromkeys(d for texts in found.values() for d in texts))
     digest = hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:24]
     query = select(summaries.c.text).where(
         summaries.c.library == row.id, summaries.c.entity == node.key, summaries.c.digest == digest
     )
-    with held.catalog.engine.begin() as connection:
+    with held.catalog.engine(row.id).begin() as connection:
         short = connection.execute(query).scalar()
     return Told(parts, digest, short or "")
 
@@ -163,7 +163,7 @@ def keep_summary(held: Stores, row: LibraryRow, node: Node, digest: str, text: s
     """Keep what was put in short, for as long as the descriptions are the same."""
     values = {"library": row.id, "entity": node.key, "digest": digest, "text": text}
     statement = insert(summaries).values(values)
-    with write(held.catalog.engine) as connection:
+    with write(held.catalog.engine(row.id)) as connection:
         new = {"digest": digest, "text": text}
         connection.execute(statement.on_conflict_do_update(index_elements=["library", "entity"], set_=new))
 

@@ -89,9 +89,8 @@ def _export(name: str, path: Path, overwrite: bool, wait: float | None) -> Bundl
     found = held.catalog.library(name)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     with locks.writer(settings.home, found.id, name, patience, lambda holder: None):
-        Committer(held.catalog, held.vectors, held.catalog.row(found.id), "").recover()
         row = held.catalog.row(found.id)
-        held.catalog.check_vectors(row.id)
+        Committer(held.catalog, row, "").recover()
         try:
             with open(unfinished, "xb") as file:
                 with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
@@ -133,15 +132,12 @@ class _Writer:
         self._lines(SOURCES, found)
         self._lines(ITEMS, self._items(held, row))
         for corpus in CORPORA:
-            ids = held.vectors.ids(row.id, corpus, row.space, row.generation)
-            known = held.catalog.known(row.id, sorted({i.rpartition("~")[0] for i in ids}))[1]
-            ids = [i for i in ids if i.rpartition("~")[0] in known]
-            if ids:
+            if ids := held.vectors.ids(row.id, corpus, row.encoder):
                 named, raw = vector_parts(corpus)
                 self._lines(named, ids)
                 self._part(raw, self._vectors(held, row, corpus, ids), len(ids))
         for part in bundled.PARTS:
-            lines = list(bundled.rows(held.catalog.engine, row.id, part, [str(s["id"]) for s in found]))
+            lines = list(bundled.rows(held.catalog.engine(row.id), row.id, part, [str(s["id"]) for s in found]))
             if lines:
                 self._lines(part, lines)
         media = Media.of(row.id)
@@ -174,10 +170,7 @@ class _Writer:
 
     def _vectors(self, held: Stores, row: LibraryRow, corpus: Corpus, ids: Sequence[str]) -> Iterator[bytes]:
         for start in range(0, len(ids), ROWS):
-            wanted = ids[start : start + ROWS]
-            got, _, vectors = held.vectors.fetch(row.id, corpus, row.space, row.generation, wanted)
-            at = {id_: n for n, id_ in enumerate(got)}
-            yield vectors[[at[id_] for id_ in wanted]].astype("<f4").tobytes()
+            yield held.vectors.fetch(row.id, corpus, row.encoder, ids[start : start + ROWS])[2].tobytes()
 
     def _lines(self, name: str, rows: Iterable[Any]) -> None:
         count = 0
@@ -222,7 +215,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 def _sources(held: Stores, library: str) -> list[dict[str, Any]]:
     """Return the sources that could be read, each with its paths below the folder that all have in common."""
-    with held.catalog.engine.begin() as connection:
+    with held.catalog.engine(library).begin() as connection:
         rows = connection.execute(select(sources).where(sources.c.library == library, sources.c.status != "failed"))
         found = {row["id"]: {**{k: row[k] for k in _KEPT}, "indexed_at": row["indexed_at"]} for row in rows.mappings()}
         where = connection.execute(select(paths.c.source, paths.c.path).where(paths.c.library == library)).all()

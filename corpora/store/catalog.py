@@ -1,4 +1,4 @@
-"""The catalog: what every library holds, in one SQLite file per home.
+"""The catalog: what a library holds, in one SQLite file of its own.
 
 All methods are synchronous and short; async callers go through `asyncio.to_thread`. Reads that must agree with each
 other share one transaction, which in WAL mode is one snapshot.
@@ -6,24 +6,31 @@ other share one transaction, which in WAL mode is one snapshot.
 
 from __future__ import annotations
 
+import logging
+import os
 import secrets
+import shutil
+import sqlite3
+import threading
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
-from sqlalchemy import Connection, delete, func, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, Engine, func, select, update
 
-from ragweave.corpora.store import lexical
+from ragweave.corpora.store import lexical, locks
+from ragweave.corpora.store.folders import catalog_of, folder_of, folders, unwritable
 from ragweave.corpora.store.rows import Source, unpack
-from ragweave.corpora.store.schema import SCHEMA_VERSION, connect, items, libraries, paths, sources, stages, write
-from ragweave.corpora.store.torn import MEND, TORN
+from ragweave.corpora.store.schema import REMEDY, connect, items, libraries, paths, sources, write
 from ragweave.corpora.types import CORPORA, MAX_HALF_LIFE, Corpus, Item, Recency
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
+
+logger = logging.getLogger(__name__)
 
 _MANY = 5_000
 """Values bound in one statement."""
@@ -41,14 +48,8 @@ class LibraryRow:
     encoder: str
     dim: int
     generation: int
-    epoch: int = 0
     recency: Recency = "auto"
     half_life: float | None = None
-
-    @property
-    def space(self) -> str:
-        """What names the collections of its vectors: the encoder, and the epoch after the first."""
-        return f"{self.encoder} {self.epoch}" if self.epoch else self.encoder
 
 
 _FIELDS = tuple(f.name for f in fields(LibraryRow))
@@ -77,37 +78,86 @@ def check_name(name: str) -> str:
 
 
 class Catalog:
-    """Libraries, sources, items and the lexical index of one home."""
+    """The catalogs of a home, one SQLite file in the folder of each library: `<home>/libraries/<id>/catalog.sqlite`.
 
-    def __init__(self, path: Path) -> None:
-        self.engine = connect(path)
+    Args:
+        home: folder of the libraries; a home of an earlier Ragweave is brought up to date here.
+        url: address of a Chroma server that may hold vectors of an earlier home, or empty.
+    """
+
+    def __init__(self, home: Path, url: str = "") -> None:
+        self._home = home
+        self._engines: dict[str, Engine] = {}
+        self._ids: dict[str, str] = {}
+        self._lock = threading.Lock()
+        if (home / "catalog.sqlite").exists():
+            from ragweave.corpora.store.migrate import migrate
+
+            migrate(home, url)
 
     def close(self) -> None:
         """Close every connection."""
-        self.engine.dispose()
+        with self._lock:
+            for engine in self._engines.values():
+                engine.dispose()
+            self._engines.clear()
+
+    def engine(self, library: str) -> Engine:
+        """Return the engine of the catalog of a library, opened once.
+
+        Raises:
+            LibraryNotFound: it was deleted.
+            LibraryError: it was written by a newer Ragweave, or cannot be opened.
+        """
+        path = catalog_of(self._home, library)
+        with self._lock:
+            if not path.exists():
+                if library in self._engines:
+                    self._engines.pop(library).dispose()
+                raise LibraryNotFound("The library was deleted", "open another, or index it again")
+            if library not in self._engines:
+                self._engines[library] = connect(path)
+            return self._engines[library]
 
     def libraries(self) -> list[LibraryRow]:
-        """Return every library, by name."""
-        with self.engine.begin() as connection:
-            return [_library(r) for r in connection.execute(select(libraries).order_by(libraries.c.name)).mappings()]
+        """Return every library that can be opened, by name."""
+        return self._scan()[0]
 
     def library(self, name: str) -> LibraryRow:
         """Return the library of that name.
 
         Raises:
             LibraryNotFound: there is none.
-            LibraryError: it was written by a newer Ragweave.
+            LibraryError: it, or one whose name cannot be read, was written by a newer Ragweave or is damaged.
         """
         name = check_name(name)
-        with self.engine.begin() as connection:
-            row = connection.execute(select(libraries).where(libraries.c.name == name)).mappings().first()
-        if row is None:
-            raise LibraryNotFound(
-                f"There is no library named {name!r}", f"make it with: ragweave index FOLDER --library {name!r}"
-            )
-        if row["schema_version"] > SCHEMA_VERSION:
-            raise LibraryError(f"The library {name!r} was written by a newer Ragweave", "upgrade Ragweave")
-        return _library(row)
+        with suppress(KeyError, LibraryNotFound):
+            row = self.row(self._ids[name])
+            if row.name == name:
+                return row
+        rows, failed = self._scan()
+        self._ids = {row.name: row.id for row in rows}
+        if name in self._ids:
+            return next(row for row in rows if row.name == name)
+        if failed:
+            raise failed[0]
+        raise LibraryNotFound(
+            f"There is no library named {name!r}", f"make it with: ragweave index FOLDER --library {name!r}"
+        )
+
+    def _scan(self) -> tuple[list[LibraryRow], list[LibraryError]]:
+        """Return what the folders of the home hold, by name, and why others cannot be opened."""
+        rows: list[LibraryRow] = []
+        failed: list[LibraryError] = []
+        for id_ in folders(self._home):
+            try:
+                rows.append(self.row(id_))
+            except LibraryNotFound:
+                continue
+            except LibraryError as error:
+                logger.warning("%s", error)
+                failed.append(error)
+        return sorted(rows, key=lambda row: row.name), failed
 
     def row(self, library: str) -> LibraryRow:
         """Return a library by id.
@@ -115,7 +165,7 @@ class Catalog:
         Raises:
             LibraryNotFound: it was deleted.
         """
-        with self.engine.begin() as connection:
+        with self.engine(library).begin() as connection:
             generation(connection, library)
             query = select(libraries).where(libraries.c.id == library)
             return _library(connection.execute(query).mappings().one())
@@ -126,24 +176,41 @@ class Catalog:
         Raises:
             LibraryError: one of that name exists.
         """
-        row = {
-            "id": secrets.token_hex(8),
-            "name": check_name(name),
-            "encoder": encoder,
-            "dim": dim,
-            "schema_version": SCHEMA_VERSION,
-            "generation": 0,
-            "created": now(),
-            "epoch": 0,
-            "recency": "auto",
-            "half_life": None,
-        }
+        row = LibraryRow(secrets.token_hex(8), check_name(name), encoder, dim, 0)
+        with self.making(row):
+            pass
+        return self.row(row.id)
+
+    @contextmanager
+    def making(self, row: LibraryRow) -> Iterator[tuple[Engine, Path]]:
+        """Make a library in a folder of its own, which takes its place at the end: it is there whole or not at all.
+
+        Yields its engine, and the folder. `row.generation` is 0 or the first that readers see.
+
+        Raises:
+            LibraryError: one of that name exists, or the disk cannot take it.
+        """
+        self._free(row.name)
+        part = folder_of(self._home, f".{row.id}.part")
+        engine = connect(part / "catalog.sqlite")
         try:
-            with write(self.engine) as connection:
-                connection.execute(libraries.insert(), row)
-        except IntegrityError as error:
-            raise LibraryError(f"A library named {name!r} exists", "choose another name, or index into it") from error
-        return _library(row)
+            with write(engine) as connection:
+                values = {field: getattr(row, field) for field in _FIELDS}
+                connection.execute(libraries.insert(), {**values, "created": now()})
+            yield engine, part
+            engine.dispose()
+            with locks.names(self._home):
+                self._free(row.name)
+                os.rename(part, folder_of(self._home, row.id))
+        except OSError as error:
+            raise unwritable(part, error) from error
+        finally:
+            engine.dispose()
+            shutil.rmtree(part, ignore_errors=True)
+
+    def _free(self, name: str) -> None:
+        if any(row.name == name for row in self.libraries()):
+            raise LibraryError(f"A library named {name!r} exists", "choose another name, or index into it")
 
     def rename(self, name: str, to: str) -> None:
         """Give a library another name.
@@ -153,11 +220,11 @@ class Catalog:
             LibraryError: the new name is taken.
         """
         found, to = self.library(name), check_name(to)
-        try:
-            with write(self.engine) as connection:
-                connection.execute(update(libraries).where(libraries.c.id == found.id).values(name=to))
-        except IntegrityError as error:
-            raise LibraryError(f"A library named {to!r} exists", "choose another name") from error
+        with locks.names(self._home):
+            if to != found.name:
+                self._free(to)
+            with write(self.engine(found.id)) as connection:
+                connection.execute(update(libraries).values(name=to))
 
     def set_ageing(self, name: str, recency: str | None, half_life: float | None) -> LibraryRow:
         """Say how the documents of a library age; None leaves a value as it is, a half-life of 0 forgets it.
@@ -180,15 +247,46 @@ class Catalog:
                 )
             values["half_life"] = half_life or None
         if values:
-            with write(self.engine) as connection:
-                connection.execute(update(libraries).where(libraries.c.id == found.id).values(values))
+            with write(self.engine(found.id)) as connection:
+                connection.execute(update(libraries).values(values))
         return self.row(found.id)
 
     def delete(self, library: str) -> None:
-        """Remove a library by id, with everything it holds."""
-        with write(self.engine) as connection:
-            lexical.drop(connection, library, CORPORA)
-            connection.execute(delete(libraries).where(libraries.c.id == library))
+        """Remove a library by id, with everything in its folder; what an earlier kill left of others goes as well."""
+        gone = folder_of(self._home, f".{library}.gone")
+        try:
+            with suppress(FileNotFoundError):
+                os.rename(folder_of(self._home, library), gone)
+        except OSError as error:
+            raise unwritable(gone, error) from error
+        with self._lock:
+            if library in self._engines:
+                self._engines.pop(library).dispose()
+        for left in gone.parent.glob(".*.gone"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    def compact(self, library: str) -> None:
+        """Write the catalog anew without what was deleted.
+
+        Raises:
+            LibraryError: the disk has no room, or the catalog is in use for too long.
+        """
+        with write(self.engine(library)) as connection:
+            for corpus in CORPORA:
+                if lexical.exists(connection, library, corpus):
+                    # Tombstoned words leave the index when its parts are merged into one.
+                    name = lexical.table(library, corpus)
+                    connection.exec_driver_sql(f"INSERT INTO {name}({name}) VALUES ('optimize')")
+        raw = self.engine(library).raw_connection()
+        try:
+            cursor = raw.cursor()
+            cursor.execute("VACUUM")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            cursor.close()
+        except sqlite3.Error as error:
+            raise LibraryError(f"The catalog cannot be compacted ({error})", REMEDY) from error
+        finally:
+            raw.close()
 
     def generation(self, library: str) -> int:
         """Return the generation of a library by id.
@@ -196,24 +294,13 @@ class Catalog:
         Raises:
             LibraryNotFound: it was deleted.
         """
-        with self.engine.begin() as connection:
+        with self.engine(library).begin() as connection:
             return generation(connection, library)
-
-    def check_vectors(self, library: str) -> None:
-        """Refuse a library whose vectors were lost: finding nothing would look like an answer.
-
-        Raises:
-            LibraryError: they were, and are not made again yet.
-        """
-        query = select(stages.c.status).where(stages.c.library == library, stages.c.stage == "vectors")
-        with self.engine.begin() as connection:
-            if connection.execute(query).first() is not None:
-                raise LibraryError(TORN, MEND)
 
     def counts(self, library: str) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""
         query = select(items.c.corpus, func.count()).where(items.c.library == library).group_by(items.c.corpus)
-        with self.engine.begin() as connection:
+        with self.engine(library).begin() as connection:
             found = {row[0]: int(row[1]) for row in connection.execute(query)}
         return {corpus: found[corpus] for corpus in CORPORA if corpus in found}
 
@@ -221,7 +308,7 @@ class Catalog:
         """Return the items of these ids, in the order asked; unknown ids are left out."""
         wanted = list(dict.fromkeys(ids))
         found: dict[str, Item] = {}
-        with self.engine.begin() as connection:
+        with self.engine(library).begin() as connection:
             rows: list[Any] = []
             for part in _parts(wanted):
                 query = select(items).where(items.c.library == library, items.c.id.in_(part))
@@ -240,7 +327,7 @@ class Catalog:
         same = (items.c.library == library, items.c.source == here.source, items.c.corpus == here.corpus)
         near = items.c.ordinal.between(here.ordinal - most, here.ordinal + most)
         query = select(items).where(*same, near).order_by(items.c.ordinal)
-        with self.engine.begin() as connection:
+        with self.engine(library).begin() as connection:
             return [unpack(row) for row in connection.execute(query).mappings()]
 
     def pages(self, library: str, corpus: Corpus, size: int = 500) -> Iterator[list[Item]]:
@@ -248,7 +335,7 @@ class Catalog:
         last = -1
         while True:
             query = select(items).where(items.c.library == library, items.c.corpus == corpus, items.c.n > last)
-            with self.engine.begin() as connection:
+            with self.engine(library).begin() as connection:
                 rows = connection.execute(query.order_by(items.c.n).limit(size)).mappings().all()
             if not rows:
                 return
@@ -257,7 +344,7 @@ class Catalog:
 
     def known(self, library: str, ids: Sequence[str]) -> tuple[int, set[str]]:
         """Return the generation, and which of these item ids the catalog holds in it."""
-        with self.engine.begin() as connection:
+        with self.engine(library).begin() as connection:
             at = generation(connection, library)
             held: set[str] = set()
             for part in _parts(list(ids)):
@@ -268,7 +355,7 @@ class Catalog:
     def sources(self, library: str, ids: Sequence[str] | None = None) -> list[Source]:
         """Return sources in the order of their paths: all, or those of the given ids."""
         found: list[Source] = []
-        with self.engine.begin() as connection:
+        with self.engine(library).begin() as connection:
             for part in [None] if ids is None else _parts(list(ids)):
                 query = select(sources).where(sources.c.library == library)
                 count = select(items.c.source, func.count()).where(items.c.library == library)
@@ -283,7 +370,7 @@ class Catalog:
     def sources_of(self, library: str, ids: Sequence[str]) -> dict[str, Source]:
         """Return the source of each item id; unknown ids are left out."""
         belongs: dict[str, str] = {}
-        with self.engine.begin() as connection:
+        with self.engine(library).begin() as connection:
             for part in _parts(list(dict.fromkeys(ids))):
                 query = select(items.c.id, items.c.source).where(items.c.library == library, items.c.id.in_(part))
                 belongs.update({row[0]: row[1] for row in connection.execute(query)})

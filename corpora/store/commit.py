@@ -1,22 +1,21 @@
-"""The one writer of a library: vectors and media first, then the catalog in one transaction, then what nobody needs."""
+"""The one writer of a library: media first, then items, words and vectors in one transaction of the catalog."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.dialects.sqlite import insert
 
-from ragweave.corpora.store import ledger, lexical
+from ragweave.corpora.store import blobs, ledger, lexical
+from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.catalog import Catalog, LibraryRow, bump, now
 from ragweave.corpora.store.files import File
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunk_ids
 from ragweave.corpora.store.rows import pack
 from ragweave.corpora.store.schema import items, paths, sources, write
-from ragweave.corpora.store.vectors import Matrix, Vectors
 from ragweave.corpora.types import CORPORA, Corpus
 
 
@@ -46,29 +45,22 @@ class Committer:
 
     Args:
         catalog: the catalog.
-        vectors: the vector store.
         library: the library, read after the lock was taken.
         params_hash: parameters of this run.
     """
 
-    def __init__(self, catalog: Catalog, vectors: Vectors, library: LibraryRow, params_hash: str) -> None:
+    def __init__(self, catalog: Catalog, library: LibraryRow, params_hash: str) -> None:
         self._catalog = catalog
-        self._vectors = vectors
+        self._engine = catalog.engine(library.id)
         self._library = library.id
-        self._space = library.space
+        self._encoder = library.encoder
         self._params = params_hash
-        self._generation = library.generation
         self._media = Media.of(library.id)
 
-    def recover(self) -> int:
-        """Finish what an interrupted run left: drop vectors and media of sources that the catalog does not hold."""
+    def recover(self) -> None:
+        """Finish what an interrupted run left: media that were on their way, and those of sources that never came."""
         self._media.recover()
-        with self._catalog.engine.begin() as connection:
-            left = ledger.unfinished(connection, self._library)
-        if left:
-            with self._vectors.changing(self._library, self._generation):
-                self._drop(left)
-        return len(left)
+        self._media.drop(self._media.orphans(source.id for source in self._catalog.sources(self._library)))
 
     def store(self, outcomes: Sequence[Outcome], links: Sequence[File] = ()) -> tuple[list[File], dict[str, str]]:
         """Make files known, all or none of them.
@@ -81,105 +73,76 @@ class Committer:
             The links whose source it does not hold, and why the source of others could not be read, by path.
         """
         good = [(o.file, o.prepared, o.vectors) for o in outcomes if o.prepared is not None]
-        if good:
-            with write(self._catalog.engine) as connection:
-                started = [file.source for file, _, _ in good]
-                ledger.mark(connection, self._library, started, "commit", "running", self._params)
         missing: list[File] = []
         unread: dict[str, str] = {}
-        with self._vectors.changing(self._library, self._generation):
-            for corpus in CORPORA:
-                self._upsert(corpus, good)
-            for file, _, _ in good:
-                self._media.publish(file.source)
-            with write(self._catalog.engine) as connection:
-                moved: list[str | None] = []
-                again = [file.source for file, _, _ in good if self._has(connection, file.source)]
-                for file, prepared, _ in good:
-                    self._put_source(connection, file, prepared)
-                    ledger.put_pictures(connection, self._library, file.source, prepared.reached, prepared.links)
-                    moved.append(self._put_path(connection, file))
-                for outcome in outcomes:
-                    if outcome.prepared is None and not (outcome.passing and self._source_at(connection, outcome)):
-                        self._put_failure(connection, outcome)
-                        moved.append(self._put_path(connection, outcome.file))
-                for file in links:
-                    if not self._has(connection, file.source):
-                        missing.append(file)
-                        continue
-                    moved.append(self._put_path(connection, file))
-                    if reason := self._reason(connection, file.source):
-                        unread[file.path] = reason
-                done = [file.source for file, _, _ in good]
-                ledger.mark(connection, self._library, done, "read", "done", self._params)
-                ledger.mark(connection, self._library, done, "commit", "done", self._params)
-                orphans = self._forget(connection, [m for m in moved if m])
-                generation = bump(connection, self._library)
-            self._generation = generation
-            self._drop(orphans)
-            # A source that was read again may have lost items.
-            kept = {item.id for file, p, _ in good if file.source in again for item in p.items}
-            self._vectors.delete(self._library, self._space, again, kept)
+        for file, _, _ in good:
+            self._media.publish(file.source)
+        with write(self._engine) as connection:
+            moved: list[str | None] = []
+            for file, prepared, rows in good:
+                self._put_source(connection, file, prepared)
+                self._put_vectors(connection, file, prepared, rows)
+                ledger.put_pictures(connection, self._library, file.source, prepared.reached, prepared.links)
+                moved.append(self._put_path(connection, file))
+            for outcome in outcomes:
+                if outcome.prepared is None and not (outcome.passing and self._source_at(connection, outcome)):
+                    self._put_failure(connection, outcome)
+                    moved.append(self._put_path(connection, outcome.file))
+            for file in links:
+                if not self._has(connection, file.source):
+                    missing.append(file)
+                    continue
+                moved.append(self._put_path(connection, file))
+                if reason := self._reason(connection, file.source):
+                    unread[file.path] = reason
+            ledger.mark(connection, self._library, [file.source for file, _, _ in good], "read", "done", self._params)
+            orphans = self._forget(connection, [m for m in moved if m])
+            bump(connection, self._library)
         # What could not be read has no media, and what it had before belongs to items that are gone.
+        self._media.drop(orphans)
         self._media.drop(o.file.source for o in outcomes if o.prepared is None and not o.passing)
         return missing, unread
 
     def refresh(self, files: Sequence[File]) -> None:
         """Note how files look from outside whose bytes are as before; what can be found stays the same."""
         if files:
-            with write(self._catalog.engine) as connection:
+            with write(self._engine) as connection:
                 for file in files:
                     self._put_path(connection, file)
 
     def remove_paths(self, gone: Sequence[str]) -> None:
         """Forget files; a source goes with the last of its paths."""
-        with self._vectors.changing(self._library, self._generation):
-            with write(self._catalog.engine) as connection:
-                left: list[str] = []
-                for path in gone:
-                    where = (paths.c.library == self._library) & (paths.c.path == path)
-                    left += connection.execute(select(paths.c.source).where(where)).scalars()
-                    connection.execute(delete(paths).where(where))
-                orphans = self._forget(connection, left)
-                self._generation = bump(connection, self._library)
-            self._drop(orphans)
+        with write(self._engine) as connection:
+            left: list[str] = []
+            for path in gone:
+                where = (paths.c.library == self._library) & (paths.c.path == path)
+                left += connection.execute(select(paths.c.source).where(where)).scalars()
+                connection.execute(delete(paths).where(where))
+            orphans = self._forget(connection, left)
+            bump(connection, self._library)
+        self._media.drop(orphans)
 
     def remove_source(self, source: str) -> bool:
         """Forget a source with all its paths; return whether it was known."""
-        with self._vectors.changing(self._library, self._generation):
-            with write(self._catalog.engine) as connection:
-                where = (paths.c.library == self._library) & (paths.c.source == source)
-                connection.execute(delete(paths).where(where))
-                orphans = self._forget(connection, [source])
-                self._generation = bump(connection, self._library)
-            self._drop(orphans)
+        with write(self._engine) as connection:
+            where = (paths.c.library == self._library) & (paths.c.source == source)
+            connection.execute(delete(paths).where(where))
+            orphans = self._forget(connection, [source])
+            bump(connection, self._library)
+        self._media.drop(orphans)
         return bool(orphans)
 
-    def _drop(self, orphans: Sequence[str]) -> None:
-        """Remove the vectors and media of forgotten sources and close their rows in the ledger."""
-        if orphans:
-            self._vectors.delete(self._library, self._space, orphans)
-            self._media.drop(orphans)
-            with write(self._catalog.engine) as connection:
-                ledger.forget(connection, self._library, orphans)
-                self._generation = bump(connection, self._library)
-        self._vectors.reached(self._library, self._generation)
-
-    def _upsert(self, corpus: Corpus, good: Iterable[tuple[File, Prepared, Matrix]]) -> None:
-        ids: list[str] = []
-        belongs: list[str] = []
-        rows: list[Matrix] = []
-        for file, prepared, vectors in good:
-            of = [i.corpus for i, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges]
+    def _put_vectors(self, connection: Connection, file: File, prepared: Prepared, rows: Matrix) -> None:
+        """Write the vectors of a source in place of those it had."""
+        blobs.forget_texts(connection, self._library, "source", [file.source])
+        blobs.forget_lost_items(connection, self._library, file.source)
+        of = [i.corpus for i, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges]
+        named = chunk_ids(prepared)
+        for corpus in CORPORA:
             mine = [n for n, c in enumerate(of) if c == corpus]
-            if not mine:
-                continue
-            named = chunk_ids(prepared)
-            ids += [named[n] for n in mine]
-            belongs += [file.source] * len(mine)
-            rows.append(vectors[mine])
-        if ids:
-            self._vectors.upsert(self._library, corpus, self._space, ids, belongs, np.concatenate(rows))
+            if mine:
+                ids, belongs = [named[n] for n in mine], [file.source] * len(mine)
+                blobs.put(connection, self._library, corpus, self._encoder, ids, belongs, rows[mine])
 
     def _put_source(self, connection: Connection, file: File, prepared: Prepared) -> None:
         if self._has(connection, file.source):
@@ -210,6 +173,8 @@ class Committer:
     def _put_failure(self, connection: Connection, outcome: Outcome) -> None:
         source = outcome.file.source
         self._clear_items(connection, source)
+        blobs.forget_texts(connection, self._library, "source", [source])
+        blobs.forget_lost_items(connection, self._library, source)
         self._upsert_source(
             connection,
             outcome.file,
@@ -256,7 +221,7 @@ class Committer:
         return before if before != file.source else None
 
     def _forget(self, connection: Connection, candidates: Sequence[str]) -> list[str]:
-        """Delete those of the candidates that no path points at; note that their vectors are still to go."""
+        """Delete those of the candidates that no path points at, with their vectors; return them."""
         gone = []
         for source in dict.fromkeys(candidates):
             where = (paths.c.library == self._library) & (paths.c.source == source)
@@ -266,7 +231,6 @@ class Committer:
                 connection.execute(delete(sources).where(mine))
                 gone.append(source)
         ledger.forget(connection, self._library, gone)
-        ledger.mark(connection, self._library, gone, "drop", "pending", self._params)
         return gone
 
     def _clear_items(self, connection: Connection, source: str) -> None:

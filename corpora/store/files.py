@@ -92,7 +92,7 @@ def known_paths(catalog: Catalog, library: str) -> dict[str, Known]:
         .join(sources, (sources.c.library == paths.c.library) & (sources.c.id == paths.c.source))
         .where(paths.c.library == library)
     )
-    with catalog.engine.begin() as connection:
+    with catalog.engine(library).begin() as connection:
         return {
             row.path: Known(
                 row.source,

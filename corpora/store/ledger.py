@@ -1,23 +1,18 @@
-"""The ledger of stages: what was begun, so that a run that was killed leaves nothing behind.
+"""The ledger of stages: what was done for a source, and with which parameters.
 
-Three rows tell the story of a source. `read`: `done` or `failed`, with the error. `commit`: `running` from before its
-first vector is written until the transaction that makes it known. `drop`: `pending` from the transaction that
-forgets a source until its vectors are gone. Rows of `pictures` say how far those of a source were read, and, one for
+`read` is `done` or `failed`, with the error. Rows of `pictures` say how far those of a source were read, and, one for
 each file that it links to, how that file looked: a run reads again what would be read further, or links to a change.
-One row tells of the library:
-`vectors`, `lost` from before collections that a kill left half-written are removed until their vectors are made again.
-A run begins by finishing what the rows of the last one say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
 from ragweave.corpora.store.catalog import now
-from ragweave.corpora.store.schema import items, stages
+from ragweave.corpora.store.schema import stages
 
 PICTURES = "pictures"
 
@@ -57,28 +52,6 @@ def forget(connection: Connection, library: str, sources: Sequence[str]) -> None
     """Remove every row of these sources."""
     for source in sources:
         connection.execute(delete(stages).where(stages.c.library == library, stages.c.source == source))
-
-
-def mark_lost(connection: Connection, library: str) -> None:
-    """Note that vectors of a library were lost."""
-    mark(connection, library, [""], "vectors", "lost", "")
-
-
-def lost(connection: Connection, library: str) -> bool:
-    """Whether vectors of a library were lost and are not made again yet."""
-    query = select(stages.c.status).where(stages.c.library == library, stages.c.stage == "vectors")
-    return connection.execute(query).first() is not None
-
-
-def unfinished(connection: Connection, library: str) -> list[str]:
-    """Return the sources whose vectors must go: begun and never made known, or forgotten and never cleared."""
-    held = select(func.count()).select_from(items).where(items.c.library == library, items.c.source == stages.c.source)
-    query = select(stages.c.source).where(
-        stages.c.library == library,
-        ((stages.c.stage == "commit") & (stages.c.status == "running")) | (stages.c.stage == "drop"),
-        held.scalar_subquery() == 0,
-    )
-    return sorted(set(connection.execute(query).scalars()))
 
 
 def put_pictures(

@@ -9,19 +9,17 @@ from collections.abc import Iterable, Sequence
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, locks, seeing
+from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.catalog import generation as generation_of
 from ragweave.corpora.store.commit import Committer
-from ragweave.corpora.store.compact import compact
-from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.recordings import Recording, items_of, recordings
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import Stores, check_encoder, close_stores, stores
-from ragweave.corpora.store.vectors import Matrix
 from ragweave.corpora.types import CORPORA, Corpus, Hit, Item, Lists
 from ragweave.corpora.video.perceived import sweep
 from ragweave.models.embed import Encoder
-from ragweave.models.errors import InputError, LibraryError
+from ragweave.models.errors import InputError
 
 __all__ = [
     "Library",
@@ -86,19 +84,13 @@ class Library:
         if not queries or k < 1:
             return [Lists() for _ in queries]
         vectors = await asyncio.to_thread(self._encoder.queries, list(queries))
-        for left in reversed(range(_TRIES)):
+        for _ in range(_TRIES):
             row = await asyncio.to_thread(self._held.catalog.row, self.id)
             check_encoder(row, self._encoder.name)
-            try:
-                dense, words = await asyncio.gather(
-                    asyncio.to_thread(self._dense, corpus, row, vectors, k, sources),
-                    asyncio.to_thread(self._lexical, corpus, queries, k, sources),
-                )
-            except LibraryError:
-                # A writer may have put new collections in the place of those that were being read.
-                if left and await asyncio.to_thread(self._held.catalog.generation, self.id) != row.generation:
-                    continue
-                raise
+            dense, words = await asyncio.gather(
+                asyncio.to_thread(self._dense, corpus, row, vectors, k, sources),
+                asyncio.to_thread(self._lexical, corpus, queries, k, sources),
+            )
             seen, note = await asyncio.to_thread(
                 seeing.look, self._held, row, corpus, queries, k, sources, dense, words
             )
@@ -108,8 +100,6 @@ class Library:
             after, held = await asyncio.to_thread(self._held.catalog.known, self.id, sorted(ids))
             if after == row.generation:
                 break
-        if not any(dense):
-            await asyncio.to_thread(self._held.catalog.check_vectors, self.id)
         return [
             Lists(
                 dense=tuple(Hit(id_, score) for id_, score in d if id_ in held),
@@ -126,11 +116,11 @@ class Library:
 
     async def items_of(self, source: str, corpus: Corpus) -> list[Item]:
         """Return the items of a source in one corpus, in order."""
-        return await asyncio.to_thread(items_of, self._held.catalog.engine, self.id, source, corpus)
+        return await asyncio.to_thread(items_of, self._held.catalog.engine(self.id), self.id, source, corpus)
 
     async def recordings(self) -> list[Recording]:
         """Return every recording, in the order of the titles."""
-        return await asyncio.to_thread(recordings, self._held.catalog.engine, self.id)
+        return await asyncio.to_thread(recordings, self._held.catalog.engine(self.id), self.id)
 
     async def stand_out(self, query: str, pictures: Sequence[str]) -> dict[str, float]:
         """Return how far pictures answer to a query rather than to others, in standard deviations, by item id.
@@ -170,7 +160,7 @@ class Library:
         def known() -> bool:
             from ragweave.corpora.knowledge.search import knows
 
-            return knows(self._held.catalog.engine, self.id, text)
+            return knows(self._held.catalog.engine(self.id), self.id, text)
 
         return await asyncio.to_thread(known)
 
@@ -195,7 +185,7 @@ class Library:
 
         Raises:
             InputError: the library holds no such source.
-            LibraryError: another process writes the library, or the disk has no room to write the stores anew.
+            LibraryError: another process writes the library, or the disk has no room to write the catalog anew.
         """
         await asyncio.to_thread(self._remove, source_id)
 
@@ -207,18 +197,18 @@ class Library:
     def _dense(
         self, corpus: Corpus, row: LibraryRow, vectors: Matrix, k: int, sources: Sequence[str]
     ) -> list[list[tuple[str, float]]]:
-        return self._held.vectors.query(self.id, corpus, row.space, row.generation, vectors, k, sources)
+        return self._held.vectors.query(self.id, corpus, row.encoder, vectors, k, sources)
 
     def _lexical(
         self, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str]
     ) -> list[list[tuple[str, float]]]:
-        with self._held.catalog.engine.begin() as connection:
+        with self._held.catalog.engine(self.id).begin() as connection:
             at = generation_of(connection, self.id)
             known = self._frequencies[corpus]
             return [lexical.search(connection, known, self.id, corpus, at, q, k, sources) for q in queries]
 
     def _idf(self, terms: list[str]) -> dict[str, float]:
-        with self._held.catalog.engine.begin() as connection:
+        with self._held.catalog.engine(self.id).begin() as connection:
             at = generation_of(connection, self.id)
             counted = [self._frequencies[corpus].of(connection, at, terms) for corpus in _COUNTED]
         total = sum(items for items, _ in counted) + PRIOR + 1
@@ -227,15 +217,15 @@ class Library:
     def _remove(self, source_id: str) -> None:
         settings = corpora_settings()
         with locks.writer(settings.home, self.id, self.name, settings.lock_wait, lambda holder: None):
-            row = self._held.catalog.row(self.id)
-            committer = Committer(self._held.catalog, self._held.vectors, row, "")
+            committer = Committer(self._held.catalog, self._held.catalog.row(self.id), "")
             committer.recover()
             if not committer.remove_source(source_id):
                 raise InputError(
                     f"The library {self.name!r} holds no source {source_id!r}", "list them with: ragweave sources"
                 )
             sweep(settings.home, self.id, (s.sha256 for s in self._held.catalog.sources(self.id)))
-            compact(settings, self._held, self._held.catalog.row(self.id))
+            self._held.vectors.forget_indexes(self.id)
+            self._held.catalog.compact(self.id)
 
 
 _libraries: dict[str, Library] = {}
@@ -329,12 +319,8 @@ def _delete(name: str) -> None:
     settings, held = corpora_settings(), stores()
     row = held.catalog.library(name)
     with locks.writer(settings.home, row.id, name, settings.lock_wait, lambda holder: None):
-        # The catalog first: from here on nothing asks for the vectors.
         held.catalog.delete(row.id)
         held.vectors.drop(row.id)
-        Media.of(row.id).drop_all()
-        sweep(settings.home, row.id, ())
-    compact(settings, held)
     with _lock:
         _libraries.pop(name, None)
 

@@ -1,4 +1,4 @@
-"""Locks between processes: one writer per library, and one change of the vectors at a time.
+"""Locks between processes: one writer per library, and one change of the names of libraries at a time.
 
 Both are locks of the operating system, which frees them when their holder ends, however it ends: a lock file that was
 left behind is not a held lock.
@@ -18,8 +18,8 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from ragweave.models.errors import LibraryError
 
-_GATE_WAIT = 120.0
-"""Seconds; the gate is held for one batch at most."""
+_WAIT = 120.0
+"""Seconds; a change of names takes no time, the move of an old home a minute."""
 
 
 @contextmanager
@@ -77,19 +77,17 @@ def holder(note: Path) -> str:
 
 
 @contextmanager
-def gate(home: Path) -> Iterator[None]:
-    """Hold the gate of the vectors: a writer while it changes them, a reader while it opens them.
-
-    An embedded Chroma reads its files when it opens; behind the gate it never reads files that are being written.
+def names(home: Path) -> Iterator[None]:
+    """Hold the names of the libraries: one is given to one library.
 
     Raises:
-        LibraryError: the gate was held for minutes.
+        LibraryError: another process held them for minutes.
     """
-    lock = FileLock(_folder(home) / "vectors.lock")
+    lock = FileLock(_folder(home / "locks") / "names.lock")
     try:
-        lock.acquire(timeout=_GATE_WAIT, poll_interval=0.002)
+        lock.acquire(timeout=_WAIT, poll_interval=0.01)
     except Timeout as error:
-        raise LibraryError("The vectors are held by another process", "stop the process that hangs") from error
+        raise LibraryError("The libraries are held by another process", "stop the process that hangs") from error
     try:
         yield
     finally:

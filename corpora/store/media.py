@@ -1,7 +1,7 @@
 """Files that belong to a source: thumbnails, pictures of pages, frames, clips.
 
-They lie in `<home>/media/<library id>/<source id>/`. The process that reads a source writes them into a folder of its
-own, `<source id>.part`; it takes its place when the source is committed and goes when the source goes.
+They lie in `<home>/libraries/<library id>/media/<source id>/`. The process that reads a source writes them into a
+folder of its own, `<source id>.part`; it takes its place when the source is committed and goes when the source goes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.folders import folder_of
 from ragweave.models.errors import InputError, LibraryError
 
 _SOURCE = re.compile(r"[0-9a-f]{24}")
@@ -35,7 +36,7 @@ class Media:
     @classmethod
     def of(cls, library: str) -> Media:
         """Return the media of a library, by its id, in the home that the settings name."""
-        return cls(corpora_settings().home / "media" / library)
+        return cls(folder_of(corpora_settings().home, library) / "media")
 
     def staging(self, source: str) -> Path:
         """Return the empty folder that the files of a source are to be written into.
@@ -136,10 +137,6 @@ class Media:
         for source in filter(_SOURCE.fullmatch, sources):
             for suffix in ("", _PART, _OLD):
                 _remove(self._folder(source, suffix))
-
-    def drop_all(self) -> None:
-        """Remove the media of the whole library."""
-        _remove(self.root)
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes of each source that has media, by source id."""

@@ -158,6 +158,26 @@ def dense_texts(prepared: Prepared) -> list[str]:
     return [text for item, ranges in pairs for text in chunk_texts(item, ranges)]
 
 
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """Chunks of items: their ids, the sources they belong to, and what is embedded of them."""
+
+    ids: list[str]
+    sources: list[str]
+    texts: list[str]
+
+
+def chunked(items: Sequence[Item], max_words: int) -> Chunks:
+    """Cut items that are stored into the chunks that an encoder reads."""
+    found = Chunks([], [], [])
+    for item in items:
+        ranges = chunks(item, max_words)
+        found.ids.extend(chunk_id(item.id, n) for n in range(len(ranges)))
+        found.sources.extend([item.source] * len(ranges))
+        found.texts.extend(chunk_texts(item, ranges))
+    return found
+
+
 def chunk_texts(item: Item, ranges: Sequence[tuple[int, int]]) -> list[str]:
     """Return what is embedded of one item."""
     over = above(item) if has_parts(item) else (item.title, *item.heading)

@@ -1,4 +1,4 @@
-"""Tables of the catalog, and the engine that opens it."""
+"""Tables of the catalog of a library, and the engine that opens it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -28,7 +29,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ragweave.models.errors import LibraryError
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Version of the tables below; a catalog of a newer one is refused, never guessed at."""
 
 REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
@@ -42,16 +43,13 @@ libraries = Table(
     Column("name", String, nullable=False, unique=True),
     Column("encoder", String, nullable=False),
     Column("dim", Integer, nullable=False),
-    Column("schema_version", Integer, nullable=False),
     Column("generation", Integer, nullable=False),
     Column("created", String, nullable=False),
-    Column("epoch", Integer, nullable=False, server_default="0"),
     Column("recency", String, nullable=False, server_default="auto"),
     Column("half_life", Float),
 )
-"""`generation` grows with every change of what the library holds; readers compare it at each query. `epoch` grows when
-all its vectors were written anew; it names the collections that count. `recency` and `half_life` (days) are how its
-documents age, where a question does not say otherwise."""
+"""One row in each catalog. `generation` grows with every change of what the library holds; readers compare it at each
+query. `recency` and `half_life` (days) are how its documents age, where a question does not say otherwise."""
 
 sources = Table(
     "sources",
@@ -112,6 +110,38 @@ items = Table(
     Index("items_by_corpus", "library", "corpus"),
 )
 """`n` is the row of the lexical index; everything else speaks of `id`."""
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("n", Integer, primary_key=True),
+    Column("library", String, nullable=False),
+    Column("space", String, nullable=False),
+    Column("corpus", String, nullable=False),
+    Column("item", String, nullable=False),
+    Column("part", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    UniqueConstraint("library", "space", "corpus", "item", "part"),
+    ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
+    Index("vectors_by_source", "library", "source"),
+    sqlite_autoincrement=True,
+)
+"""Vectors of length 1 as little-endian 32-bit floats. `n` is never used twice and grows with every write, so that a
+larger one is newer than an index, and one that is gone was deleted or replaced."""
+
+indexes = Table(
+    "indexes",
+    metadata,
+    Column("library", ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
+    Column("space", String, primary_key=True),
+    Column("corpus", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("upto", Integer, nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("digest", String, nullable=False),
+)
+"""The index of the vectors of a space and corpus: the collection `name` holds the `count` rows up to `n` = `upto`."""
 
 stages = Table(
     "stages",
@@ -209,7 +239,6 @@ def connect(path: Path) -> Engine:
             )
         if found < SCHEMA_VERSION:
             with write(engine) as connection:
-                _migrate(connection)
                 metadata.create_all(connection)
                 connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
     except (sqlite3.Error, DBAPIError) as error:
@@ -219,16 +248,6 @@ def connect(path: Path) -> Engine:
         engine.dispose()
         raise
     return engine
-
-
-def _migrate(connection: Connection) -> None:
-    """Bring the tables of an older catalog up to date; several processes may come here, one after the other."""
-    found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
-    if found == 1:
-        connection.exec_driver_sql("ALTER TABLE libraries ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0")
-    if found in (1, 2):
-        connection.exec_driver_sql("ALTER TABLE libraries ADD COLUMN recency VARCHAR NOT NULL DEFAULT 'auto'")
-        connection.exec_driver_sql("ALTER TABLE libraries ADD COLUMN half_life FLOAT")
 
 
 def write(engine: Engine) -> Any:

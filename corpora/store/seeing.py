@@ -1,6 +1,6 @@
 """Vectors of pictures by an image-text encoder, made of the pictures that are kept with their sources.
 
-They stand beside the text vectors of the same items, in collections of their own (one per corpus and image encoder),
+They stand beside the text vectors of the same items, in a space of their own (one per corpus and image encoder),
 and are made after the commit, so that another encoder, or one that is set later, needs no file read again.
 """
 
@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ragweave.corpora.store.blobs import Matrix, put, visual_space
 from ragweave.corpora.store.catalog import LibraryRow, bump
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import chunk_id
 from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.stores import Stores
-from ragweave.corpora.store.vectors import Matrix, visual_space
 from ragweave.corpora.types import Corpus, Item
 from ragweave.models.errors import LibraryError, RagweaveError
 from ragweave.models.image_text import ImageEncoder, Pixels, image_encoder
@@ -87,11 +87,11 @@ def catch_up(held: Stores, row: LibraryRow, media: Media, stop: threading.Event)
         return 0, str(error)
     if encoder is None:
         return 0, ""
-    space = visual_space(encoder.name, row.space)
+    space = visual_space(encoder.name)
     seen = 0
     try:
         for corpus in SEEN:
-            stored = set(held.vectors.ids(row.id, corpus, space, row.generation))
+            stored = set(held.vectors.ids(row.id, corpus, space))
             for some in _unseen(held, row, corpus, stored):
                 if stop.is_set():
                     return seen, ""
@@ -103,9 +103,9 @@ def catch_up(held: Stores, row: LibraryRow, media: Media, stop: threading.Event)
 
 def unseen(held: Stores, row: LibraryRow, encoder: str) -> int:
     """Return how many pictures an image encoder has no vector of."""
-    space, count = visual_space(encoder, row.space), 0
+    space, count = visual_space(encoder), 0
     for corpus in SEEN:
-        stored = set(held.vectors.ids(row.id, corpus, space, row.generation))
+        stored = set(held.vectors.ids(row.id, corpus, space))
         count += sum(len(some) for some in _unseen(held, row, corpus, stored))
     return count
 
@@ -137,14 +137,10 @@ def _see(
     if not opened:
         return 0
     vectors = encoder.images([pixels for _, _, pixels in opened])
-    row = held.catalog.row(row.id)
-    with held.vectors.changing(row.id, row.generation):
-        space = visual_space(encoder.name, row.space)
-        ids, sources = [i for i, _, _ in opened], [s for _, s, _ in opened]
-        written = held.vectors.upsert(row.id, corpus, space, ids, sources, vectors)
-        with write(held.catalog.engine) as connection:
-            generation = bump(connection, row.id)
-        held.vectors.reached(row.id, generation)
+    ids, sources = [i for i, _, _ in opened], [s for _, s, _ in opened]
+    with write(held.catalog.engine(row.id)) as connection:
+        written = put(connection, row.id, corpus, visual_space(encoder.name), ids, sources, vectors)
+        bump(connection, row.id)
     return len(written)
 
 
@@ -188,15 +184,15 @@ def look(
         encoder = image_encoder()
         if encoder is None:
             return nothing, ""
-        space = visual_space(encoder.name, row.space)
-        if not held.vectors.has(row.id, corpus, space, row.generation):
+        space = visual_space(encoder.name)
+        if not held.vectors.has(row.id, corpus, space):
             return nothing, _why_none(held, row, encoder.name)
         vectors = encoder.texts(queries)
     except LibraryError:
         raise
     except RagweaveError as error:
         return nothing, f"pictures were searched by their text only: {error}"
-    best = held.vectors.query(row.id, corpus, space, row.generation, vectors, k, sources)
+    best = held.vectors.query(row.id, corpus, space, vectors, k, sources)
     lacking = [list(dict.fromkeys(i for ranking in lists for i, _ in ranking)) for lists in zip(*found, strict=True)]
     return _completed(held, row, corpus, space, vectors, best, lacking), ""
 
@@ -215,8 +211,8 @@ def stand_out(held: Stores, row: LibraryRow, query: str, pictures: Sequence[str]
     except RagweaveError as error:
         logger.info("what pictures show was not graded: %s", error)
         return {}
-    space = visual_space(encoder.name, row.space)
-    got = held.vectors.of_items(row.id, "image", space, row.generation, pictures)
+    space = visual_space(encoder.name)
+    got = held.vectors.of_items(row.id, "image", space, pictures)
     return {item: deviations(*np.split((own @ asked.T).max(axis=0), [1])) for item, own in got.items()}
 
 
@@ -228,7 +224,7 @@ def deviations(cosine: Matrix, others: Matrix) -> float:
 
 
 def _why_none(held: Stores, row: LibraryRow, encoder: str) -> str:
-    others = held.vectors.image_encoders(row.id, row.space, row.generation)
+    others = held.vectors.image_encoders(row.id)
     if not others:
         return ""
     return (
@@ -241,7 +237,7 @@ def complete(
     held: Stores, row: LibraryRow, corpus: Corpus, vectors: Matrix, dense: Sequence[Ranked], seen: Sequence[Ranked]
 ) -> list[Ranked]:
     """Return dense lists with the text cosine of the items that only their picture found."""
-    return _completed(held, row, corpus, row.space, vectors, dense, [[i for i, _ in ranking] for ranking in seen])
+    return _completed(held, row, corpus, row.encoder, vectors, dense, [[i for i, _ in ranking] for ranking in seen])
 
 
 def _completed(
@@ -258,7 +254,7 @@ def _completed(
         best = dict(ranking)
         lacking = [i for i in ids if i not in best]
         if lacking:
-            got = held.vectors.of_items(row.id, corpus, space, row.generation, lacking)
+            got = held.vectors.of_items(row.id, corpus, space, lacking)
             best.update({item: float(np.max(own @ vector)) for item, own in got.items()})
         out.append(sorted(best.items(), key=lambda hit: (-hit[1], hit[0])))
     return out

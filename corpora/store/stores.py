@@ -1,4 +1,4 @@
-"""The stores of this process: one catalog and one vector store per home, opened once."""
+"""The stores of this process: those of one home, opened once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def stores() -> Stores:
     key = (str(settings.home), settings.chroma_url)
     with _lock:
         if key not in _open:
-            _open[key] = Stores(Catalog(settings.home / "catalog.sqlite"), Vectors(settings.home, settings.chroma_url))
+            catalog = Catalog(settings.home, settings.chroma_url)
+            _open[key] = Stores(catalog, Vectors(catalog, settings.home, settings.chroma_url))
         return _open[key]
 
 

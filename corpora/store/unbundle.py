@@ -1,4 +1,4 @@
-"""Opening a bundle that came from elsewhere: everything is checked before anything is written."""
+"""Opening a bundle that came from elsewhere: everything is checked before anybody sees anything of it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import func, select
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from ragweave.corpora.knowledge import bundled
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, locks
+from ragweave.corpora.store.blobs import Matrix, item_of, put
 from ragweave.corpora.store.bundle import (
     FORMAT,
     ITEMS,
@@ -35,13 +36,12 @@ from ragweave.corpora.store.bundle import (
     vector_parts,
 )
 from ragweave.corpora.store.bundle_rows import ItemRow, Manifest, SourceRow
-from ragweave.corpora.store.catalog import LibraryRow, check_name, now
+from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import terms_of
 from ragweave.corpora.store.rows import unpack
-from ragweave.corpora.store.schema import SCHEMA_VERSION, items, libraries, paths, sources, write
+from ragweave.corpora.store.schema import items, paths, sources, write
 from ragweave.corpora.store.stores import Stores, stores
-from ragweave.corpora.store.vectors import Matrix, item_of
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.errors import InputError, LibraryError
 
@@ -107,13 +107,13 @@ class _Reader:
     def _manifest(self) -> Manifest:
         entries = {e.filename: e for e in self._zip.infolist()}
         if len(entries) != len(self._zip.infolist()) or MANIFEST not in entries:
-            raise self._refused("is no bundle of a library")
+            raise self.refused("is no bundle of a library")
         if entries[MANIFEST].file_size > 2**20:
-            raise self._refused("has a manifest of more than 1 MiB")
+            raise self.refused("has a manifest of more than 1 MiB")
         try:
             raw = json.loads(self._zip.read(MANIFEST))
         except _BROKEN:
-            raise self._refused("is damaged") from None
+            raise self.refused("is damaged") from None
         version = raw.get("format") if isinstance(raw, dict) else None
         if isinstance(version, int) and version > FORMAT:
             raise InputError(
@@ -123,20 +123,20 @@ class _Reader:
         try:
             found = Manifest.model_validate(raw)
         except ValidationError as error:
-            raise self._refused(f"has a manifest that cannot be used ({error.errors()[0]['msg']})") from None
+            raise self.refused(f"has a manifest that cannot be used ({error.errors()[0]['msg']})") from None
         self.sha256 = digest(raw)
         allowed = {SOURCES, ITEMS, *(n for corpus in CORPORA for n in vector_parts(corpus))}
         self.media = [name.removeprefix("media/") for name in found.parts if _MEDIA.fullmatch(name)]
         allowed |= set(bundled.PARTS)
         allowed |= {media_part(media_id) for media_id in self.media}
         if set(entries) != {MANIFEST, *found.parts} or not {SOURCES, ITEMS} <= set(found.parts) <= allowed:
-            raise self._refused("holds other parts than its manifest names")
+            raise self.refused("holds other parts than its manifest names")
         total = sum(e.file_size for e in entries.values())
         packed = self.path.stat().st_size
         if total > MAX_BYTES or (total > RATIO_FROM and total > MAX_RATIO * packed):
-            raise self._refused(f"would unpack from {packed / 2**20:.1f} to {total / 2**20:.0f} MiB")
+            raise self.refused(f"would unpack from {packed / 2**20:.1f} to {total / 2**20:.0f} MiB")
         if any(entries[n].file_size != part.bytes for n, part in found.parts.items()):
-            raise self._refused("was changed after it was written")
+            raise self.refused("was changed after it was written")
         free = shutil.disk_usage(_there(corpora_settings().home)).free
         if free < 3 * total:
             raise LibraryError(
@@ -146,7 +146,7 @@ class _Reader:
         return found
 
     def check(self) -> None:
-        """Read everything once: digests, rows, and what refers to what."""
+        """Read everything once: each part is what its digest says."""
         for name, part in self.manifest.parts.items():
             seen = hashlib.sha256()
             try:
@@ -154,27 +154,9 @@ class _Reader:
                     while piece := file.read(2**20):
                         seen.update(piece)
             except _BROKEN:
-                raise self._refused(f"is damaged (part {name})") from None
+                raise self.refused(f"is damaged (part {name})") from None
             if seen.hexdigest() != part.sha256:
-                raise self._refused(f"was changed after it was written (part {name} is not what its digest says)")
-        known = {s.id for s in self.sources()}
-        if any(media_id.partition("/")[0] not in known for media_id in self.media):
-            raise self._refused("holds a picture or clip without its source")
-        belongs: dict[str, tuple[str, str]] = {}
-        for item in self.items():
-            if item.source not in known or item.id in belongs:
-                raise self._refused("holds an item without its source, or twice")
-            belongs[item.id] = (item.source, item.corpus)
-        if any(getattr(r, "source", None) not in {None, *known} for part in bundled.PARTS for r in self.graph(part)):
-            raise self._refused("holds part of a graph without its source")
-        for corpus in CORPORA:
-            for ids, vectors in self.vectors(corpus):
-                if any(belongs.get(item_of(i), ("", ""))[1] != corpus for i in ids):
-                    raise self._refused("holds a vector without its item")
-                lengths = np.linalg.norm(vectors, axis=1)
-                if not np.all(np.abs(lengths - 1) < 1e-2):
-                    raise self._refused("holds a vector that is not of length 1")
-        self.source_of = {id_: source for id_, (source, _) in belongs.items()}
+                raise self.refused(f"was changed after it was written (part {name} is not what its digest says)")
 
     def sources(self) -> Iterator[SourceRow]:
         """Yield the sources."""
@@ -199,7 +181,7 @@ class _Reader:
             return
         width = 4 * self.manifest.dim
         if self.manifest.parts[raw].bytes != width * self.manifest.parts[raw].rows:
-            raise self._refused("holds vectors of another length than it says")
+            raise self.refused("holds vectors of another length than it says")
         ids: list[str] = []
         with self._zip.open(raw) as file:
             for line in self._lines(named):
@@ -218,51 +200,56 @@ class _Reader:
 
     def _floats(self, data: bytes, rows: int) -> Matrix:
         if len(data) != 4 * self.manifest.dim * rows:
-            raise self._refused("holds fewer vectors than ids")
+            raise self.refused("holds fewer vectors than ids")
         return np.frombuffer(data, dtype="<f4").reshape(rows, self.manifest.dim).astype(np.float32)
 
     def _lines(self, name: str) -> Iterator[bytes]:
         with self._zip.open(name) as file:
             while line := file.readline(MAX_LINE + 1):
                 if len(line) > MAX_LINE:
-                    raise self._refused(f"has a line of more than {MAX_LINE // 2**20} MiB")
+                    raise self.refused(f"has a line of more than {MAX_LINE // 2**20} MiB")
                 yield line
 
     def _valid(self, kind: type[Any], line: bytes) -> Any:
         try:
             return kind.model_validate_json(line)
         except ValidationError as error:
-            raise self._refused(f"holds a row that cannot be used ({error.errors()[0]['msg']})") from None
+            raise self.refused(f"holds a row that cannot be used ({error.errors()[0]['msg']})") from None
 
-    def _refused(self, why: str) -> InputError:
+    def refused(self, why: str) -> InputError:
+        """Return the error of a bundle that cannot be used."""
         return InputError(f"{self.path} {why}", "export it again, and take it only from where you trust")
 
 
 def _store(reader: _Reader, name: str, files: Path | None) -> Bundle:
-    """Write the vectors, then the catalog in one transaction: before that, no one sees anything."""
+    """Make the library in a folder that takes its place when every row has been checked."""
     settings, held, manifest = corpora_settings(), stores(), reader.manifest
-    row = LibraryRow(secrets.token_hex(8), name, manifest.encoder, manifest.dim, 1)
-    if any(r.name == name for r in held.catalog.libraries()):
-        raise LibraryError(f"A library named {name!r} exists", "give the new one another name")
+    row = LibraryRow(
+        secrets.token_hex(8), name, manifest.encoder, manifest.dim, 1, manifest.recency, manifest.half_life
+    )
     root = files.expanduser().absolute() if files else settings.home / "imported" / row.id
-    count = 0
-    with locks.writer(settings.home, row.id, name, 0, lambda holder: None):
+    with held.catalog.making(row) as (engine, folder):
         try:
-            for corpus in CORPORA:
-                for ids, vectors in reader.vectors(corpus):
-                    belongs = [reader.source_of[item_of(i)] for i in ids]
-                    with held.vectors.changing(row.id, row.generation):
-                        count += len(held.vectors.upsert(row.id, corpus, row.space, ids, belongs, vectors))
-            media = Media.of(row.id)
-            for media_id in reader.media:
-                media.write(media_id, reader.pieces(media_id))
-            written = _store_catalog(reader, held, row, root)
-            _embed_entities(reader, held, row)
-        except BaseException:
-            held.vectors.drop(row.id)
-            Media.of(row.id).drop_all()
-            raise
-    return Bundle(reader.path, name, manifest.encoder, *written, count, reader.sha256)
+            with write(engine) as connection:
+                known = _store_sources(reader, connection, row.id, root)
+                belongs = _store_items(reader, connection, row.id, known)
+                count = sum(_store_vectors(reader, connection, row, corpus, belongs) for corpus in CORPORA)
+                for part in bundled.PARTS:
+                    rows = list(reader.graph(part))
+                    if any(getattr(r, "source", None) not in {None, *known} for r in rows):
+                        raise reader.refused("holds part of a graph without its source")
+                    bundled.insert(connection, row.id, part, rows)
+        except IntegrityError as error:
+            raise reader.refused("holds a row twice") from error
+        media = Media(folder / "media")
+        for media_id in reader.media:
+            if media_id.partition("/")[0] not in known:
+                raise reader.refused("holds a picture or clip without its source")
+            media.write(media_id, reader.pieces(media_id))
+    with locks.writer(settings.home, row.id, name, 0, lambda holder: None):
+        _embed_entities(reader, held, row)
+        held.vectors.tidy(row.id)
+    return Bundle(reader.path, name, manifest.encoder, len(known), len(belongs), count, reader.sha256)
 
 
 def _embed_entities(reader: _Reader, held: Stores, row: LibraryRow) -> None:
@@ -276,44 +263,53 @@ def _embed_entities(reader: _Reader, held: Stores, row: LibraryRow) -> None:
             refresh(held, row, mind)
 
 
-def _store_catalog(reader: _Reader, held: Stores, row: LibraryRow, root: Path) -> tuple[int, int]:
-    counts = [0, 0]
-    try:
-        with write(held.catalog.engine) as connection:
-            values = {"id": row.id, "name": row.name, "encoder": row.encoder, "dim": row.dim, "epoch": row.epoch}
-            facts = {"schema_version": SCHEMA_VERSION, "generation": row.generation, "created": now()}
-            ageing = {"recency": reader.manifest.recency, "half_life": reader.manifest.half_life}
-            connection.execute(libraries.insert(), {**values, **facts, **ageing})
-            for source in reader.sources():
-                kept = source.model_dump(exclude={"paths"})
-                connection.execute(sources.insert(), {**kept, "library": row.id, "reason": ""})
-                counts[0] += 1
-                # Nothing is known of how the files look here: the next run of `index` hashes them, and no more.
-                unseen = {"mtime_ns": 0, "ctime_ns": 0, "inode": 0, "checked_at": 0.0}
-                for inside in source.paths:
-                    where = str(root.joinpath(*PurePosixPath(inside).parts))
-                    facts = {"library": row.id, "path": where, "source": source.id, "size": source.bytes, **unseen}
-                    connection.execute(paths.insert(), facts)
-            for part in bundled.PARTS:
-                bundled.insert(connection, row.id, part, reader.graph(part))
-            first = connection.execute(select(func.coalesce(func.max(items.c.n), 0))).scalar_one() + 1
-            for page in _pages(reader.items()):
-                rows = [i.model_dump() for i in page]
-                numbered = [{**r, "n": first + at, "library": row.id} for at, r in enumerate(rows)]
-                connection.execute(items.insert(), numbered)
-                by_corpus: dict[Corpus, list[tuple[int, str, str, str]]] = {}
-                terms = terms_of([unpack(r) for r in rows])
-                for at, (item, found) in enumerate(zip(page, terms, strict=True)):
-                    by_corpus.setdefault(item.corpus, []).append((first + at, *found))
-                for corpus, words in by_corpus.items():
-                    lexical.insert(connection, row.id, corpus, words)
-                first += len(page)
-                counts[1] += len(page)
-    except IntegrityError as error:
-        raise LibraryError(
-            f"A library named {row.name!r} exists, or the bundle holds a path twice", "give the new one another name"
-        ) from error
-    return counts[0], counts[1]
+def _store_sources(reader: _Reader, connection: Connection, library: str, root: Path) -> set[str]:
+    known: set[str] = set()
+    for source in reader.sources():
+        known.add(source.id)
+        kept = source.model_dump(exclude={"paths"})
+        connection.execute(sources.insert(), {**kept, "library": library, "reason": ""})
+        # Nothing is known of how the files look here: the next run of `index` hashes them, and no more.
+        unseen = {"mtime_ns": 0, "ctime_ns": 0, "inode": 0, "checked_at": 0.0}
+        for inside in source.paths:
+            where = str(root.joinpath(*PurePosixPath(inside).parts))
+            facts = {"library": library, "path": where, "source": source.id, "size": source.bytes, **unseen}
+            connection.execute(paths.insert(), facts)
+    return known
+
+
+def _store_items(
+    reader: _Reader, connection: Connection, library: str, known: set[str]
+) -> dict[str, tuple[str, Corpus]]:
+    """Store the items with their words; return the source and corpus of each."""
+    belongs: dict[str, tuple[str, Corpus]] = {}
+    for page in _pages(reader.items()):
+        for item in page:
+            if item.source not in known or item.id in belongs:
+                raise reader.refused("holds an item without its source, or twice")
+            belongs[item.id] = (item.source, item.corpus)
+        first = len(belongs) - len(page) + 1
+        rows = [i.model_dump() for i in page]
+        connection.execute(items.insert(), [{**r, "n": first + at, "library": library} for at, r in enumerate(rows)])
+        words: dict[Corpus, list[tuple[int, str, str, str]]] = {}
+        for at, (item, terms) in enumerate(zip(page, terms_of([unpack(r) for r in rows]), strict=True)):
+            words.setdefault(item.corpus, []).append((first + at, *terms))
+        for corpus, found in words.items():
+            lexical.insert(connection, library, corpus, found)
+    return belongs
+
+
+def _store_vectors(
+    reader: _Reader, connection: Connection, row: LibraryRow, corpus: Corpus, belongs: dict[str, tuple[str, Corpus]]
+) -> int:
+    count = 0
+    for ids, found in reader.vectors(corpus):
+        if any(item_of(i) not in belongs or belongs[item_of(i)][1] != corpus for i in ids):
+            raise reader.refused("holds a vector without its item")
+        if not np.all(np.abs(np.linalg.norm(found, axis=1) - 1) < 1e-2):
+            raise reader.refused("holds a vector that is not of length 1")
+        count += len(put(connection, row.id, corpus, row.encoder, ids, [belongs[item_of(i)][0] for i in ids], found))
+    return count
 
 
 def _pages(rows: Iterator[ItemRow]) -> Iterator[list[ItemRow]]:

@@ -1,355 +1,326 @@
-"""The vectors: one Chroma collection per library, corpus and space (encoder and epoch), with our own vectors, no text.
+"""The vectors: rows of the catalog, compared one by one where they are few or new, through Chroma where they are many.
 
-An embedded client never sees what another process writes after it has opened, so it is told the library's generation
-at every query and reopens when that has moved on. A Chroma server sees everything and is never reopened.
+What counts are the rows. An index is a snapshot of them that is never changed: rows that came after it are compared
+exactly, those that have gone since are left out because the catalog does not know them, and where there is no index,
+or it is broken, everything is compared exactly. So an answer is right with any index, and with none.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import Connection, delete, func, select
+from sqlalchemy.dialects.sqlite import insert
 
-from ragweave.corpora.store import locks
-from ragweave.corpora.store.chroma import BATCH, as_library_error, forget_system, remove, remove_sources
-from ragweave.corpora.store.memory import cleared
-from ragweave.corpora.store.spaces import (
-    beside,
-    collection_of,
-    image_encoders_of,
-    item_of,
-    name_of,
-    names_of,
-    visual_space,
-)
-from ragweave.corpora.store.torn import MEND, TORN, clear, collections_of, torn
-from ragweave.corpora.types import CORPORA, Corpus
+from ragweave.corpora.store.blobs import SEEN, Matrix, item_of
+from ragweave.corpora.store.catalog import Catalog, generation
+from ragweave.corpora.store.chroma import Broken, Indexes
+from ragweave.corpora.store.folders import catalog_of, folder_of
+from ragweave.corpora.store.schema import indexes, vectors, write
+from ragweave.corpora.types import Corpus
 from ragweave.models.errors import LibraryError
-
-__all__ = ["Matrix", "Vectors", "item_of", "name_of", "visual_space"]
 
 logger = logging.getLogger(__name__)
 
+INDEX_FROM = 10_000
+"""Vectors of a corpus, or changes since its index was made, from which an index is made (anew). Below, comparing them
+all takes less time than asking Chroma, and far less than importing it (docs/reliability.md)."""
 PER_ITEM = 32
 """Chunks, or frames, of an item that are compared where it was found by another list."""
+_HELD = 2**30
+"""Bytes of vectors that a process keeps in memory."""
+_MANY = 5_000
 
-_UNSURE = -1
-"""Generation of a library whose change failed half-way: the next use opens it anew."""
 
-Matrix = NDArray[np.float32]
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Vectors of a space and corpus that are held in memory, in the order of their rows."""
+
+    generation: int
+    after: int
+    n: NDArray[np.int64]
+    matrix: Matrix
 
 
 class Vectors:
-    """The vector store of one home."""
+    """The vectors of the libraries of a home."""
 
-    def __init__(self, home: Path, url: str = "") -> None:
+    def __init__(self, catalog: Catalog, home: Path, url: str = "") -> None:
+        self._catalog = catalog
         self._home = home
+        self._indexes = Indexes(url)
         self._url = url
-        self._opened: _Opened | None = None
-        self._seen: dict[str, int] = {}
-        """Generation of each library that the open client is known to see."""
-        self._lock = threading.RLock()
+        self._least = 0 if url else INDEX_FROM
+        self._held: OrderedDict[tuple[str, str, str], _Rows] = OrderedDict()
+        self._lock = threading.Lock()
 
     def query(
-        self,
-        library: str,
-        corpus: Corpus,
-        space: str,
-        generation: int,
-        vectors: Matrix,
-        k: int,
-        sources: Sequence[str] = (),
+        self, library: str, corpus: Corpus, space: str, asked: Matrix, k: int, sources: Sequence[str] = ()
     ) -> list[list[tuple[str, float]]]:
         """Return up to k (item id, cosine) for each query vector, best first.
 
-        Chunks of one item are joined by their best. `vectors` has shape (q, dim); a row of zeros finds nothing.
+        Chunks of one item are joined by their best. `asked` has shape (q, dim); a row of zeros finds nothing.
 
         Raises:
-            LibraryError: the store cannot be read.
+            LibraryError: the catalog cannot be read.
         """
-        asked = np.flatnonzero(_usable(vectors))
-        found: list[list[tuple[str, float]]] = [[] for _ in range(len(vectors))]
-        if not len(asked):
+        norms = np.linalg.norm(asked, axis=1)
+        usable = np.flatnonzero(np.isfinite(norms) & (norms > 1e-6))
+        found: list[list[tuple[str, float]]] = [[] for _ in asked]
+        if not len(usable):
             return found
-        rows = k if corpus == "paragraph" else 4 * k
-        with self._fresh(library, generation) as client:
-            collection = collection_of(client, library, corpus, space)
-            if collection is None:
-                return found
-            with as_library_error("read"):
-                reply = collection.query(
-                    query_embeddings=vectors[asked],
-                    n_results=rows,
-                    where={"source": {"$in": list(sources)}} if sources else None,
-                    include=["distances"],
-                )
-        for at, ids, distances in zip(asked, reply["ids"], reply["distances"], strict=True):
+        unit = (asked[usable] / norms[usable, None]).astype(np.float32)
+        most = k if corpus == "paragraph" else 4 * k
+        with self._catalog.engine(library).begin() as connection:
+            mine = _mine(library, corpus, space)
+            index = connection.execute(select(indexes).where(*mine(indexes))).mappings().first()
+            near: list[list[tuple[int, float]]] = [[] for _ in usable]
+            if index is not None:
+                try:
+                    near = self._indexed(connection, index, unit, most, sources)
+                except Broken as error:
+                    logger.warning("%s; all vectors are compared instead", error)
+                    self._forget(library, str(index["name"]))
+                    index = None
+            rows = self._rows(connection, library, corpus, space, index["upto"] if index else 0)
+            allowed = None
+            if sources:
+                query = select(vectors.c.n).where(*mine(vectors), vectors.c.source.in_(sources))
+                allowed = np.isin(rows.n, np.fromiter(connection.execute(query).scalars(), np.int64))
+            for own, exact in zip(near, _nearest(rows, unit, most, allowed), strict=True):
+                own += exact
+            items = _items(connection, {n for hits in near for n, _ in hits})
+        for at, hits in zip(usable, near, strict=True):
             best: dict[str, float] = {}
-            for id_, distance in zip(ids, distances, strict=True):
-                best.setdefault(item_of(id_), 1.0 - float(distance))
+            for n, cosine in sorted(hits, key=lambda hit: -hit[1])[:most]:
+                if n in items:
+                    best.setdefault(items[n], cosine)
             found[at] = list(best.items())[:k]
         return found
 
-    @contextmanager
-    def changing(self, library: str, generation: int) -> Iterator[Any]:
-        """Hold the gate for a change, the client brought up to `generation` first.
+    def ids(self, library: str, corpus: Corpus, space: str) -> list[str]:
+        """Return the ids of every chunk, in order."""
+        query = select(vectors.c.item, vectors.c.part).where(*_mine(library, corpus, space)(vectors))
+        with self._catalog.engine(library).begin() as connection:
+            return sorted(f"{item}~{part}" for item, part in connection.execute(query))
 
-        The catalog's transaction belongs inside as well, followed by `reached`.
-        """
-        with self._gate():
-            self._catch_up(library, generation)
-            self.reached(library, max(generation, self._seen.get(library, generation)))
-            try:
-                with self._use() as client:
-                    yield client
-            except BaseException:
-                self.reached(library, _UNSURE)
-                raise
-
-    def reached(self, library: str, generation: int) -> None:
-        """Note, inside `changing`, that the open client sees this generation, because it wrote it."""
-        with self._lock:
-            self._seen[library] = generation
-
-    def upsert(
-        self, library: str, corpus: Corpus, space: str, ids: Sequence[str], source: Sequence[str], vectors: Matrix
-    ) -> list[str]:
-        """Write chunk vectors, shape (n, dim); rows of zeros are left to the lexical index. Call inside `changing`.
-
-        Returns the ids of those that were written.
-
-        Raises:
-            LibraryError: the store cannot be written.
-        """
-        kept = np.flatnonzero(_usable(vectors))
-        with self._use() as client, as_library_error("written"):
-            collection = collection_of(client, library, corpus, space, create=True)
-            for start in range(0, len(kept), BATCH):
-                part = kept[start : start + BATCH]
-                collection.upsert(
-                    ids=[ids[i] for i in part],
-                    embeddings=vectors[part],
-                    metadatas=[{"source": source[i]} for i in part],
-                )
-        return [ids[int(i)] for i in kept]
-
-    def delete(self, library: str, space: str, sources: Sequence[str], kept: Collection[str] = ()) -> None:
-        """Remove the vectors of these sources, but of the items `kept`. Call inside `changing`."""
-        with self._use() as client, as_library_error("written"):
-            for each in beside(client, library, space):
-                for corpus in CORPORA:
-                    collection = collection_of(client, library, corpus, each)
-                    if collection is not None and sources:
-                        remove_sources(collection, sources, lambda id_: item_of(id_) in kept)
-
-    def has(self, library: str, corpus: Corpus, space: str, generation: int) -> bool:
+    def has(self, library: str, corpus: Corpus, space: str) -> bool:
         """Say whether there are vectors of a corpus in a space."""
-        with self._fresh(library, generation) as client:
-            return collection_of(client, library, corpus, space) is not None
+        query = select(vectors.c.n).where(*_mine(library, corpus, space)(vectors)).limit(1)
+        with self._catalog.engine(library).begin() as connection:
+            return connection.execute(query).first() is not None
 
-    def image_encoders(self, library: str, space: str, generation: int) -> list[str]:
-        """Return the names of the image encoders that have vectors beside those of a space."""
-        with self._fresh(library, generation) as client, as_library_error("read"):
-            return image_encoders_of(client, library, space)
-
-    def ids(self, library: str, corpus: Corpus, space: str, generation: int) -> list[str]:
-        """Return the ids of every chunk in a collection."""
-        with self._fresh(library, generation) as client:
-            collection = collection_of(client, library, corpus, space)
-            if collection is None:
-                return []
-            with as_library_error("read"):
-                return sorted(collection.get(include=[])["ids"])
-
-    def count(self, library: str, corpus: Corpus, space: str, generation: int) -> int:
-        """Return the number of chunks in a collection."""
-        with self._fresh(library, generation) as client, as_library_error("read"):
-            collection = collection_of(client, library, corpus, space)
-            return int(collection.count()) if collection is not None else 0
+    def image_encoders(self, library: str) -> list[str]:
+        """Return the names of the image encoders that have vectors."""
+        query = select(vectors.c.space).where(vectors.c.library == library, vectors.c.space.startswith(SEEN))
+        with self._catalog.engine(library).begin() as connection:
+            return sorted(s.removeprefix(SEEN) for s in connection.execute(query.distinct()).scalars())
 
     def fetch(
-        self, library: str, corpus: Corpus, space: str, generation: int, ids: Sequence[str]
+        self, library: str, corpus: Corpus, space: str, ids: Sequence[str]
     ) -> tuple[list[str], list[str], Matrix]:
         """Return those of the chunks that are stored: their ids, their sources, their vectors of shape (n, dim)."""
-        found: list[str] = []
-        belongs: list[str] = []
-        parts: list[Matrix] = []
-        with self._fresh(library, generation) as client:
-            collection = collection_of(client, library, corpus, space)
-            for start in range(0, len(ids) if collection is not None else 0, BATCH):
-                with as_library_error("read"):
-                    got = collection.get(ids=list(ids[start : start + BATCH]), include=["embeddings", "metadatas"])
-                if got["ids"]:
-                    found += got["ids"]
-                    belongs += [str(m["source"]) for m in got["metadatas"]]
-                    parts.append(np.asarray(got["embeddings"], dtype=np.float32))
-        return found, belongs, np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
+        held: dict[str, tuple[str, bytes]] = {}
+        columns = (vectors.c.item, vectors.c.part, vectors.c.source, vectors.c.data)
+        with self._catalog.engine(library).begin() as connection:
+            for part in _parts(sorted({item_of(i) for i in ids})):
+                query = select(*columns).where(*_mine(library, corpus, space)(vectors), vectors.c.item.in_(part))
+                held |= {f"{item}~{n}": (source, data) for item, n, source, data in connection.execute(query)}
+        found = [i for i in ids if i in held]
+        matrix = _matrix([held[i][1] for i in found])
+        return found, [held[i][0] for i in found], matrix
 
-    def of_items(
-        self, library: str, corpus: Corpus, space: str, generation: int, items: Sequence[str]
-    ) -> dict[str, Matrix]:
-        """Return the vectors of items, shape (n, dim) each; without those that have none."""
-        wanted = [f"{item}~{n}" for item in items for n in range(PER_ITEM)]
-        ids, _, vectors = self.fetch(library, corpus, space, generation, wanted)
+    def of_items(self, library: str, corpus: Corpus, space: str, items: Sequence[str]) -> dict[str, Matrix]:
+        """Return the first vectors of items, shape (n, dim) each; without those that have none."""
+        found, _, matrix = self.fetch(library, corpus, space, [f"{i}~{n}" for i in items for n in range(PER_ITEM)])
         rows: dict[str, list[int]] = {}
-        for at, id_ in enumerate(ids):
+        for at, id_ in enumerate(found):
             rows.setdefault(item_of(id_), []).append(at)
-        return {item: vectors[at] for item, at in rows.items()}
+        return {item: matrix[at] for item, at in rows.items()}
 
-    def discard(self, library: str, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
-        """Remove chunks by id. Call inside `changing`."""
-        with self._use() as client, as_library_error("written"):
-            collection = collection_of(client, library, corpus, space)
-            if collection is not None:
-                remove(collection, ids)
-
-    def drop(self, library: str) -> None:
-        """Remove every collection of a library."""
-        with self._gate():
-            self.keep_only({library: None})
-
-    def keep_only(self, spaces: Mapping[str, str | None]) -> list[str]:
-        """Remove the collections of these libraries that are of another space than the one given.
-
-        Call inside `changing`, or with the gate held. Returns the names of what was removed.
-        """
-        with self._use() as client, as_library_error("written"):
-            kept = {
-                name_of(i, c, each)
-                for i, space in spaces.items()
-                if space is not None
-                for each in beside(client, i, space)
-                for c in CORPORA
-            }
-            gone = [n for n in names_of(client) if n not in kept and n.partition("-")[0] in spaces]
-            for name in gone:
-                client.delete_collection(name)
-        return gone
-
-    def names(self) -> list[str]:
-        """Return the names of all collections as `<library id>-<corpus>-<digest of the space>`."""
-        with self._gate(), self._use() as client, as_library_error("read"):
-            return names_of(client)
-
-    def mend(self, announce: Callable[[str], None]) -> None:
-        """Remove collections whose index a kill left half-written.
+    def tidy(self, library: str, *, anew: bool = False) -> str:
+        """Make the indexes that are missing or too old; the caller holds the writer lock.
 
         Args:
-            announce: told the id of each library that loses vectors, before it does.
+            library: id of the library.
+            anew: make every index anew, whatever state it is in.
+
+        Returns:
+            Why an index could not be made, in words, or "".
         """
-        if self._url:
-            return
-        with self._gate():
-            broken = torn(self._folder)
-            if not broken:
-                return
-            self.close()
-            gone = collections_of(self._folder, broken)
-            for name in gone:
-                announce(name.partition("-")[0])
-            clear(broken)
-            with self._use() as client, as_library_error("written"):
-                for name in gone:
-                    client.delete_collection(name)
+        folder = folder_of(self._home, library) / "chroma"
+        engine = self._catalog.engine(library)
+        spaces = select(vectors.c.space, vectors.c.corpus).where(vectors.c.library == library).distinct()
+        with engine.begin() as connection:
+            groups = connection.execute(spaces).all()
+            named = {(r["space"], r["corpus"]): r for r in connection.execute(select(indexes)).mappings()}
+        why = ""
+        for space, corpus in groups:
+            old = named.get((space, corpus))
+            if anew or self._stale(library, corpus, space, old):
+                try:
+                    self._build(library, corpus, space, folder)
+                except LibraryError as error:
+                    why = str(error)
+        self._sweep(library, folder)
+        return why
+
+    def forget_indexes(self, library: str) -> None:
+        """Remove the indexes that hold vectors which were deleted, so that these leave the disk now."""
+        with write(self._catalog.engine(library)) as connection:
+            for row in connection.execute(select(indexes)).mappings().all():
+                if _counted(connection, library, row["corpus"], row["space"], row["upto"])[0] < row["count"]:
+                    connection.execute(delete(indexes).where(indexes.c.name == row["name"]))
+        self._sweep(library, folder_of(self._home, library) / "chroma")
+
+    def drop(self, library: str) -> None:
+        """Forget a library that was deleted."""
+        with self._lock:
+            for key in [key for key in self._held if key[0] == library]:
+                del self._held[key]
+        self._indexes.keep(folder_of(self._home, library) / "chroma", set())
 
     def close(self) -> None:
-        """Let go of the client, at once or when its last query has ended; the next call opens another."""
+        """Let go of the memory and of every index."""
         with self._lock:
-            opened, self._opened = self._opened, None
-            self._seen.clear()
-            if opened is not None:
-                opened.retired = True
-                opened.system = forget_system(str(self._folder)) if not self._url else None
-                opened.stop_if_unused()
+            self._held.clear()
+        self._indexes.close()
 
-    @property
-    def _folder(self) -> Path:
-        return self._home / "chroma"
+    def _indexed(
+        self, connection: Connection, index: Any, unit: Matrix, most: int, sources: Sequence[str]
+    ) -> list[list[tuple[int, float]]]:
+        """Return what an index finds, without what has gone since; more is asked for until enough of it lives."""
+        folder = folder_of(self._home, index["library"]) / "chroma"
+        asked = most
+        while True:
+            near = self._indexes.query(folder, index["name"], index["digest"], unit, asked, sources)
+            alive = _items(connection, {n for hits in near for n, _ in hits})
+            kept = [[hit for hit in hits if hit[0] in alive] for hits in near]
+            short = any(len(k) < most and len(h) == asked for k, h in zip(kept, near, strict=True))
+            if not short or asked >= index["count"]:
+                return kept
+            asked = min(2 * asked, index["count"])
 
-    @contextmanager
-    def _fresh(self, library: str, generation: int) -> Iterator[Any]:
-        """Read with a client that sees at least `generation`.
-
-        Chroma loads a collection at its first query, so a client that has just been opened is also first used behind
-        the gate.
-        """
-        with ExitStack() as stack:
-            with self._lock:
-                current = bool(self._url) or self._seen.get(library, _UNSURE) >= generation
-                # Taken in the same moment: another thread may replace the client at any later one.
-                client = stack.enter_context(self._use()) if current else None
-            yield client if current else stack.enter_context(self.changing(library, generation))
-
-    @contextmanager
-    def _use(self) -> Iterator[Any]:
-        """Keep the open client, opened where it is not, from being stopped meanwhile."""
+    def _rows(self, connection: Connection, library: str, corpus: Corpus, space: str, after: int) -> _Rows:
+        """Return the vectors after a row, brought up to the generation of this snapshot."""
+        key, at = (library, corpus, space), generation(connection, library)
         with self._lock:
-            if self._opened is None:
-                self._opened = _Opened(self._connect())
-            opened = self._opened
-            opened.users += 1
+            held = self._held.get(key)
+            if held is None or (held.generation, held.after) != (at, after):
+                held = _loaded(connection, key, after, at, held)
+                self._held[key] = held
+            self._held.move_to_end(key)
+            while len(self._held) > 1 and sum(r.matrix.nbytes for r in self._held.values()) > _HELD:
+                self._held.popitem(last=False)
+            return held
+
+    def _forget(self, library: str, name: str) -> None:
+        """Let nobody ask a broken index again; the next run of index, or the repair, makes another."""
+        self._indexes.let_go(name)
+        if self._url:  # the server may be back soon
+            return
         try:
-            with cleared():
-                yield opened.client
-        finally:
-            with self._lock:
-                opened.users -= 1
-                opened.stop_if_unused()
+            with write(self._catalog.engine(library)) as connection:
+                connection.execute(delete(indexes).where(indexes.c.name == name))
+        except LibraryError as error:  # another process may hold the disk, or it may not be written
+            logger.warning("%s", error)
 
-    def _catch_up(self, library: str, generation: int) -> None:
-        with self._lock:
-            # A library that this client has never touched is read from disk at its first query.
-            if not self._url and self._seen.get(library, generation) < generation:
-                self.close()
+    def _stale(self, library: str, corpus: Corpus, space: str, old: Any) -> bool:
+        with self._catalog.engine(library).begin() as connection:
+            upto = old["upto"] if old else 0
+            living, newer = _counted(connection, library, corpus, space, upto)
+        changes = newer + (old["count"] - living if old else 0)
+        return changes > max(self._least, (living + newer) // 4)
 
-    def _gate(self) -> Any:
-        return locks.gate(self._home)
+    def _build(self, library: str, corpus: Corpus, space: str, folder: Path) -> None:
+        engine = self._catalog.engine(library)
+        with engine.begin() as connection:
+            top = select(func.max(vectors.c.n), func.count()).where(*_mine(library, corpus, space)(vectors))
+            upto, count = connection.execute(top).one()
+        if count <= self._least:
+            with write(engine) as connection:
+                connection.execute(delete(indexes).where(*_mine(library, corpus, space)(indexes)))
+            return
+        made = self._indexes.build(catalog_of(self._home, library), folder, (library, space, corpus, int(upto)))
+        row = {"library": library, "space": space, "corpus": corpus, "upto": upto, "count": count}
+        statement = insert(indexes).values({**row, "name": made[0], "digest": made[1]})
+        new = {name: statement.excluded[name] for name in ("name", "upto", "count", "digest")}
+        keys = ["library", "space", "corpus"]
+        with write(engine) as connection:
+            connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new))
 
-    def _connect(self) -> Any:
-        import chromadb
-        from chromadb.config import Settings
-
-        settings = Settings(anonymized_telemetry=False)
-        with as_library_error("opened"):
-            if not self._url:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                if torn(self._folder):
-                    raise LibraryError(TORN, MEND)
-                return chromadb.PersistentClient(str(self._folder), settings=settings)
-            parts = urlsplit(self._url)
-            secure = parts.scheme == "https"
-            return chromadb.HttpClient(
-                host=parts.hostname or "127.0.0.1",
-                port=parts.port or (443 if secure else 8000),
-                ssl=secure,
-                settings=settings,
-            )
+    def _sweep(self, library: str, folder: Path) -> None:
+        with self._catalog.engine(library).begin() as connection:
+            kept = set(connection.execute(select(indexes.c.name)).scalars())
+        self._indexes.keep(folder, kept)
 
 
-@dataclass(slots=True)
-class _Opened:
-    """A client, how many use it, and whether another has taken its place."""
-
-    client: Any
-    users: int = 0
-    retired: bool = False
-    system: Any = None
-
-    def stop_if_unused(self) -> None:
-        # Left to the garbage collector, every reopening would hold its files and a copy of the index for a while.
-        if self.retired and not self.users and self.system is not None:
-            self.system.stop()
-            self.system = None
+def _mine(library: str, corpus: str, space: str) -> Any:
+    return lambda table: (table.c.library == library, table.c.space == space, table.c.corpus == corpus)
 
 
-def _usable(vectors: Matrix) -> NDArray[np.bool_]:
-    norms = np.linalg.norm(vectors, axis=1)
-    return np.asarray(np.isfinite(norms) & (norms > 1e-6))
+def _counted(connection: Connection, library: str, corpus: Corpus, space: str, upto: int) -> tuple[int, int]:
+    """Return how many vectors there are up to a row, and after it."""
+    query = select(func.count()).where(*_mine(library, corpus, space)(vectors))
+    before = int(connection.execute(query.where(vectors.c.n <= upto)).scalar_one())
+    return before, int(connection.execute(query.where(vectors.c.n > upto)).scalar_one())
+
+
+def _loaded(connection: Connection, key: tuple[str, str, str], after: int, at: int, held: _Rows | None) -> _Rows:
+    """Return the vectors after a row; those that are held already are not read again."""
+    where = "FROM vectors WHERE library = ? AND corpus = ? AND space = ? AND n > ? ORDER BY n"
+    live = np.fromiter(connection.exec_driver_sql(f"SELECT n {where}", (*key, after)).scalars(), np.int64)
+    if held is None or not len(held.n):
+        held = _Rows(at, after, np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+    kept = np.isin(held.n, live)
+    missing = live[~np.isin(live, held.n)]
+    if not len(missing):
+        return _Rows(at, after, held.n[kept], held.matrix[kept])
+    rows = connection.exec_driver_sql(f"SELECT n, data {where}", (*key, int(missing[0]) - 1)).all()
+    wanted = set(missing.tolist())
+    new = [row for row in rows if row[0] in wanted]
+    matrix = _matrix([row[1] for row in new])
+    n = np.fromiter((row[0] for row in new), np.int64)
+    if kept.any():
+        n, matrix = np.concatenate([held.n[kept], n]), np.concatenate([held.matrix[kept], matrix])
+    return _Rows(at, after, n, matrix)
+
+
+def _matrix(blobs: Sequence[bytes]) -> Matrix:
+    if not blobs:
+        return np.zeros((0, 0), dtype=np.float32)
+    return np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1).astype(np.float32, copy=False)
+
+
+def _nearest(rows: _Rows, unit: Matrix, most: int, allowed: NDArray[np.bool_] | None) -> list[list[tuple[int, float]]]:
+    """Return the nearest (row, cosine) of each query."""
+    n, matrix = (rows.n, rows.matrix) if allowed is None else (rows.n[allowed], rows.matrix[allowed])
+    if not len(n):
+        return [[] for _ in unit]
+    cosines = unit @ matrix.T
+    found = []
+    for own in cosines:
+        best = np.argpartition(-own, most - 1)[:most] if len(own) > most else np.arange(len(own))
+        found.append([(int(n[i]), float(own[i])) for i in best])
+    return found
+
+
+def _items(connection: Connection, rows: Iterable[int]) -> Mapping[int, str]:
+    """Return the item of each row that the catalog holds."""
+    found: dict[int, str] = {}
+    for part in _parts(sorted(rows)):
+        query = select(vectors.c.n, vectors.c.item).where(vectors.c.n.in_(part))
+        found |= {int(n): str(item) for n, item in connection.execute(query)}
+    return found
+
+
+def _parts(values: Sequence[Any]) -> list[Sequence[Any]]:
+    return [values[i : i + _MANY] for i in range(0, len(values), _MANY)]

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ragweave.corpora.store.folders import folder_of as folder_of_library
 from ragweave.models.errors import SourceError
 
 _DATABASE = "stages.sqlite"
@@ -152,7 +153,7 @@ def unwritable(error: Exception) -> Later:
 
 def folder_of(home: Path, library: str, sha256: str) -> Path:
     """Return the folder of a recording by the digest of its bytes."""
-    return home / "perceived" / library / sha256[:32]
+    return folder_of_library(home, library) / "perceived" / sha256[:32]
 
 
 def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("inf")) -> int:
@@ -167,7 +168,7 @@ def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("i
     names = {sha[:32] for sha in kept}
     gone = 0
     with suppress(OSError):
-        for folder in sorted((home / "perceived" / library).iterdir()):
+        for folder in sorted((folder_of_library(home, library) / "perceived").iterdir()):
             if folder.name not in names and (folder / _DATABASE).stat().st_mtime < since:
                 shutil.rmtree(folder, ignore_errors=True)
                 gone += 1

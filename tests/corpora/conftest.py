@@ -58,7 +58,8 @@ def notes(_indexed: Path, home: Path, tmp_path: Path, read_here: None) -> Path:
     shutil.copytree(_indexed / "notes", tmp_path / "notes")
     import sqlite3
 
-    with sqlite3.connect(home / "catalog.sqlite") as connection:
+    [catalog] = home.glob("libraries/*/catalog.sqlite")
+    with sqlite3.connect(catalog) as connection:
         old, new = str(_indexed / "notes"), str(tmp_path / "notes")
         connection.execute("UPDATE paths SET path = replace(path, ?, ?)", (old, new))
     connection.close()

@@ -21,9 +21,10 @@ import numpy as np
 import pytest
 
 from ragweave.corpora.store import lexical
+from ragweave.corpora.store.blobs import item_of
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.rows import pack
-from ragweave.corpora.store.vectors import Vectors, item_of
+from ragweave.corpora.store.vectors import Vectors
 from ragweave.corpora.types import CORPORA
 
 KILLS = int(os.environ.get("TEST_KILLS", "10"))
@@ -116,12 +117,13 @@ class Content:
     """Everything that the stores of a home hold, with nothing in it that depends on time or order."""
 
     def __init__(self, home: Path) -> None:
-        catalog, vectors = Catalog(home / "catalog.sqlite"), Vectors(home)
+        catalog = Catalog(home)
+        vectors = Vectors(catalog, home)
         [row] = catalog.libraries()
         self.rows: dict[str, Counter[Any]] = {}
         self.words: dict[str, Counter[Any]] = {}
         self.vectors: dict[str, dict[str, Any]] = {}
-        with catalog.engine.begin() as connection:
+        with catalog.engine(row.id).begin() as connection:
             ask = connection.exec_driver_sql
             for name, query in {
                 "sources": "SELECT id, kind, title, status, sha256, bytes FROM sources",
@@ -134,6 +136,7 @@ class Content:
                     table = lexical.table(row.id, corpus)
                     query = f"SELECT i.id, f.text FROM {table} f LEFT JOIN items i ON i.n = f.rowid"
                     self.words[corpus] = Counter(map(tuple, ask(query).fetchall()))
+            self.indexed = ask("SELECT count(*) FROM indexes").scalar_one()
             self.damage = [r[0] for r in ask("PRAGMA integrity_check") if r[0] != "ok"]
             ids = ask("SELECT id FROM items").scalars().all()
         # As a reader gets them: the file of a locator is where its source lies now, not where it was read first.
@@ -142,14 +145,15 @@ class Content:
         self.twice = len(ids) - len(set(ids))
         self.lost = 0
         for corpus in self.words:
-            ids = vectors.ids(row.id, corpus, row.space, row.generation)
-            got, sources, found = vectors.fetch(row.id, corpus, row.space, row.generation, ids)
+            ids = vectors.ids(row.id, corpus, row.encoder)
+            got, sources, found = vectors.fetch(row.id, corpus, row.encoder, ids)
             self.vectors[corpus] = {i: (s, v) for i, s, v in zip(got, sources, found, strict=True)}
             # Documents are copied, so that several vectors may be equal: among 30 each has to be.
-            hits = vectors.query(row.id, corpus, row.space, row.generation, found, 30)
+            hits = vectors.query(row.id, corpus, row.encoder, found, 30)
             self.lost += sum(item_of(i) not in {h for h, _ in near} for i, near in zip(got, hits, strict=True))
-        names = [n for n in vectors.names() if not n.startswith(row.id)]
-        self.strays = len(names)
+        left = [p.name for p in (home / "libraries").iterdir() if p.name != row.id]
+        indexes = list((home / "libraries" / row.id).glob("chroma/*"))
+        self.strays = len(left) + abs(len(indexes) - self.indexed)
         vectors.close()
         catalog.close()
 
@@ -181,7 +185,7 @@ class Content:
             "items without vectors": len(items.keys() - vectors),
             "vectors not found by themselves": self.lost,
             "unfinished stages": sum(status != "done" for _, _, status in self.rows["stages"]),
-            "stray collections": self.strays,
+            "stray folders": self.strays,
             "damage": len(self.damage),
         }
 

@@ -14,10 +14,10 @@ from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import commit, ledger
+from ragweave.corpora.store import blobs, commit, ledger
+from ragweave.corpora.store.blobs import item_of
 from ragweave.corpora.store.library import close_all
 from ragweave.corpora.store.stores import stores
-from ragweave.corpora.store.vectors import Vectors, item_of
 
 pytestmark = pytest.mark.hard
 
@@ -37,8 +37,8 @@ def countdown(patch: pytest.MonkeyPatch, left: int) -> None:
     """Break off at the n-th call of any function that changes a store."""
     remaining = [left]
     for owner, name in [
-        (Vectors, "upsert"),
-        (Vectors, "delete"),
+        (blobs, "put"),
+        (blobs, "forget_texts"),
         (commit, "bump"),
         (ledger, "mark"),
         (ledger, "forget"),
@@ -98,8 +98,7 @@ def check(folder: Path) -> None:
         good = Path(source.path).read_text() not in ("", "%PDF-1.4 no")
         assert (source.status == "failed") != good
         assert bool(source.items) == good
-    with held.catalog.engine.begin() as connection:
+    with held.catalog.engine(row.id).begin() as connection:
         items = set(connection.exec_driver_sql("SELECT id FROM items").scalars())
-        assert not ledger.unfinished(connection, row.id)
-    stored = [held.vectors.ids(row.id, corpus, row.space, row.generation) for corpus in ("paragraph", "document")]
+    stored = [held.vectors.ids(row.id, corpus, row.encoder) for corpus in ("paragraph", "document")]
     assert {item_of(i) for ids in stored for i in ids} == items

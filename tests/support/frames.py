@@ -26,9 +26,9 @@ def add_frames(name: str = "default", count: int = 15) -> int:
     library = held.catalog.library(name)
     media = Media.of(library.id)
     mine = (items.c.library == library.id) & (items.c.corpus == "clip")
-    with held.catalog.engine.begin() as connection:
+    with held.catalog.engine(library.id).begin() as connection:
         rows = connection.execute(select(items.c.n, items.c.source, items.c.locator, items.c.meta).where(mine)).all()
-    with write(held.catalog.engine) as connection:
+    with write(held.catalog.engine(library.id)) as connection:
         for n, source, locator, meta in rows:
             start, end = float(locator["start"]), float(locator["end"])
             frames = [[start + (end - start) * at / count, f"{source}/{n}-{at}.jpg"] for at in range(count)]

@@ -31,9 +31,8 @@ async def whole():
     """Everything both stores hold, each in a form that can be compared."""
     held = stores()
     [row] = held.catalog.libraries()
-    with held.catalog.engine.begin() as connection:
+    with held.catalog.engine(row.id).begin() as connection:
         items = connection.exec_driver_sql("SELECT id, source, corpus FROM items").fetchall()
-        orphans = connection.exec_driver_sql("SELECT source FROM stages WHERE status != 'done'").fetchall()
         words = [
             connection.exec_driver_sql(f"SELECT rowid FROM {lexical.table(row.id, corpus)}").fetchall()
             for corpus in ("paragraph", "document")
@@ -42,14 +41,13 @@ async def whole():
     vectors = {
         i.rpartition("~")[0]
         for corpus in ("paragraph", "document")
-        for i in held.vectors.ids(row.id, corpus, row.space, row.generation)
+        for i in held.vectors.ids(row.id, corpus, row.encoder)
     }
     return {
         "items": sorted(map(tuple, items)),
         "vectors without item": vectors - {i[0] for i in items},
         "items without vectors": {i[0] for i in items} - vectors,
         "rows": len(items) - sum(map(len, words)),
-        "unfinished": orphans,
     }
 
 

@@ -78,7 +78,7 @@ async def test_a_changed_picture_has_the_text_that_links_to_it_read_again_and_no
     assert part(shown, "words") == "Green valley"
     held = stores()
     row = held.catalog.library("default")
-    chunks = held.vectors.ids(row.id, "image", row.space, row.generation)
+    chunks = held.vectors.ids(row.id, "image", row.encoder)
     assert {c.rpartition("~")[0] for c in chunks} == {shown.id}
     assert (await run(folder))[1] == []
 

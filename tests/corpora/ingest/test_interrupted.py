@@ -11,7 +11,7 @@ from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store.library import close_all, open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import LibraryError
-from ragweave.tests.support.stored import found, lay, sound, whole
+from ragweave.tests.support.stored import found, lay, sound
 
 
 @pytest.fixture
@@ -32,38 +32,23 @@ async def test_a_cancelled_run_ends_soundly_and_the_next_one_finishes(notes):
     assert len((await sound())["items"]) == 6
 
 
-async def test_what_an_interrupted_commit_left_is_cleared_by_the_next_run(notes, monkeypatch):
+async def test_an_interrupted_commit_changes_nothing_and_the_next_run_makes_it(notes, monkeypatch):
     await index([notes])
     held = stores()
     (notes / "rome.md").write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
-    # The power goes after the vectors were written and before the catalog knows them.
-    with monkeypatch.context() as broken:
-        broken.setattr(
-            "ragweave.corpora.store.commit.Committer._put_source", lambda *a: (_ for _ in ()).throw(KeyError)
-        )
-        with pytest.raises(KeyError):
-            await index([notes])
-    assert (await whole())["vectors without item"]
-    assert await found("aqueducts") == {"rome.md"}
+    for where in ("ragweave.corpora.store.commit.bump", "ragweave.corpora.store.commit.Committer._put_source"):
+        with monkeypatch.context() as broken:
+            broken.setattr(where, lambda *a: (_ for _ in ()).throw(KeyError))
+            with pytest.raises(KeyError):
+                await index([notes])
+        await sound()
+        assert await found("aqueducts") == {"rome.md"}
     (notes / "rome.md").write_text("# Rome\n\nThe forum was the market.\n")
     close_all()
     await index([notes])
     assert held is not stores()
     assert await found("forum") == {"rome.md"}
-    assert not (await sound())["unfinished"]
-
-
-async def test_vectors_of_a_forgotten_source_are_cleared_by_the_next_run(notes, monkeypatch):
-    await index([notes])
-    (notes / "rome.md").unlink()
-    with monkeypatch.context() as broken:
-        broken.setattr("ragweave.corpora.store.vectors.Vectors.delete", lambda *a: (_ for _ in ()).throw(KeyError))
-        with pytest.raises(KeyError):
-            await index([notes])
-    assert (await whole())["vectors without item"]
-    assert await found("aqueducts") == set()
-    await index([notes])
-    assert not (await sound())["unfinished"]
+    await sound()
 
 
 async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_goes_on_where_it_ended(
@@ -90,8 +75,8 @@ async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_go
     "where, error",
     [
         (
-            "ragweave.corpora.store.vectors.Vectors.upsert",
-            LibraryError("The vector store cannot be written (full)", "x"),
+            "ragweave.corpora.store.blobs.put",
+            LibraryError("The catalog cannot be used (database or disk is full)", "x"),
         ),
         (
             "ragweave.corpora.store.ledger.mark",
@@ -99,8 +84,8 @@ async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_go
         ),
         ("ragweave.corpora.store.lexical.insert", LibraryError("The catalog cannot be used (disk I/O error)", "x")),
         (
-            "ragweave.corpora.store.vectors.Vectors.delete",
-            LibraryError("The vector store cannot be written (full)", "x"),
+            "ragweave.corpora.store.blobs.forget_texts",
+            LibraryError("The catalog cannot be used (database or disk is full)", "x"),
         ),
     ],
 )
@@ -117,10 +102,10 @@ async def test_a_disk_that_fills_up_anywhere_is_stated_and_leaves_nothing_half_w
         broken.setattr(where, full)
         with pytest.raises(LibraryError, match="cannot be"):
             await index([notes])
-    assert await found("catacombs" if "delete" in where else "aqueducts") == {"rome.md"}
+    assert await found("aqueducts") == {"rome.md"}
     await index([notes])
     assert await found("catacombs") == {"rome.md"}
-    assert not (await sound())["unfinished"]
+    await sound()
 
 
 async def read_while(path, happens, notes, monkeypatch):

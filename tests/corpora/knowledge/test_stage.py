@@ -15,10 +15,10 @@ from ragweave.corpora.knowledge.facts import Entity, Relation
 from ragweave.corpora.knowledge.search import ngrams, search
 from ragweave.corpora.knowledge.small import extract
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.bundle import export_library
 from ragweave.corpora.store.library import delete_library, open_library
-from ragweave.corpora.store.schema import aliases, mentions, relations
-from ragweave.corpora.store.spaces import entity_space, name_of
+from ragweave.corpora.store.schema import mentions, relations, write
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.store.unbundle import import_library
 from ragweave.models.embed import encoder
@@ -54,7 +54,8 @@ async def folder(tmp_path: Path, home: Path) -> Path:
 
 
 def count(table: Any) -> int:
-    with stores().catalog.engine.begin() as connection:
+    catalog = stores().catalog
+    with catalog.engine(catalog.library("default").id).begin() as connection:
         return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
 
 
@@ -66,7 +67,7 @@ def names() -> set[str]:
 def vectors() -> list[str]:
     held = stores()
     row = held.catalog.library("default")
-    return held.vectors.ids(row.id, "clip", entity_space(row.space), row.generation)
+    return held.vectors.ids(row.id, "clip", entity_space(row.encoder))
 
 
 async def test_indexing_a_transcript_finds_its_names_and_what_stands_together(folder: Path) -> None:
@@ -95,7 +96,7 @@ async def test_a_deleted_recording_takes_its_part_of_the_graph_with_it(folder: P
     sources = {s.id for s in held.catalog.sources(held.catalog.library("default").id)}
     assert {v.partition("~")[2] for v in vectors()} == sources
     await delete_library("default")
-    assert (count(mentions), count(relations), count(aliases)) == (0, 0, 0)
+    assert await asyncio.to_thread(os.listdir, corpora_settings().home / "libraries") == []
 
 
 async def test_a_changed_recording_says_only_what_it_says_now(folder: Path) -> None:
@@ -109,8 +110,8 @@ async def test_lost_vectors_of_entities_come_back_with_the_next_run(folder: Path
     await index([folder])
     held = stores()
     row, before = held.catalog.library("default"), vectors()
-    with held.vectors.changing(row.id, row.generation) as client:
-        client.delete_collection(name_of(row.id, "clip", entity_space(row.space)))
+    with write(held.catalog.engine(row.id)) as connection:
+        connection.exec_driver_sql("DELETE FROM vectors WHERE space = ?", (entity_space(row.encoder),))
     await index([folder])
     assert vectors() == before
 
@@ -247,7 +248,7 @@ async def test_a_bundle_carries_the_graph(folder: Path, tmp_path: Path) -> None:
     rows = {name: held.catalog.library(name) for name in ("default", "copy")}
     assert [n.name for n in view.nodes(held, rows["copy"])] == [n.name for n in view.nodes(held, rows["default"])]
     copy = rows["copy"]
-    copied = held.vectors.ids(copy.id, "clip", entity_space(copy.space), copy.generation)
+    copied = held.vectors.ids(copy.id, "clip", entity_space(copy.encoder))
     assert copied == vectors()
     assert (await index([folder], "copy")).extracted == 0
 
@@ -261,7 +262,7 @@ async def test_names_set_apart_stay_two(folder: Path) -> None:
     row = held.catalog.library("default")
     ada = view.find(held, row, "Ada")
     assert ada is not None and ada.name == "Ada Ostrander"
-    store.set_apart(held.catalog.engine, row.id, "Ada", "Ada Ostrander")
+    store.set_apart(held.catalog.engine(row.id), row.id, "Ada", "Ada Ostrander")
     alone = view.find(held, row, "Ada")
     assert alone is not None and alone.name == "Ada"
 

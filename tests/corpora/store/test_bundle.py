@@ -17,7 +17,6 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import unbundle
 from ragweave.corpora.store.bundle import MANIFEST, export_library, manifest_bytes
 from ragweave.corpora.store.library import close_all, list_libraries, open_library, set_ageing
-from ragweave.corpora.store.stores import stores
 from ragweave.corpora.store.unbundle import import_library
 from ragweave.models.errors import InputError, LibraryError
 
@@ -133,6 +132,10 @@ async def test_a_name_that_is_taken_is_refused(bundle):
     assert await list_libraries() == ["default", "second"]
 
 
+def left(home):
+    return list((home / "libraries").glob("*"))
+
+
 def first(data, **values):
     rows = [json.loads(line) for line in data.splitlines()]
     rows[0] |= values
@@ -184,7 +187,7 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-async def test_a_bundle_that_was_tampered_with_is_refused_and_leaves_nothing(bundle, monkeypatch, what):
+async def test_a_bundle_that_was_tampered_with_is_refused_and_leaves_nothing(bundle, tmp_path, monkeypatch, what):
     change, resign, said = TAMPERED[what]
     monkeypatch.setattr(unbundle, "MAX_LINE", 2_000)
     monkeypatch.setattr(unbundle, "RATIO_FROM", 1_000_000)
@@ -197,7 +200,7 @@ async def test_a_bundle_that_was_tampered_with_is_refused_and_leaves_nothing(bun
     with pytest.raises(InputError, match=said):
         await import_library(bundle.path)
     assert await list_libraries() == []
-    assert stores().vectors.names() == []
+    assert left(tmp_path / "elsewhere") == []
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.99])
@@ -219,12 +222,12 @@ async def test_a_flipped_byte_anywhere_is_noticed_or_harmless(bundle):
         assert opened.sha256 == bundle.sha256
 
 
-async def test_a_failure_half_way_leaves_nothing(bundle, monkeypatch):
+async def test_a_failure_half_way_leaves_nothing(bundle, tmp_path, monkeypatch):
     monkeypatch.setattr(unbundle, "terms_of", lambda rows: (_ for _ in ()).throw(LibraryError("full", "")))
     with pytest.raises(LibraryError):
         await import_library(bundle.path)
     assert await list_libraries() == []
-    assert stores().vectors.names() == []
+    assert left(tmp_path / "elsewhere") == []
 
 
 async def test_what_is_no_bundle_and_what_is_in_the_way_are_sentences(bundle, tmp_path, monkeypatch):

@@ -1,4 +1,5 @@
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
 @pytest.fixture
 def catalog(tmp_path):
-    found = Catalog(tmp_path / "home" / "catalog.sqlite")
+    found = Catalog(tmp_path / "home")
     yield found
     found.close()
 
@@ -55,58 +56,61 @@ def test_libraries_come_by_name_and_a_deleted_one_is_gone(catalog):
         catalog.generation(gone)
 
 
-def test_a_catalog_of_a_newer_version_is_refused_with_the_remedy(tmp_path):
-    path = tmp_path / "catalog.sqlite"
-    Catalog(path).close()
+def file_of(catalog, tmp_path, name):
+    return tmp_path / "home" / "libraries" / catalog.library(name).id / "catalog.sqlite"
+
+
+def test_a_library_of_a_newer_version_is_refused_with_the_remedy_and_the_others_open(catalog, tmp_path):
+    catalog.create("old", "enc", 3)
+    catalog.create("new", "enc", 3)
+    path = file_of(catalog, tmp_path, "new")
+    catalog.close()
     with sqlite3.connect(path) as raw:
         raw.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     raw.close()
-    with pytest.raises(LibraryError, match=r"newer Ragweave.*[Uu]pgrade"):
-        Catalog(path)
-
-
-def test_a_library_of_a_newer_version_is_refused_and_the_others_open(catalog, tmp_path):
-    catalog.create("old", "enc", 3)
-    catalog.create("new", "enc", 3)
-    with sqlite3.connect(tmp_path / "home" / "catalog.sqlite") as raw:
-        raw.execute("UPDATE libraries SET schema_version = 99 WHERE name = 'new'")
-    raw.close()
+    assert [row.name for row in catalog.libraries()] == ["old"]
     assert catalog.library("old")
-    with pytest.raises(LibraryError, match="newer Ragweave"):
-        catalog.library("new")
+    with pytest.raises(LibraryError, match=r"newer Ragweave.*[Uu]pgrade"):
+        Catalog(tmp_path / "home").library("new")
 
 
 @pytest.mark.parametrize(
     "content", [b"no database at all, but long enough to be one" * 20, b"SQLite format 3\0" + b"\xff" * 500]
 )
-def test_a_file_that_is_no_catalog_gets_a_sentence(tmp_path, content):
-    path = tmp_path / "catalog.sqlite"
+def test_a_file_that_is_no_catalog_gets_a_sentence(catalog, tmp_path, content):
+    catalog.create("a", "enc", 3)
+    path = file_of(catalog, tmp_path, "a")
+    catalog.close()
     path.write_bytes(content)
     with pytest.raises(LibraryError, match="RAGWEAVE_HOME"):
-        Catalog(path)
+        Catalog(tmp_path / "home").library("a")
 
 
 def test_a_home_that_is_a_file_gets_a_sentence(tmp_path):
     (tmp_path / "home").write_text("x")
     with pytest.raises(LibraryError, match="RAGWEAVE_HOME"):
-        Catalog(tmp_path / "home" / "catalog.sqlite")
+        Catalog(tmp_path / "home").libraries()
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_a_catalog_of_an_older_version_is_brought_up_to_date_with_what_it_holds(tmp_path, version):
-    path = tmp_path / "catalog.sqlite"
-    made = Catalog(path)
-    row = made.create("old", "enc", 3)
-    made.close()
-    with sqlite3.connect(path) as raw:
-        for column in ("half_life", "recency") if version == 2 else ("half_life", "recency", "epoch"):
-            raw.execute(f"ALTER TABLE libraries DROP COLUMN {column}")
-        raw.execute(f"PRAGMA user_version = {version}")
-    raw.close()
-    again = Catalog(path)
-    assert again.library("old") == row
-    assert again.set_ageing("old", "on", 30).half_life == 30
-    again.close()
+def test_an_id_that_leads_out_of_the_home_is_no_library(catalog):
+    for id_ in ("..", "../../etc", ".hidden", "", "a/b"):
+        with pytest.raises(LibraryNotFound):
+            catalog.row(id_)
+
+
+def test_a_library_is_made_whole_or_not_at_all(catalog, tmp_path):
+    row = catalog.create("there", "enc", 3)
+    with pytest.raises(KeyError), catalog.making(replace(row, id="f" * 16, name="half")):
+        raise KeyError
+    assert [p.name for p in (tmp_path / "home" / "libraries").iterdir()] == [row.id]
+
+
+def test_another_process_sees_that_a_library_was_deleted(catalog, tmp_path):
+    gone = catalog.create("a", "enc", 3).id
+    Catalog(tmp_path / "home").delete(gone)
+    with pytest.raises(LibraryNotFound):
+        catalog.generation(gone)
+    assert list((tmp_path / "home" / "libraries").iterdir()) == []
 
 
 def test_a_library_says_how_its_documents_age_and_forgets_it_again(catalog):

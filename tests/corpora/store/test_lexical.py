@@ -22,14 +22,14 @@ TEXTS = {
 @pytest.fixture
 def filled(tmp_path):
     """A catalog whose library holds TEXTS as paragraphs, one source each."""
-    catalog = Catalog(tmp_path / "catalog.sqlite")
+    catalog = Catalog(tmp_path / "home")
     yield catalog, fill(catalog, "lib", TEXTS)
     catalog.close()
 
 
 def fill(catalog, name, texts):
     library = catalog.create(name, "enc", 2).id
-    with write(catalog.engine) as connection:
+    with write(catalog.engine(library)) as connection:
         first = connection.execute(sql("SELECT coalesce(max(n), 0) FROM items")).scalar_one() + 1
         for n, (key, text) in enumerate(texts.items(), first):
             source = {"library": library, "id": f"s-{key}", "kind": "text", "title": key, "status": "ok", "reason": ""}
@@ -43,7 +43,7 @@ def fill(catalog, name, texts):
 
 
 def find(catalog, library, query, k=10, only=(), budget=lexical.BUDGET, generation=0):
-    with catalog.engine.begin() as connection:
+    with catalog.engine(library).begin() as connection:
         known = Frequencies(library, "paragraph")
         return lexical.search(connection, known, library, "paragraph", generation, query, k, only, budget)
 
@@ -101,7 +101,7 @@ def test_libraries_do_not_see_each_other(filled):
 
 def test_a_deleted_source_is_found_no_more_and_counts_no_more(filled):
     catalog, library = filled
-    with write(catalog.engine) as connection:
+    with write(catalog.engine(library)) as connection:
         lexical.delete(connection, library, "paragraph", "s-maps")
         assert Frequencies(library, "paragraph").of(connection, 0, ["map"])[1] == {"map": 1}
     assert [i for i, _ in find(catalog, library, "maps")] == ["plain"]
@@ -110,7 +110,7 @@ def test_a_deleted_source_is_found_no_more_and_counts_no_more(filled):
 def test_frequencies_are_kept_for_one_generation_and_read_anew_in_the_next(filled):
     catalog, library = filled
     known = Frequencies(library, "paragraph")
-    with write(catalog.engine) as connection:
+    with write(catalog.engine(library)) as connection:
         assert known.of(connection, 1, ["map", "nowhere"]) == (len(TEXTS), {"map": 2, "nowhere": 0})
         lexical.delete(connection, library, "paragraph", "s-maps")
         assert known.of(connection, 1, ["map"])[1] == {"map": 2}

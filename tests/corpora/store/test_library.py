@@ -96,7 +96,7 @@ async def test_removing_a_source_removes_it_from_both_stores_at_once(library):
         owners = await library.source_of([h.id for h in (*lists.dense, *lists.lexical)])
         assert rome.id not in {s.id for s in owners.values()}
         row = library._held.catalog.row(library.id)
-        ids = library._held.vectors.ids(library.id, corpus, row.space, row.generation)
+        ids = library._held.vectors.ids(library.id, corpus, row.encoder)
         assert len(ids) == 2
     assert (await library.idf(["aqueduct"]))["aqueduct"] == pytest.approx(math.log(53 / 1.5))
     with pytest.raises(InputError, match="no source"):

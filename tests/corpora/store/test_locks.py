@@ -79,5 +79,5 @@ def test_a_note_that_cannot_be_read_names_nobody(tmp_path, text):
 
 def test_a_home_that_cannot_be_made_gets_a_sentence(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(LibraryError, match="RAGWEAVE_HOME"), locks.gate(tmp_path / "file" / "home"):
+    with pytest.raises(LibraryError, match="RAGWEAVE_HOME"), locks.names(tmp_path / "file" / "home"):
         pass

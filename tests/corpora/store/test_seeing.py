@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from ragweave.corpora.store import seeing
+from ragweave.corpora.store.blobs import visual_space
 from ragweave.corpora.store.commit import Committer, Outcome
 from ragweave.corpora.store.files import File, Stat
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, dense_texts, terms_of
-from ragweave.corpora.store.rebuild import reembed, renew
+from ragweave.corpora.store.reembed import reembed
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.embed import encoder
@@ -74,7 +75,7 @@ def store(pictures: dict[str, dict[str, str]]) -> None:
         made = Prepared("image", "", "", "", None, (), tuple(items), chunks, terms_of(items))
         file = File(f"/{source}.png", source, "0" * 64, Stat(1, 1, 1, 1, 1.0))
         outcomes.append(Outcome(file, made, mind.texts(dense_texts(made))))
-    Committer(held.catalog, held.vectors, row, "p").store(outcomes)
+    Committer(held.catalog, row, "p").store(outcomes)
 
 
 def catch_up() -> tuple[int, str]:
@@ -142,7 +143,7 @@ async def test_what_was_seen_goes_with_its_source(home, look):
     catch_up()
     held = stores()
     row = held.catalog.library("default")
-    Committer(held.catalog, held.vectors, row, "p").remove_source(A)
+    Committer(held.catalog, row, "p").remove_source(A)
     assert names((await (await library()).search("image", ["red"]))[0].visual) == ["blue"]
     assert Media.of(row.id).sizes().keys() == {B}
 
@@ -151,7 +152,7 @@ async def test_what_was_seen_outlives_compaction_and_another_text_encoder(home, 
     store({A: {"red": "sea"}, B: {"blue": "sea"}})
     catch_up()
     held = stores()
-    renew(held, held.catalog.library("default"))
+    held.catalog.compact(held.catalog.library("default").id)
     assert catch_up() == (0, "")
 
     class Other:
@@ -166,8 +167,8 @@ async def test_what_was_seen_outlives_compaction_and_another_text_encoder(home, 
     await reembed("default", "other")
     assert catch_up() == (0, "")
     row = held.catalog.library("default")
-    assert held.vectors.image_encoders(row.id, row.space, row.generation) == ["colours"]
-    assert len(held.vectors.names()) == 2
+    assert held.vectors.image_encoders(row.id) == ["colours"]
+    assert len(held.vectors.ids(row.id, "image", visual_space("colours"))) == 2
 
 
 def test_a_picture_that_is_missing_or_damaged_is_left_out(home, look):

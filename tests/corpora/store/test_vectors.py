@@ -1,101 +1,240 @@
+"""Vectors: exact where they are few or new, through an index where they are many, and right with any index."""
+
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
-from ragweave.corpora.store.vectors import Vectors, item_of
-from ragweave.models.errors import LibraryError
+from ragweave.corpora.store import blobs
+from ragweave.corpora.store import vectors as module
+from ragweave.corpora.store.blobs import item_of
+from ragweave.corpora.store.catalog import Catalog, bump
+from ragweave.corpora.store.schema import indexes, sources, write
+from ragweave.corpora.store.vectors import Vectors
 
 EYE = np.eye(4, dtype=np.float32)
 
 
 @pytest.fixture
-def vectors(home):
-    found = Vectors(home)
+def catalog(home):
+    found = Catalog(home)
+    row = found.create("default", "enc", 4)
+    with write(found.engine(row.id)) as connection:
+        blank = {"kind": "", "title": "", "status": "ok", "reason": "", "bytes": 0, "sha256": "", "params_hash": ""}
+        blank |= {"warnings": [], "author": "", "language": "", "indexed_at": "", "library": row.id}
+        connection.execute(sources.insert(), [{**blank, "id": id_} for id_ in ("s", "s1", "s2", "t")])
     yield found
     found.close()
 
 
-def put(vectors, rows, corpus="paragraph", generation=0):
+@pytest.fixture
+def lib(catalog):
+    return catalog.library("default").id
+
+
+@pytest.fixture
+def vectors(catalog, home):
+    found = Vectors(catalog, home)
+    yield found
+    found.close()
+
+
+def put(catalog, rows, corpus="paragraph", space="enc"):
     """Write (chunk id, source, vector) rows and begin the next generation."""
-    with vectors.changing("lib", generation):
-        ids, belongs, values = zip(*rows, strict=True)
-        vectors.upsert("lib", corpus, "enc", ids, belongs, np.array(values, dtype=np.float32))
-        vectors.reached("lib", generation + 1)
+    lib = catalog.library("default").id
+    ids, belongs, values = zip(*rows, strict=True)
+    with write(catalog.engine(lib)) as connection:
+        blobs.put(connection, lib, corpus, space, ids, belongs, np.array(values, dtype=np.float32))
+        bump(connection, lib)
 
 
-def ask(vectors, query, k=5, corpus="paragraph", generation=1, only=()):
-    return vectors.query("lib", corpus, "enc", generation, np.array([query], dtype=np.float32), k, only)[0]
+def ask(vectors, lib, query, k=5, corpus="paragraph", only=()):
+    return vectors.query(lib, corpus, "enc", np.array([query], dtype=np.float32), k, only)[0]
 
 
-def test_chunks_of_one_item_are_joined_by_their_best(vectors):
-    put(vectors, [("a~0", "s", EYE[0]), ("a~1", "s", EYE[1]), ("b~0", "s", (EYE[0] + EYE[1]) / 2**0.5)], "document")
-    found = ask(vectors, EYE[1], corpus="document")
-    assert [i for i, _ in found] == ["a", "b"]
+def names(hits):
+    return [i for i, _ in hits]
+
+
+def test_chunks_of_one_item_are_joined_by_their_best(catalog, vectors, lib):
+    put(catalog, [("a~0", "s", EYE[0]), ("a~1", "s", EYE[1]), ("b~0", "s", EYE[0] + EYE[1])], "document")
+    found = ask(vectors, lib, 3 * EYE[1], corpus="document")
+    assert names(found) == ["a", "b"]
     assert [s for _, s in found] == pytest.approx([1.0, 0.7071], abs=1e-3)
 
 
-def test_the_source_filter_leaves_the_others_out(vectors):
-    put(vectors, [("a~0", "s1", EYE[0]), ("b~0", "s2", EYE[1])])
-    assert [i for i, _ in ask(vectors, EYE[0], only=["s2"])] == ["b"]
+def test_the_source_filter_leaves_the_others_out(catalog, vectors, lib):
+    put(catalog, [("a~0", "s1", EYE[0]), ("b~0", "s2", EYE[1])])
+    assert names(ask(vectors, lib, EYE[0], only=["s2"])) == ["b"]
+    assert ask(vectors, lib, EYE[0], only=["nothing"]) == []
 
 
-def test_a_vector_of_zeros_is_neither_stored_nor_asked(vectors):
-    put(vectors, [("a~0", "s", EYE[0]), ("b~0", "s", EYE[0] * 0)])
-    assert vectors.ids("lib", "paragraph", "enc", 1) == ["a~0"]
-    assert ask(vectors, EYE[0] * 0) == []
+def test_a_vector_of_zeros_is_neither_stored_nor_asked(catalog, vectors, lib):
+    put(catalog, [("a~0", "s", EYE[0]), ("b~0", "s", EYE[0] * 0), ("c~0", "s", EYE[0] * np.nan)])
+    assert vectors.ids(lib, "paragraph", "enc") == ["a~0"]
+    assert ask(vectors, lib, EYE[0] * 0) == []
 
 
-def test_a_corpus_without_vectors_finds_nothing(vectors):
-    assert ask(vectors, EYE[0], corpus="document") == []
+def test_a_corpus_or_an_encoder_without_vectors_finds_nothing(catalog, vectors, lib):
+    put(catalog, [("a~0", "s", EYE[0])])
+    assert ask(vectors, lib, EYE[0], corpus="document") == []
+    assert vectors.query(lib, "paragraph", "other", EYE[:1], 5) == [[]]
 
 
-def test_deleting_sources_removes_all_their_vectors_and_no_others(vectors):
-    put(vectors, [("a~0", "s1", EYE[0]), ("b~0", "s2", EYE[1]), ("c~0", "s1", EYE[2])])
-    with vectors.changing("lib", 1):
-        vectors.delete("lib", "enc", ["s1"])
-        vectors.reached("lib", 2)
-    assert vectors.ids("lib", "paragraph", "enc", 2) == ["b~0"]
+def test_vectors_go_with_their_source_and_are_replaced_by_their_id(catalog, vectors, lib):
+    put(catalog, [("a~0", "s1", EYE[0]), ("b~0", "s2", EYE[1]), ("c~0", "s1", EYE[2])])
+    with write(catalog.engine(lib)) as connection:
+        connection.exec_driver_sql("DELETE FROM sources WHERE id = 's1'")
+        bump(connection, lib)
+    put(catalog, [("b~0", "s2", EYE[3])])
+    assert vectors.ids(lib, "paragraph", "enc") == ["b~0"]
+    assert ask(vectors, lib, EYE[3]) == [("b", pytest.approx(1.0))]
 
 
-def test_encoders_and_libraries_have_collections_of_their_own(vectors):
-    put(vectors, [("a~0", "s", EYE[0])])
-    assert vectors.query("lib", "paragraph", "other", 1, EYE[:1], 5) == [[]]
-    assert vectors.query("lib2", "paragraph", "enc", 1, EYE[:1], 5) == [[]]
-    vectors.drop("lib")
-    assert ask(vectors, EYE[0]) == []
-
-
-def test_what_another_process_wrote_is_seen_at_the_next_generation(vectors, home):
-    put(vectors, [("a~0", "s", EYE[0])])
+def test_what_another_process_wrote_is_seen_at_once(catalog, vectors, lib, home):
+    put(catalog, [("a~0", "s", EYE[0])])
+    assert names(ask(vectors, lib, EYE[0])) == ["a"]
     code = (
-        "import sys, numpy as np; from pathlib import Path; from ragweave.corpora.store.vectors import Vectors\n"
-        "v = Vectors(Path(sys.argv[1]))\n"
-        "with v.changing('lib', 1):\n"
-        "    v.upsert('lib', 'paragraph', 'enc', ['b~0'], ['t'], np.eye(4, dtype='float32')[1:2])\n"
-        "    v.delete('lib', 'enc', ['s'])\n"
+        "import sys, numpy as np; from pathlib import Path\n"
+        "from ragweave.corpora.store import blobs\n"
+        "from ragweave.corpora.store.catalog import Catalog, bump\n"
+        "from ragweave.corpora.store.schema import write\n"
+        "catalog = Catalog(Path(sys.argv[1])); lib = catalog.library('default').id\n"
+        "with write(catalog.engine(lib)) as connection:\n"
+        "    connection.exec_driver_sql(\"DELETE FROM sources WHERE id = 's'\")\n"
+        "    eye = np.eye(4, dtype='float32')[1:2]\n"
+        "    blobs.put(connection, lib, 'paragraph', 'enc', ['b~0'], ['t'], eye)\n"
+        "    bump(connection, lib)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(home)], check=True)
-    assert [i for i, _ in ask(vectors, EYE[1], generation=2)] == ["b"]
-
-
-def test_a_change_that_failed_is_not_trusted_afterwards(vectors):
-    put(vectors, [("a~0", "s", EYE[0])])
-    with vectors._use() as client:
-        pass
-    with pytest.raises(RuntimeError), vectors.changing("lib", 1):
-        raise RuntimeError
-    assert [i for i, _ in ask(vectors, EYE[0])] == ["a"]
-    with vectors._use() as another:
-        assert another is not client
-
-
-def test_a_server_that_is_away_gets_a_sentence(home):
-    away = Vectors(home, "http://127.0.0.1:9")
-    with pytest.raises(LibraryError, match="RAGWEAVE_CHROMA_URL"):
-        away.query("lib", "paragraph", "enc", 0, EYE[:1], 5)
+    assert names(ask(vectors, lib, EYE[1])) == ["b"]
 
 
 def test_an_item_id_may_hold_the_mark_of_a_chunk():
     assert item_of("a~b~3") == "a~b"
+
+
+SPREAD = np.random.default_rng(5).standard_normal((60, 4)).astype(np.float32)
+
+
+@pytest.fixture
+def indexed(catalog, vectors, lib, monkeypatch):
+    """Sixty vectors with an index, and ten that came later."""
+    monkeypatch.setattr(vectors, "_least", 20)
+    put(catalog, [(f"i{n}~0", "s1" if n % 2 else "s2", v) for n, v in enumerate(SPREAD[:50])])
+    assert vectors.tidy(lib) == ""
+    put(catalog, [(f"i{n}~0", "s1" if n % 2 else "s2", v) for n, v in enumerate(SPREAD[50:], 50)])
+    assert vectors.tidy(lib) == ""
+
+
+def index_of(catalog, lib):
+    with catalog.engine(lib).begin() as connection:
+        return connection.execute(indexes.select()).mappings().first()
+
+
+def exact(query, alive=range(60), k=5):
+    unit = SPREAD / np.linalg.norm(SPREAD, axis=1, keepdims=True)
+    return [f"i{n}" for n in sorted(alive, key=lambda n: -float(unit[n] @ query))[:k]]
+
+
+def test_an_index_answers_with_what_came_after_it_and_without_what_has_gone(catalog, vectors, lib, indexed, home):
+    index = index_of(catalog, lib)
+    assert index["count"] == 50 and [p.name for p in home.glob("libraries/*/chroma/*")] == [index["name"]]
+    for query in SPREAD[::7]:
+        assert names(ask(vectors, lib, query)) == exact(query)
+    assert vectors._held[lib, "paragraph", "enc"].n.size == 10, "what the index holds was compared one by one"
+    odd = [n for n in range(60) if n % 2]
+    assert names(ask(vectors, lib, SPREAD[3], only=["s1"])) == exact(SPREAD[3], odd)
+    with write(catalog.engine(lib)) as connection:
+        connection.exec_driver_sql("DELETE FROM sources WHERE id = 's1'")
+        bump(connection, lib)
+    even = [n for n in range(60) if not n % 2]
+    for query in SPREAD[::7]:
+        assert names(ask(vectors, lib, query, k=20)) == exact(query, even, 20)
+
+
+def test_an_index_is_made_anew_when_much_has_changed_and_the_old_one_goes(catalog, vectors, lib, indexed, home):
+    before = index_of(catalog, lib)["name"]
+    put(catalog, [(f"j{n}~0", "t", v) for n, v in enumerate(SPREAD)])
+    assert vectors.tidy(lib) == ""
+    after = index_of(catalog, lib)
+    assert (after["count"], after["name"] != before) == (120, True)
+    assert [p.name for p in home.glob("libraries/*/chroma/*")] == [after["name"]]
+
+
+def garbage(path):
+    for file in path.rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"\xff" * file.stat().st_size)
+
+
+def cut(path):
+    for file in path.rglob("*.bin"):
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def no_database(path):
+    (path / "chroma.sqlite3").write_bytes(b"no database" * 100)
+
+
+def gone(path):
+    for file in path.rglob("*"):
+        if file.is_file():
+            file.unlink()
+
+
+@pytest.mark.parametrize("harm", [garbage, cut, no_database, gone])
+def test_a_damaged_index_is_answered_without_and_made_anew(catalog, vectors, lib, indexed, home, harm):
+    [path] = home.glob("libraries/*/chroma/*")
+    harm(path)
+    for query in SPREAD[::7]:
+        assert names(ask(vectors, lib, query)) == exact(query)
+    assert index_of(catalog, lib) is None
+    assert vectors.tidy(lib) == ""
+    assert index_of(catalog, lib)["count"] == 60
+    assert names(ask(vectors, lib, SPREAD[3])) == exact(SPREAD[3])
+
+
+def test_a_panic_of_chroma_is_a_broken_index(catalog, vectors, lib, indexed, monkeypatch):
+    class Panic(BaseException):
+        pass
+
+    def panics(*args):
+        raise Panic("called `Option::unwrap()` on a `None` value")
+
+    monkeypatch.setattr("ragweave.corpora.store.chroma.client_of", panics)
+    assert names(ask(vectors, lib, SPREAD[3])) == exact(SPREAD[3])
+    assert index_of(catalog, lib) is None
+
+
+def test_an_index_that_cannot_be_made_is_said_and_leaves_nothing(catalog, vectors, lib, home, monkeypatch):
+    monkeypatch.setattr(vectors, "_least", 20)
+    monkeypatch.setattr("ragweave.corpora.store.chroma.sys.executable", "/bin/false")
+    put(catalog, [(f"i{n}~0", "s", v) for n, v in enumerate(SPREAD)])
+    assert "cannot be made" in vectors.tidy(lib)
+    assert list(home.glob("libraries/*/chroma/*")) == []
+    assert names(ask(vectors, lib, SPREAD[3])) == exact(SPREAD[3])
+
+
+def test_what_was_deleted_leaves_the_index_when_it_has_to(catalog, vectors, lib, indexed, home):
+    with write(catalog.engine(lib)) as connection:
+        connection.exec_driver_sql("DELETE FROM sources WHERE id = 's1'")
+        bump(connection, lib)
+    vectors.forget_indexes(lib)
+    assert list(home.glob("libraries/*/chroma/*")) == [] and index_of(catalog, lib) is None
+
+
+def test_the_memory_that_vectors_take_is_bounded(catalog, vectors, lib, monkeypatch):
+    monkeypatch.setattr(module, "_HELD", 1)
+    for corpus in ("paragraph", "document"):
+        put(catalog, [("a~0", "s", EYE[0])], corpus)
+        assert names(ask(vectors, lib, EYE[0], corpus=corpus)) == ["a"]
+    assert len(vectors._held) == 1
+
+
+def test_a_server_that_is_away_is_answered_without(catalog, lib, home):
+    away = Vectors(catalog, home, "http://127.0.0.1:9")
+    put(catalog, [("a~0", "s", EYE[0])])
+    assert "RAGWEAVE_CHROMA_URL" in away.tidy(lib)
+    assert names(ask(away, lib, EYE[0])) == ["a"]

@@ -151,12 +151,12 @@ async def test_a_removed_film_leaves_nothing(film: Film, home: Path) -> None:
     path.with_name("note.txt").write_text("A note that stays.")
     await index([path.parent])
     library = await open_library()
-    assert list((home / "perceived" / library.id).iterdir())
+    assert list((home / "libraries" / library.id / "perceived").iterdir())
     path.unlink()
     assert (await index([path.parent])).removed == 1
     assert await items() == []
-    assert not list((home / "perceived" / library.id).iterdir())
-    assert not list((home / "media" / library.id).iterdir())
+    assert not list((home / "libraries" / library.id / "perceived").iterdir())
+    assert not list((home / "libraries" / library.id / "media").iterdir())
 
 
 async def test_hearing_again_with_another_model_looks_at_nothing_again(

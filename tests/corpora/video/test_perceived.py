@@ -59,7 +59,7 @@ def test_what_no_source_needs_is_swept_but_not_what_was_just_written(tmp_path: P
         Perceived(folder_of(tmp_path, "lib", sha)).close()
     assert sweep(tmp_path, "lib", ["a" * 64], since=time.time() - 60) == 0
     assert sweep(tmp_path, "lib", ["a" * 64]) == 1
-    assert [p.name for p in (tmp_path / "perceived" / "lib").iterdir()] == ["a" * 32]
+    assert [p.name for p in (tmp_path / "libraries" / "lib" / "perceived").iterdir()] == ["a" * 32]
     assert sweep(tmp_path, "none", []) == 0
 
 

@@ -1,0 +1,89 @@
+"""The rows of the vectors in the catalog of a library: written and removed within its transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, delete
+from sqlalchemy.dialects.sqlite import insert
+
+from ragweave.corpora.store.schema import vectors
+from ragweave.corpora.types import Corpus
+
+Matrix = NDArray[np.float32]
+SEEN, _ENTITIES = "see ", "entities of "
+
+
+def item_of(chunk: str) -> str:
+    """Return the item that a chunk id `<item>~<n>` belongs to."""
+    return chunk.rpartition("~")[0]
+
+
+def visual_space(encoder: str) -> str:
+    """Return the space of an image encoder's vectors."""
+    return f"{SEEN}{encoder}"
+
+
+def entity_space(encoder: str) -> str:
+    """Return the space of the knowledge graph's entities, by the text encoder."""
+    return f"{_ENTITIES}{encoder}"
+
+
+def put(
+    connection: Connection,
+    library: str,
+    corpus: Corpus,
+    space: str,
+    ids: Sequence[str],
+    sources: Sequence[str],
+    rows: Matrix,
+) -> list[str]:
+    """Write chunk vectors, shape (n, dim), within a write transaction, in place of those of the same ids.
+
+    Rows of zeros are left to the lexical index. Returns the ids of those that were written.
+    """
+    norms = np.linalg.norm(rows, axis=1) if len(rows) else np.zeros(0)
+    kept = [int(i) for i in np.flatnonzero(np.isfinite(norms) & (norms > 1e-6))]
+    discard(connection, library, corpus, space, [ids[i] for i in kept])
+    values = [
+        {
+            "library": library,
+            "space": space,
+            "corpus": corpus,
+            "item": item_of(ids[i]),
+            "part": ids[i].rpartition("~")[2],
+            "source": sources[i],
+            "data": (rows[i] / norms[i]).astype("<f4").tobytes(),
+        }
+        for i in kept
+    ]
+    if values:
+        connection.execute(insert(vectors), values)
+    return [ids[i] for i in kept]
+
+
+def discard(connection: Connection, library: str, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
+    """Remove chunks by id, within a write transaction."""
+    if ids:
+        connection.exec_driver_sql(
+            "DELETE FROM vectors WHERE library = ? AND space = ? AND corpus = ? AND item = ? AND part = ?",
+            [(library, space, corpus, item_of(i), i.rpartition("~")[2]) for i in ids],
+        )
+
+
+def forget_texts(connection: Connection, library: str, column: str, values: Iterable[str]) -> None:
+    """Remove the text vectors, of every text encoder, of sources or items (`column`), within a write transaction."""
+    texts = ~(vectors.c.space.startswith(SEEN) | vectors.c.space.startswith(_ENTITIES))
+    for value in values:
+        connection.execute(delete(vectors).where(vectors.c.library == library, vectors.c[column] == value, texts))
+
+
+def forget_lost_items(connection: Connection, library: str, source: str) -> None:
+    """Remove what image encoders saw of items that a source has no more, within a write transaction."""
+    connection.exec_driver_sql(
+        "DELETE FROM vectors WHERE library = ? AND source = ? AND space LIKE ? "
+        "AND item NOT IN (SELECT id FROM items WHERE library = ? AND source = ?)",
+        (library, source, f"{SEEN}%", library, source),
+    )

@@ -1,0 +1,162 @@
+"""Vectors made of the stored text: those that are missing, or all of another encoder."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import delete, func, select, update
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import locks
+from ragweave.corpora.store.background import on_this_loop, stoppable
+from ragweave.corpora.store.blobs import discard, entity_space, put
+from ragweave.corpora.store.catalog import LibraryRow, bump, check_name
+from ragweave.corpora.store.commit import Committer
+from ragweave.corpora.store.prepared import chunked
+from ragweave.corpora.store.schema import items, libraries, vectors, write
+from ragweave.corpora.store.stores import Stores, stores
+from ragweave.corpora.types import CORPORA, Corpus
+from ragweave.models.embed import Encoder
+from ragweave.models.errors import InputError, LibraryError
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far re-embedding has come.
+
+    Attributes:
+        done: items whose vectors are there.
+        total: all items.
+    """
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reembedded:
+    """What `reembed` did.
+
+    Attributes:
+        library: name of the library.
+        before: encoder before.
+        after: encoder now.
+        dim: length of a vector now.
+        vectors: vectors of the library now.
+        embedded: those of them that this run made; the others were there from a run that was interrupted.
+        seconds: wall time.
+    """
+
+    library: str
+    before: str
+    after: str
+    dim: int
+    vectors: int
+    embedded: int
+    seconds: float
+
+
+async def reembed(
+    library: str, embed: str, *, on_progress: Callable[[Progress], None] | None = None, wait: float | None = None
+) -> Reembedded:
+    """Give a library the vectors of another encoder, without reading a file again.
+
+    The library answers with its old vectors until the new ones are complete; then one transaction exchanges them. A
+    run that was interrupted is continued by the next one of the same encoder.
+
+    Args:
+        library: name of the library.
+        embed: encoder, as RAGWEAVE_EMBED names it.
+        on_progress: told on the event loop of the caller.
+        wait: seconds to wait while another process writes the library; None takes the setting.
+
+    Raises:
+        InputError: the library has that encoder already.
+        LibraryNotFound: there is none of that name.
+        LibraryError: it is being written, or the disk is full.
+        ModelError: the encoder cannot be loaded or reached.
+    """
+    name, tell = check_name(library), on_this_loop(on_progress)
+    return await stoppable(lambda stop: _reembed(name, embed, tell, stop, wait))
+
+
+def _reembed(
+    name: str, embed: str, tell: Callable[[Progress], None], stop: threading.Event, wait: float | None
+) -> Reembedded:
+    from ragweave.corpora.knowledge.vectors import refresh
+    from ragweave.models.embed import encoder
+
+    began = time.monotonic()
+    settings, held, mind = corpora_settings(), stores(), encoder(embed)
+    patience = settings.lock_wait if wait is None else wait
+    found = held.catalog.library(name)
+    with locks.writer(settings.home, found.id, name, patience, lambda holder: None):
+        row = held.catalog.row(found.id)
+        if row.encoder == mind.name:
+            raise InputError(f"The library {name!r} has the encoder {mind.name!r} already", "name another one")
+        Committer(held.catalog, row, "").recover()
+        total, done, made = sum(held.catalog.counts(row.id).values()), 0, 0
+        for corpus in CORPORA:
+            for here, new in embedded(held, row.id, corpus, mind, stop):
+                done, made = done + here, made + new
+                tell(Progress(done, total))
+        if stop.is_set():
+            raise LibraryError("Re-embedding was stopped", "the same command goes on where this one ended")
+        count = _exchange(held, row, mind)
+        refresh(held, held.catalog.row(row.id), mind)
+        held.vectors.tidy(row.id)
+    return Reembedded(name, row.encoder, mind.name, mind.dim, count, made, time.monotonic() - began)
+
+
+def embedded(
+    held: Stores, library: str, corpus: Corpus, mind: Encoder, stop: threading.Event
+) -> Iterator[tuple[int, int]]:
+    """Make the vectors of an encoder that are missing, page by page, and remove those that belong to no chunk.
+
+    Yields how many items were looked at, and how many vectors were made.
+    """
+    stale = set(held.vectors.ids(library, corpus, mind.name))
+    there = frozenset(stale)
+    for page in held.catalog.pages(library, corpus):
+        if stop.is_set():
+            return
+        cut = chunked(page, mind.max_words)
+        stale.difference_update(cut.ids)
+        lost = [n for n, id_ in enumerate(cut.ids) if id_ not in there]
+        made: list[str] = []
+        if lost:
+            rows = mind.texts([cut.texts[n] for n in lost])
+            with write(held.catalog.engine(library)) as connection:
+                ids, sources = [cut.ids[n] for n in lost], [cut.sources[n] for n in lost]
+                made = put(connection, library, corpus, mind.name, ids, sources, rows)
+                if made:
+                    bump(connection, library)
+        yield len(page), len(made)
+    if stale:
+        with write(held.catalog.engine(library)) as connection:
+            discard(connection, library, corpus, mind.name, sorted(stale))
+            bump(connection, library)
+
+
+def embed_missing(held: Stores, row: LibraryRow, mind: Encoder) -> int:
+    """Make vectors of items that have none, such as those of an old home that could not be read; return how many."""
+    mine = (vectors.c.item == items.c.id) & (vectors.c.space == mind.name)
+    lacking = select(items.c.corpus).where(items.c.library == row.id, ~select(vectors.c.n).where(mine).exists())
+    with held.catalog.engine(row.id).begin() as connection:
+        corpora = list(connection.execute(lacking.distinct()).scalars())
+    never = threading.Event()
+    return sum(made for corpus in corpora for _, made in embedded(held, row.id, corpus, mind, never))
+
+
+def _exchange(held: Stores, row: LibraryRow, mind: Encoder) -> int:
+    """Let the vectors of an encoder be those that count; return how many there are."""
+    old = (vectors.c.library == row.id) & vectors.c.space.in_([row.encoder, entity_space(row.encoder)])
+    new = (vectors.c.library == row.id) & (vectors.c.space == mind.name)
+    with write(held.catalog.engine(row.id)) as connection:
+        connection.execute(delete(vectors).where(old))
+        connection.execute(update(libraries).values(encoder=mind.name, dim=mind.dim))
+        bump(connection, row.id)
+        return int(connection.execute(select(func.count()).where(new)).scalar_one())
