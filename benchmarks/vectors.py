@@ -1,52 +1,110 @@
-"""What a further vector costs as the index of vectors grows: `python benchmarks/vectors.py [--count 15000] [--ef 500]`.
+"""Vectors compared one by one, beside Chroma's index of them: `python benchmarks/vectors.py [--count 10000 50000]`.
 
-Processor milliseconds per vector, in blocks of 5,000, with the settings of the product's collections but for
-`ef_construction`. The vectors are drawn around 300 centres.
+Through the product's own stores, in a home of its own. The vectors are drawn around 300 centres; each question lies
+beside one of them. Seconds to make the index and of processor to do so, milliseconds of a first and of a later
+question, the share of the exact ten nearest that the index finds, and the memory at the peak.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
+import resource
+import statistics
+import subprocess
+import sys
 import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
-BLOCK = 5_000
-BATCH = 1_000
-DIMENSIONS = 256
-CENTRES = 300
+DIMENSIONS, CENTRES, QUESTIONS = 256, 300, 50
+
+
+def drawn(count: int, seed: int) -> np.ndarray:
+    """Return vectors of length 1 around the centres."""
+    centres = np.random.default_rng(0).normal(size=(CENTRES, DIMENSIONS))
+    rng = np.random.default_rng(seed)
+    found = centres[rng.integers(0, CENTRES, count)] + 0.7 * rng.normal(size=(count, DIMENSIONS))
+    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+
+
+def fill(home: Path, count: int) -> None:
+    """Make a library of that many paragraphs' vectors, and its index."""
+    from ragweave.corpora.store import blobs
+    from ragweave.corpora.store.catalog import Catalog
+    from ragweave.corpora.store.schema import sources, write
+    from ragweave.corpora.store.vectors import Vectors
+
+    catalog = Catalog(home)
+    row = catalog.create("bench", "enc", DIMENSIONS)
+    source = {"library": row.id, "id": "s", "kind": "text", "title": "", "status": "ok", "reason": "", "bytes": 0}
+    source |= {"sha256": "", "params_hash": "", "warnings": [], "author": "", "language": "", "indexed_at": ""}
+    began = time.perf_counter()
+    with write(catalog.engine(row.id)) as connection:
+        connection.execute(sources.insert(), source)
+        ids = [f"i{n}~0" for n in range(count)]
+        blobs.put(connection, row.id, "paragraph", "enc", ids, ["s"] * count, drawn(count, 1))
+    print(f"{count:>9,} vectors stored in {time.perf_counter() - began:.1f} s", flush=True)
+    vectors = Vectors(catalog, home)
+    vectors._least = 0
+    began = time.perf_counter()
+    why = vectors.tidy(row.id)
+    worked = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = worked.ru_utime + worked.ru_stime
+    size = sum(p.stat().st_size for p in home.rglob("chroma/**/*") if p.is_file())
+    print(f"          index {time.perf_counter() - began:.1f} s, {used:.1f} s CPU, {size / 2**20:.0f} MiB {why}")
+
+
+ASK = """
+import sys, time, resource
+from pathlib import Path
+import numpy as np
+sys.path.insert(0, sys.argv[3])
+import vectors as bench
+from ragweave.corpora.store.catalog import Catalog
+from ragweave.corpora.store.schema import write
+from ragweave.corpora.store.vectors import Vectors
+home = Path(sys.argv[1])
+catalog = Catalog(home)
+[row] = catalog.libraries()
+held = Vectors(catalog, home)
+if sys.argv[2] == "exact":
+    with write(catalog.engine(row.id)) as connection:
+        connection.exec_driver_sql("DELETE FROM indexes")
+asked = bench.drawn(bench.QUESTIONS + 1, 2)
+times, found = [], []
+cpu = time.process_time()
+for query in asked:
+    began = time.perf_counter()
+    found.append([i for i, _ in held.query(row.id, "paragraph", "enc", query[None], 50)[0]])
+    times.append((time.perf_counter() - began) * 1000)
+    if len(times) == 1:
+        cpu = time.process_time() - cpu
+print(times[0], cpu * 1000, sorted(times[1:])[len(times) // 2],
+      resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, *(",".join(f[:10]) for f in found))
+"""
+
+
+def ask(home: Path, how: str) -> list[set[str]]:
+    """Ask in a fresh process and print its figures; return the ten nearest of each question."""
+    command = [sys.executable, "-c", ASK, str(home), how, str(Path(__file__).parent)]
+    first, cpu, later, peak, *found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    figures = f"first {float(first):7.1f} ms ({float(cpu):6.1f} CPU), later {float(later):5.2f} ms"
+    print(f"          {how:6} {figures}, peak {float(peak):.0f} MiB", flush=True)
+    return [set(f.split(",")) for f in found]
 
 
 def main() -> None:
-    """Insert and print a line for each block."""
-    import chromadb
-    from chromadb.config import Settings
-
-    from ragweave.corpora.store.spaces import HNSW
-
+    """Measure each size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=15_000)
-    parser.add_argument("--ef", type=int, default=HNSW["ef_construction"])
-    given = parser.parse_args()
-    rng = np.random.default_rng(0)
-    centres = rng.normal(size=(CENTRES, DIMENSIONS))
-    folder = tempfile.mkdtemp(prefix="ragweave-vectors-")
-    try:
-        client = chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
-        settings = {**HNSW, "ef_construction": given.ef}
-        made = client.create_collection("vectors", configuration={"hnsw": settings}, embedding_function=None)
-        for start in range(0, given.count, BLOCK):
-            worked = time.process_time()
-            for at in range(start, start + BLOCK, BATCH):
-                drawn = centres[rng.integers(0, CENTRES, BATCH)] + 0.7 * rng.normal(size=(BATCH, DIMENSIONS))
-                drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-                made.upsert(ids=[str(n) for n in range(at, at + BATCH)], embeddings=drawn.astype(np.float32))
-            spent = (time.process_time() - worked) / BLOCK * 1000
-            print(f"{start + BLOCK:>9,} vectors: {spent:.2f} ms of processor time each", flush=True)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    parser.add_argument("--count", type=int, nargs="+", default=[2_000, 10_000, 50_000])
+    for count in parser.parse_args().count:
+        with tempfile.TemporaryDirectory() as folder:
+            fill(Path(folder), count)
+            near, exact = ask(Path(folder), "chroma"), ask(Path(folder), "exact")
+            share = statistics.mean(len(a & b) / len(b) for a, b in zip(near, exact, strict=True))
+            print(f"          of the exact ten nearest the index finds {share:.3f}", flush=True)
 
 
 if __name__ == "__main__":
