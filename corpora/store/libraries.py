@@ -1,0 +1,312 @@
+"""The libraries of a home: their names, their folders, and the SQLite file that is the catalog of each."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import shutil
+import sqlite3
+import threading
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+from sqlalchemy import Connection, Engine, select, update
+
+from ragweave.corpora.store import lexical, locks
+from ragweave.corpora.store.folders import catalog_of, folder_of, folders, unwritable
+from ragweave.corpora.store.schema import REMEDY, connect, libraries, write
+from ragweave.corpora.types import CORPORA, MAX_HALF_LIFE, Recency
+from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryRow:
+    """One library as the catalog knows it.
+
+    `recency` and `half_life` say how its documents age, where a question does not say otherwise.
+    """
+
+    id: str
+    name: str
+    encoder: str
+    dim: int
+    generation: int
+    recency: Recency = "auto"
+    half_life: float | None = None
+
+
+_FIELDS = tuple(f.name for f in fields(LibraryRow))
+
+
+def now() -> str:
+    """Return the present as an ISO time in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def check_name(name: str) -> str:
+    """Return a library name in its one normal form.
+
+    Raises:
+        InputError: the name is empty, longer than 100 characters, or holds control or invisible characters.
+    """
+    clean = unicodedata.normalize("NFC", name).strip()
+    if not clean or len(clean) > 100:
+        raise InputError("A library name has 1 to 100 characters", "choose another name")
+    # ZWNJ and ZWJ are letters' neighbours in Persian and the Indic scripts; every other format character only deceives.
+    if any(
+        unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") and c not in "\u200c\u200d" for c in clean
+    ):
+        raise InputError("A library name holds no control or invisible characters", "choose another name")
+    return clean
+
+
+class Libraries:
+    """The libraries of a home and their catalogs: `<home>/libraries/<id>/catalog.sqlite`.
+
+    Args:
+        home: folder of the libraries; a home of an earlier Ragweave is brought up to date here.
+        url: address of a Chroma server that may hold vectors of an earlier home, or empty.
+    """
+
+    def __init__(self, home: Path, url: str = "") -> None:
+        self._home = home
+        self._engines: dict[str, Engine] = {}
+        self._ids: dict[str, str] = {}
+        self._lock = threading.Lock()
+        if (home / "catalog.sqlite").exists():
+            from ragweave.corpora.store.migrate import migrate
+
+            migrate(home, url)
+
+    def close(self) -> None:
+        """Close every connection."""
+        with self._lock:
+            for engine in self._engines.values():
+                engine.dispose()
+            self._engines.clear()
+
+    def engine(self, library: str) -> Engine:
+        """Return the engine of the catalog of a library, opened once.
+
+        Raises:
+            LibraryNotFound: it was deleted.
+            LibraryError: it was written by a newer Ragweave, or cannot be opened.
+        """
+        path = catalog_of(self._home, library)
+        with self._lock:
+            if not path.exists():
+                if library in self._engines:
+                    self._engines.pop(library).dispose()
+                raise LibraryNotFound("The library was deleted", "open another, or index it again")
+            if library not in self._engines:
+                self._engines[library] = connect(path)
+            return self._engines[library]
+
+    def libraries(self) -> list[LibraryRow]:
+        """Return every library that can be opened, by name."""
+        return self._scan()[0]
+
+    def library(self, name: str) -> LibraryRow:
+        """Return the library of that name.
+
+        Raises:
+            LibraryNotFound: there is none.
+            LibraryError: it, or one whose name cannot be read, was written by a newer Ragweave or is damaged.
+        """
+        name = check_name(name)
+        with suppress(KeyError, LibraryNotFound):
+            row = self.row(self._ids[name])
+            if row.name == name:
+                return row
+        rows, failed = self._scan()
+        self._ids = {row.name: row.id for row in rows}
+        if name in self._ids:
+            return next(row for row in rows if row.name == name)
+        if failed:
+            raise failed[0]
+        raise LibraryNotFound(
+            f"There is no library named {name!r}", f"make it with: ragweave index FOLDER --library {name!r}"
+        )
+
+    def _scan(self) -> tuple[list[LibraryRow], list[LibraryError]]:
+        """Return what the folders of the home hold, by name, and why others cannot be opened."""
+        rows: list[LibraryRow] = []
+        failed: list[LibraryError] = []
+        for id_ in folders(self._home):
+            try:
+                rows.append(self.row(id_))
+            except LibraryNotFound:
+                continue
+            except LibraryError as error:
+                logger.warning("%s", error)
+                failed.append(error)
+        return sorted(rows, key=lambda row: row.name), failed
+
+    def row(self, library: str) -> LibraryRow:
+        """Return a library by id.
+
+        Raises:
+            LibraryNotFound: it was deleted.
+        """
+        with self.engine(library).begin() as connection:
+            generation(connection, library)
+            query = select(libraries).where(libraries.c.id == library)
+            return _library(connection.execute(query).mappings().one())
+
+    def create(self, name: str, encoder: str, dim: int) -> LibraryRow:
+        """Make an empty library.
+
+        Raises:
+            LibraryError: one of that name exists.
+        """
+        row = LibraryRow(secrets.token_hex(8), check_name(name), encoder, dim, 0)
+        with self.making(row):
+            pass
+        return self.row(row.id)
+
+    @contextmanager
+    def making(self, row: LibraryRow) -> Iterator[tuple[Engine, Path]]:
+        """Make a library in a folder of its own, which takes its place at the end: it is there whole or not at all.
+
+        Yields its engine, and the folder. `row.generation` is 0 or the first that readers see.
+
+        Raises:
+            LibraryError: one of that name exists, or the disk cannot take it.
+        """
+        self._free(row.name)
+        part = folder_of(self._home, f".{row.id}.part")
+        engine = connect(part / "catalog.sqlite")
+        try:
+            with write(engine) as connection:
+                values = {field: getattr(row, field) for field in _FIELDS}
+                connection.execute(libraries.insert(), {**values, "created": now()})
+            yield engine, part
+            engine.dispose()
+            with locks.names(self._home):
+                self._free(row.name)
+                os.rename(part, folder_of(self._home, row.id))
+        except OSError as error:
+            raise unwritable(part, error) from error
+        finally:
+            engine.dispose()
+            shutil.rmtree(part, ignore_errors=True)
+
+    def _free(self, name: str) -> None:
+        if any(row.name == name for row in self.libraries()):
+            raise LibraryError(f"A library named {name!r} exists", "choose another name, or index into it")
+
+    def rename(self, name: str, to: str) -> None:
+        """Give a library another name.
+
+        Raises:
+            LibraryNotFound: there is none of that name.
+            LibraryError: the new name is taken.
+        """
+        found, to = self.library(name), check_name(to)
+        with locks.names(self._home):
+            if to != found.name:
+                self._free(to)
+            with write(self.engine(found.id)) as connection:
+                connection.execute(update(libraries).values(name=to))
+
+    def set_ageing(self, name: str, recency: str | None, half_life: float | None) -> LibraryRow:
+        """Say how the documents of a library age; None leaves a value as it is, a half-life of 0 forgets it.
+
+        Raises:
+            InputError: no such way, or a half-life that is negative, above MAX_HALF_LIFE, or no number.
+            LibraryNotFound: there is none of that name.
+        """
+        found = self.library(name)
+        values: dict[str, object] = {}
+        if recency is not None:
+            if recency not in get_args(Recency):
+                raise InputError(f"A library cannot prefer newer documents {recency!r}", "give auto, on or off")
+            values["recency"] = recency
+        if half_life is not None:
+            if not 0 <= half_life <= MAX_HALF_LIFE:
+                raise InputError(
+                    f"A half-life of {half_life:g} days cannot be used",
+                    f"give days above 0 and up to {MAX_HALF_LIFE:,}, or 0 to forget the one that is set",
+                )
+            values["half_life"] = half_life or None
+        if values:
+            with write(self.engine(found.id)) as connection:
+                connection.execute(update(libraries).values(values))
+        return self.row(found.id)
+
+    def delete(self, library: str) -> None:
+        """Remove a library by id, with everything in its folder; what an earlier kill left of others goes as well."""
+        gone = folder_of(self._home, f".{library}.gone")
+        try:
+            with suppress(FileNotFoundError):
+                os.rename(folder_of(self._home, library), gone)
+        except OSError as error:
+            raise unwritable(gone, error) from error
+        with self._lock:
+            if library in self._engines:
+                self._engines.pop(library).dispose()
+        for left in gone.parent.glob(".*.gone"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    def compact(self, library: str) -> None:
+        """Write the catalog anew without what was deleted.
+
+        Raises:
+            LibraryError: the disk has no room, or the catalog is in use for too long.
+        """
+        with write(self.engine(library)) as connection:
+            for corpus in CORPORA:
+                if lexical.exists(connection, library, corpus):
+                    # Tombstoned words leave the index when its parts are merged into one.
+                    name = lexical.table(library, corpus)
+                    connection.exec_driver_sql(f"INSERT INTO {name}({name}) VALUES ('optimize')")
+        raw = self.engine(library).raw_connection()
+        try:
+            cursor = raw.cursor()
+            cursor.execute("VACUUM")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            cursor.close()
+        except sqlite3.Error as error:
+            raise LibraryError(f"The catalog cannot be compacted ({error})", REMEDY) from error
+        finally:
+            raw.close()
+
+    def generation(self, library: str) -> int:
+        """Return the generation of a library by id.
+
+        Raises:
+            LibraryNotFound: it was deleted.
+        """
+        with self.engine(library).begin() as connection:
+            return generation(connection, library)
+
+
+def generation(connection: Connection, library: str) -> int:
+    """Return the generation of a library by id, within a transaction.
+
+    Raises:
+        LibraryNotFound: it was deleted.
+    """
+    found = connection.execute(select(libraries.c.generation).where(libraries.c.id == library)).scalar()
+    if found is None:
+        raise LibraryNotFound("The library was deleted", "open another, or index it again")
+    return int(found)
+
+
+def bump(connection: Connection, library: str) -> int:
+    """Begin the next generation of a library, within a write transaction, and return it."""
+    following = generation(connection, library) + 1
+    connection.execute(update(libraries).where(libraries.c.id == library).values(generation=following))
+    return following
+
+
+def _library(row: Any) -> LibraryRow:
+    return LibraryRow(**{field: row[field] for field in _FIELDS})
