@@ -14,9 +14,9 @@ import pytest
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
-from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import close_all
 from ragweave.models import embed
+from ragweave.models.settings import model_settings
 
 TEXTS = {
     "alexandria.md": "# Alexandria\n\nThe lighthouse of Alexandria was built on Pharos.\n",
@@ -44,10 +44,10 @@ def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr(
             Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
         )
-        corpora_settings.cache_clear()
+        model_settings.cache_clear()
         asyncio.run(index([folder / "notes"]))
         close_all()
-        corpora_settings.cache_clear()
+        model_settings.cache_clear()
     yield folder
 
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
-from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import blobs, commit, ledger
 from ragweave.corpora.store.blobs import item_of
 from ragweave.corpora.store.library import close_all
 from ragweave.corpora.store.stores import stores
+from ragweave.models.settings import model_settings
 
 pytestmark = pytest.mark.hard
 
@@ -65,7 +65,7 @@ def test_every_history_ends_in_agreement(steps: list[tuple[str, object, object]]
         patch.setattr(
             Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
         )
-        corpora_settings.cache_clear()
+        model_settings.cache_clear()
         try:
             for what, first, second in steps:
                 if what == "write":
@@ -85,7 +85,7 @@ def test_every_history_ends_in_agreement(steps: list[tuple[str, object, object]]
             check(folder)
         finally:
             close_all()
-            corpora_settings.cache_clear()
+            model_settings.cache_clear()
 
 
 def check(folder: Path) -> None:

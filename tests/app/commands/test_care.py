@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import close_all
 from ragweave.models import embed
+from ragweave.models.settings import model_settings
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_a_library_travels_in_one_file(main: Any, notes: Path, monkeypatch: pyte
     assert written["sha256"] in out
     close_all()
     monkeypatch.setenv("RAGWEAVE_HOME", str(notes.parent / "elsewhere"))
-    corpora_settings.cache_clear()
+    model_settings.cache_clear()
     code, out, _ = main("import", "notes.ragweave", "--library", "carried", "--files", "notes")
     assert code == 0 and "Opened library carried: 2 sources" in out
     assert "2 unchanged" in main("index", "notes", "-l", "carried")[1]

@@ -13,12 +13,12 @@ import pytest
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
-from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import unbundle
 from ragweave.corpora.store.bundle import MANIFEST, export_library, manifest_bytes
 from ragweave.corpora.store.library import close_all, list_libraries, open_library, set_ageing
 from ragweave.corpora.store.unbundle import import_library
 from ragweave.models.errors import InputError, LibraryError
+from ragweave.models.settings import model_settings
 
 
 @pytest.fixture(scope="session")
@@ -31,13 +31,13 @@ def exported(_indexed, tmp_path_factory):
         patch.setattr(
             Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
         )
-        corpora_settings.cache_clear()
+        model_settings.cache_clear()
         (_indexed / "notes" / "bad.pdf").write_bytes(b"%PDF-1.7\nnothing of the kind")
         asyncio.run(index([_indexed / "notes"]))
         (_indexed / "notes" / "bad.pdf").unlink()
         written = asyncio.run(export_library("default", folder / "notes.ragweave"))
         close_all()
-        corpora_settings.cache_clear()
+        model_settings.cache_clear()
     assert (written.sources, written.items, written.vectors) == (3, 6, 6)
     return written
 
@@ -48,7 +48,7 @@ def bundle(exported, notes, tmp_path, monkeypatch):
     shutil.copy(exported.path, tmp_path / "notes.ragweave")
     close_all()
     monkeypatch.setenv("RAGWEAVE_HOME", str(tmp_path / "elsewhere"))
-    corpora_settings.cache_clear()
+    model_settings.cache_clear()
     monkeypatch.setattr("ragweave.models.embed.WordLlamaEncoder.texts", lambda *a: pytest.fail("it was embedded"))
     return replace(exported, path=tmp_path / "notes.ragweave")
 
@@ -78,7 +78,7 @@ async def test_another_machine_opens_it_without_embedding(bundle, tmp_path, monk
     assert opened.sha256 == bundle.sha256
     monkeypatch.undo()
     monkeypatch.setenv("RAGWEAVE_HOME", str(tmp_path / "elsewhere"))
-    corpora_settings.cache_clear()
+    model_settings.cache_clear()
     library = await open_library()
     for corpus in ("paragraph", "document"):
         [lists] = await library.search(corpus, ["aqueducts of Rome"])
