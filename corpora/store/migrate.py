@@ -65,7 +65,7 @@ def migrate(home: Path, url: str) -> None:
             raise LibraryError(
                 f"The catalog {old} cannot be opened ({error})", "check RAGWEAVE_HOME, or move this file away"
             ) from error
-    logger.warning("%d libraries now have folders of their own; the old files lie in %s", len(rows), home / BACKUP)
+    logger.warning("Each library has a folder of its own now; the old files lie in %s", home / BACKUP)
 
 
 def _move(home: Path, old: Path, url: str, row: dict[str, Any]) -> None:

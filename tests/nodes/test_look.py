@@ -91,7 +91,7 @@ async def test_off_looks_at_nothing(filmed: Path) -> None:
 
 
 async def test_frames_that_are_gone_cost_a_note(filmed: Path) -> None:
-    for path in (filmed / "media").rglob("*.jpg"):
+    for path in (filmed / "libraries").rglob("*.jpg"):
         path.unlink()
     vision = ScriptedChat()
     state = await run(vision)
