@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ragweave.models.errors import InputError, MissingExtra, WeightsError
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
+from ragweave.models.weights import hub
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +91,6 @@ def find(path: str) -> Path:
 
     Raises:
         WeightsError: if there is no such folder, or the hub may not be used, cannot be reached or has no such thing.
-        MissingExtra: if the hub is needed and its client is not installed.
     """
     wanted = path.strip()
     settings = model_settings()
@@ -113,11 +112,9 @@ def find(path: str) -> Path:
 
 
 def _download(repo: str, revision: str | None, cache: Path) -> Path:
-    try:
+    with hub(f"the checkpoint {repo}") as options:
         from huggingface_hub import snapshot_download
-    except ImportError as exc:
-        raise MissingExtra(f"the checkpoint {repo}", "hf") from exc
-    try:
+
         # Files at the top only: subfolders hold the same weights in formats of other programs.
         folder = snapshot_download(
             repo,
@@ -125,13 +122,8 @@ def _download(repo: str, revision: str | None, cache: Path) -> Path:
             cache_dir=cache,
             allow_patterns=list(_WANTED),
             ignore_patterns=["*/*"],
-            endpoint=os.environ.get("HF_ENDPOINT") or None,
+            **options,
         )
-    except Exception as exc:
-        raise WeightsError(
-            f"{repo} cannot be fetched from the hub: {type(exc).__name__}: {clip(str(exc), 200)}",
-            "check the name, the revision and the network, or give the folder of a copy on this machine",
-        ) from exc
     return Path(folder)
 
 

@@ -53,7 +53,7 @@ def is_transient(exc: BaseException) -> bool:
         return all(is_transient(e) for e in exc.exceptions)
     if not isinstance(exc, Exception) or isinstance(exc, RagweaveError | ValueError):
         return False
-    if any(isinstance(e, ssl.SSLCertVerificationError) for e in _chain(exc)):
+    if any(isinstance(e, ssl.SSLCertVerificationError) for e in causes(exc)):
         return False
     codes = _codes(exc)
     if codes & _FINAL_CODES:
@@ -183,7 +183,8 @@ def explain(exc: Exception, name: str, host: str, setting: str = "CHAT", waited:
     return ModelError(f"{where} failed: {type(exc).__name__}: {_detail(text)}", f"check {env}")
 
 
-def _chain(exc: BaseException | None) -> Iterator[BaseException]:
+def causes(exc: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception and what it came from."""
     seen: set[int] = set()
     while exc is not None and id(exc) not in seen:
         seen.add(id(exc))

@@ -1,4 +1,4 @@
-"""The table of downloadable weights: what they are, where they come from, and whether they are here.
+"""Weights of the model hub: a table of pinned files, and whether they are here. huggingface_hub fetches them.
 
 The table is the file `weights.toml` in the home folder. Ragweave ships none of its entries: each pins a revision and
 the sha256 of every file, and `add` writes one from what the hub states about a file.
@@ -6,36 +6,28 @@ the sha256 of every file, and `add` writes one from what the hub states about a 
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
-import httpx
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ragweave.models.errors import InputError, WeightsError
-from ragweave.models.hub import TIMEOUT, Progress, Remote, download, file_url, sha256_of
+from ragweave.models.failures import causes, status_of
 from ragweave.models.settings import model_settings
 
-SAFE_ENDINGS = (
-    ".safetensors",
-    ".onnx",
-    ".onnx_data",
-    ".gguf",
-    ".json",
-    ".txt",
-    ".model",
-    "/model.bin",
-    "/vocabulary.txt",
-)
+SAFE_ENDINGS = tuple(
+    ".safetensors .onnx .onnx_data .gguf .json .txt .model /model.bin /vocabulary.txt".split()
+)  # fmt: skip
 """Endings of files that hold numbers or text and cannot run code; `model.bin` is CTranslate2's."""
 _PICKLES = (b"PK", b"\x80")
-
-State = Literal["ready", "missing", "partial", "damaged"]
 
 
 class WeightFile(BaseModel):
@@ -78,6 +70,11 @@ class Weights(BaseModel):
         """Bytes of all files."""
         return sum(f.size for f in self.files)
 
+    @property
+    def folder(self) -> Path:
+        """Where its files belong."""
+        return model_settings().weights / self.name
+
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -85,13 +82,10 @@ class _Table(BaseModel):
     weights: tuple[Weights, ...] = ()
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(NamedTuple):
     """Whether an entry is here."""
 
-    state: State
-    folder: Path | None
-    """Where its files are, or None where none is."""
+    state: Literal["ready", "missing", "partial", "damaged"]
     note: str = ""
     """What is wrong, in words."""
 
@@ -136,51 +130,52 @@ def find(name: str) -> Weights:
 
 def status(entry: Weights, *, full: bool = False) -> Status:
     """Say whether an entry is here: by size, or with `full` by sha256."""
-    for folder in _folders(entry):
-        if not folder.is_dir():
-            continue
-        missing, wrong = [], []
-        for file in entry.files:
-            path = folder / file.path
-            if not path.is_file():
-                missing.append(file.path)
-            elif path.stat().st_size != file.size or (full and sha256_of(path) != file.sha256):
-                wrong.append(file.path)
-        if wrong:
-            return Status("damaged", folder, f"not as its entry says: {', '.join(wrong)}")
-        if not missing:
-            return Status("ready", folder)
-        begun = len(missing) < len(entry.files) or any((folder / f"{m}.part").exists() for m in missing)
-        if begun:
-            return Status("partial", folder, f"missing: {', '.join(missing)}")
-    return Status("missing", None)
+    missing = [f.path for f in entry.files if not (entry.folder / f.path).is_file()]
+    wrong = [f.path for f in entry.files if f.path not in missing and not _matches(entry, f, full)]
+    if wrong:
+        return Status("damaged", f"not as its entry says: {', '.join(wrong)}")
+    if len(missing) == len(entry.files):
+        return Status("missing")
+    return Status("partial", f"missing: {', '.join(missing)}") if missing else Status("ready")
 
 
-def fetch(name: str, progress: Progress | None = None) -> Path:
-    """Return the folder of an entry's files, each with the right sha256; downloads what is not here.
+def fetch(name: str) -> Path:
+    """Return the folder of an entry's files, each with the right sha256; downloads what is not here. Blocking.
 
-    What lies in HOME/models/NAME is used as it is; downloads go there. Blocking.
+    An interrupted download goes on where it ended; a file that is not what its entry says is thrown away.
 
     Raises:
         InputError: if there is no such entry.
         WeightsError: if the files cannot be had, or are not what the entry says.
     """
     entry = find(name)
-    found = status(entry, full=True)
-    if found.state == "ready" and found.folder:
-        return found.folder
-    settings = model_settings()
-    if settings.offline:
+    lacking = [f for f in entry.files if not ((entry.folder / f.path).is_file() and _matches(entry, f, full=True))]
+    if lacking and model_settings().offline:
         raise WeightsError(
-            f"{name} is not on this machine ({found.state}) and RAGWEAVE_OFFLINE forbids to download it",
-            f"put its files into {_folders(entry)[0]}, or unset RAGWEAVE_OFFLINE",
+            f"{name} is not on this machine and RAGWEAVE_OFFLINE forbids to download it",
+            f"put its files into {entry.folder}, or unset RAGWEAVE_OFFLINE",
         )
-    folder = settings.home / "models" / entry.name
-    for file in entry.files:
-        target = folder / file.path
-        download(Remote(entry.repo, entry.revision, file.path, file.sha256, file.size), target, progress)
-        _refuse_pickle(target)
-    return folder
+    for file in lacking:
+        path = entry.folder / file.path
+        path.unlink(missing_ok=True)
+        with hub(f"{file.path} of {entry.repo}") as options:
+            from huggingface_hub import hf_hub_download
+
+            hf_hub_download(entry.repo, file.path, revision=entry.revision, local_dir=entry.folder, **options)
+        with path.open("rb") as opened:
+            pickled = path.suffix == ".bin" and opened.read(2).startswith(_PICKLES)
+        if pickled:
+            path.unlink()
+            raise WeightsError(
+                f"{path.name} is a pickle, which can run code, and was thrown away", "use safetensors or ONNX"
+            )
+        if not _matches(entry, file, full=True):
+            path.unlink()
+            raise WeightsError(
+                f"{file.path} of {entry.repo} does not have the expected sha256 and was thrown away",
+                "try again; if it stays so, the file on the hub or its entry is wrong: do not use it",
+            )
+    return entry.folder
 
 
 def verify(name: str) -> Status:
@@ -201,24 +196,15 @@ def add(name: str, repo: str, path: str, revision: str = "main", licence: str = 
         raise WeightsError("RAGWEAVE_OFFLINE forbids to ask the hub", "write the entry by hand, or unset it")
     if any(e.name == name for e in table()):
         raise InputError(f"weights named {name!r} exist", "choose another name")
-    url = file_url(repo, revision, path)
-    try:
-        # The hub states its facts on the first answer; the redirect leads to a store that knows none of them.
-        answer = httpx.head(url, timeout=TIMEOUT, headers={"Accept-Encoding": "identity"})
-    except httpx.HTTPError as exc:
-        raise WeightsError(
-            f"{httpx.URL(url).host} cannot be reached ({type(exc).__name__})", "try again later"
-        ) from exc
-    if answer.status_code >= 400:
-        raise WeightsError(f"the hub answered {answer.status_code} for {path} of {repo}", "check repository and path")
-    told = answer.headers
-    digest = told.get("x-linked-etag", "").strip('"').removeprefix("sha256:")
-    if not re.fullmatch(r"[0-9a-f]{64}", digest) or not told.get("x-linked-size", "").isdigit():
+    with hub(f"{path} of {repo}") as options:
+        from huggingface_hub import get_hf_file_metadata, hf_hub_url
+
+        told = get_hf_file_metadata(hf_hub_url(repo, path, revision=revision, **options), **options)
+    if not re.fullmatch(r"[0-9a-f]{64}", told.etag or "") or not told.size:
         raise WeightsError(f"the hub states no sha256 for {path} of {repo}", f"write the entry into {table_path()}")
     try:
-        file = WeightFile(path=path, sha256=digest, size=int(told["x-linked-size"]))
-        commit = told.get("x-repo-commit", revision)
-        entry = Weights(name=name, repo=repo, revision=commit, licence=licence, files=(file,))
+        file = WeightFile(path=path, sha256=told.etag or "", size=told.size)
+        entry = Weights(name=name, repo=repo, revision=told.commit_hash or revision, licence=licence, files=(file,))
     except ValidationError as exc:
         first = exc.errors()[0]
         raise InputError(f"{'.'.join(map(str, first['loc']))} cannot be used: {first['msg']}", "correct it") from exc
@@ -226,39 +212,54 @@ def add(name: str, repo: str, path: str, revision: str = "main", licence: str = 
     return entry
 
 
+@contextmanager
+def hub(what: str) -> Iterator[dict[str, Any]]:
+    """Give the options that every call of huggingface_hub takes, and tell its failures in a sentence.
+
+    Args:
+        what: is asked for.
+
+    Raises:
+        WeightsError: if the hub cannot be reached, does not have it or does not give it.
+    """
+    endpoint = os.environ.get("HF_ENDPOINT") or None
+    try:
+        yield {"endpoint": endpoint}
+    except WeightsError:
+        raise
+    except Exception as exc:
+        status = next((found for cause in causes(exc) if (found := status_of(cause))), None)
+        if status == 404:
+            raise WeightsError(f"the hub has no {what}", "check repository, path and revision") from exc
+        if status in (401, 403):
+            raise WeightsError(
+                f"the hub does not give {what} to everybody ({status})", "accept its terms there and set HF_TOKEN"
+            ) from exc
+        told = f"the hub answered {status}" if status else f"the hub cannot be reached ({type(exc).__name__})"
+        raise WeightsError(
+            f"{what} cannot be fetched: {told}",
+            "try again: a download goes on where it stopped; or set HF_ENDPOINT to a mirror",
+        ) from exc
+
+
+def _matches(entry: Weights, file: WeightFile, full: bool) -> bool:
+    path = entry.folder / file.path
+    if path.stat().st_size != file.size:
+        return False
+    if not full:
+        return True
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
+
+
 def _append(entry: Weights) -> None:
-    lines = ["", "[[weights]]"]
-    lines += [f"{key} = {_toml(getattr(entry, key))}" for key in ("name", "repo", "revision", "licence")]
+    def row(key: str, value: str | int) -> str:
+        return f"{key} = {json.dumps(value, ensure_ascii=False)}"  # TOML's basic strings take the escapes of JSON
+
+    lines = ["", "[[weights]]", *(row(k, getattr(entry, k)) for k in ("name", "repo", "revision", "licence"))]
     for file in entry.files:
-        lines += [
-            "[[weights.files]]",
-            f"path = {_toml(file.path)}",
-            f"sha256 = {_toml(file.sha256)}",
-            f"size = {file.size}",
-        ]
+        lines += ["[[weights.files]]", *(row(k, v) for k, v in file.model_dump().items())]
     path = table_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_name(path.name + ".lock")), path.open("a", encoding="utf-8") as out:
         out.write("\n".join(lines) + "\n")
-
-
-def _toml(value: str) -> str:
-    """Write a string for TOML, whose basic strings take the escapes of JSON."""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _folders(entry: Weights) -> list[Path]:
-    return [model_settings().weights / entry.name]
-
-
-def _refuse_pickle(path: Path) -> None:
-    """Throw away a file that claims to be CTranslate2 and is a pickle."""
-    if path.suffix != ".bin":
-        return
-    with path.open("rb") as file:
-        head = file.read(2)
-    if head.startswith(_PICKLES):
-        path.unlink()
-        raise WeightsError(
-            f"{path.name} is a pickle, which can run code, and was thrown away", "use safetensors or ONNX"
-        )

@@ -63,20 +63,9 @@ def add(
 @models.command("fetch")
 def fetch(name: NameArgument) -> None:
     """Download what is missing; an interrupted download goes on where it ended."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
-
     from ragweave.models import weights
 
-    text = TextColumn("{task.description}", markup=False)
-    with Progress(text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=console(stderr=True)) as shown:
-        rows: dict[str, TaskID] = {}
-
-        def progress(path: str, done: int, total: int) -> None:
-            if path not in rows:
-                rows[path] = shown.add_task(path, total=total)
-            shown.update(rows[path], completed=done)
-
-        folder = call(weights.fetch, name, progress)
+    folder = call(weights.fetch, name)
     typer.echo(str(folder))
 
 

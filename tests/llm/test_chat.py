@@ -102,8 +102,7 @@ async def test_most_labels_are_read(llm_server: object, capsys: pytest.CaptureFi
 async def test_each_way_to_ask_for_json_ends_in_a_value_or_none(
     llm_server: object, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    monkeypatch.setenv("RAGWEAVE_CHAT_JSON", method)
-    model_settings.cache_clear()
+    monkeypatch.setattr("ragweave.models.chat_json.METHODS", (method,))
     found = await writer().json([("user", "Write two web searches about Peru.")], Queries, node="n", meter=Meter())
     assert found is None or isinstance(found, Queries)
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.models import hub as hub_module
 from ragweave.models import weights
 from ragweave.models.errors import InputError, WeightsError
 from ragweave.tests.support import ScriptedHub
@@ -17,7 +16,7 @@ TOKENIZER = b'{"tokens": []}'
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedHub]:
-    monkeypatch.setattr(hub_module, "PAUSE", 0.0)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
     with ScriptedHub({"small.gguf": GGUF, "tokenizer/tokenizer.json": TOKENIZER, "model.bin": b"PK\x03\x04"}) as served:
         monkeypatch.setenv("HF_ENDPOINT", served.url)
         yield served
@@ -47,12 +46,10 @@ def test_an_entry_is_listed_fetched_and_verified(hub: ScriptedHub, home: Path) -
     (small,) = weights.table()
     assert (small.licence, small.size) == ("Apache-2.0", len(GGUF) + len(TOKENIZER))
     assert weights.status(small).state == "missing"
-    seen: list[str] = []
-    folder = weights.fetch("small", lambda path, done, size: seen.append(path))
+    folder = weights.fetch("small")
     assert folder == home / "models" / "small"
     assert (folder / "small.gguf").read_bytes() == GGUF
     assert (folder / "tokenizer" / "tokenizer.json").read_bytes() == TOKENIZER
-    assert set(seen) == {"small.gguf", "tokenizer/tokenizer.json"}
     assert weights.verify("small").state == "ready"
 
 
@@ -126,7 +123,7 @@ def test_a_file_is_pinned_as_the_hub_states_it(hub: ScriptedHub, home: Path) -> 
 @pytest.mark.parametrize(
     ("name", "repo", "path", "error", "sentence"),
     [
-        ("x", "owner/model", "gone.gguf", WeightsError, "answered 404"),
+        ("x", "owner/model", "gone.gguf", WeightsError, "the hub has no gone.gguf of owner/model"),
         ("../x", "owner/model", "small.gguf", InputError, "name cannot be used"),
     ],
 )
@@ -162,3 +159,38 @@ def test_an_entry_with_a_mistake_is_refused_and_named(hub: ScriptedHub, home: Pa
     write(home, text.replace(old, new, 1))
     with pytest.raises(WeightsError, match=r"weights\.toml (has a mistake at weights\.0|cannot be read)"):
         weights.table()
+
+
+def test_a_connection_that_breaks_off_is_continued(hub: ScriptedHub, home: Path) -> None:
+    write(home, entry(hub, "small.gguf"))
+    hub.cut_after = [50_000]
+    assert (weights.fetch("small") / "small.gguf").read_bytes() == GGUF
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_hub_is_asked_again(hub: ScriptedHub, home: Path, status: int) -> None:
+    write(home, entry(hub, "small.gguf"))
+    hub.fail_with = [status, status]
+    assert (weights.fetch("small") / "small.gguf").read_bytes() == GGUF
+
+
+def test_a_wrong_sha256_leaves_nothing_behind(hub: ScriptedHub, home: Path) -> None:
+    text = entry(hub, "small.gguf")
+    write(home, text.replace(hub.sha256("small.gguf"), "0" * 64))
+    with pytest.raises(WeightsError, match="does not have the expected sha256"):
+        weights.fetch("small")
+    assert not (home / "models" / "small" / "small.gguf").exists()
+
+
+def test_a_hub_that_does_not_give_the_file_is_told(hub: ScriptedHub, home: Path) -> None:
+    write(home, entry(hub, "small.gguf"))
+    hub.fail_with = [403]
+    with pytest.raises(WeightsError, match=r"does not give small\.gguf of owner/model to everybody \(403\)"):
+        weights.fetch("small")
+
+
+def test_a_hub_that_is_down_is_told(hub: ScriptedHub, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(home, entry(hub, "small.gguf"))
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(WeightsError, match="cannot be reached"):
+        weights.fetch("small")
