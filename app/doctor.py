@@ -201,12 +201,12 @@ async def _pictures() -> list[Finding]:
 
 async def _recordings() -> list[Finding]:
     from ragweave.corpora.video.intake import installed
-    from ragweave.models.asr import hearer
+    from ragweave.models.asr import asr
 
     if not installed():
         what = "videos and sound are not read; transcripts (VTT, SRT, JSON Lines) are"
         return [Finding("recordings", "off", what, 'pip install "ragweave[video]"')]
-    listens = hearer()
+    listens = asr()
     if listens is None:
         what = "videos are looked at, and nobody listens: subtitles are used where there are any"
         return [Finding("recordings", "off", what, "set RAGWEAVE_ASR")]

@@ -79,7 +79,7 @@ def speed(folder: Path) -> None:
     from ragweave.corpora.video.intake import demuxer_of
     from ragweave.corpora.video.sound import sound
     from ragweave.corpora.video.streams import examine
-    from ragweave.models.asr import hearer
+    from ragweave.models.asr import asr
     from ragweave.models.ocr import ocr
     from ragweave.models.vad import RATE, stretches
 
@@ -111,9 +111,9 @@ def speed(folder: Path) -> None:
         reader.lines(kept[0])
         _, wall, used = measured(lambda: [reader.lines(p) for p in kept])
         print(f"{'read a frame':28} {wall / len(kept):6.2f} s wall, {used / len(kept):6.2f} s of processor")
-    listens = hearer()
+    listens = asr()
     if listens is not None:
-        _, wall, used = measured(lambda: [[listens.hear(s.sound, s.speech) for s in said[:12]], listens.close()])
+        _, wall, used = measured(lambda: [[listens.transcribe(s.sound, s.speech) for s in said[:12]], listens.close()])
         _row(f"hear ({listens.label})", sum(len(s.sound) for s in said[:12]) / RATE, wall, used)
         print(f"{'speech in all':28} {spoken:6.0f} s of {total:.0f}")
     _whole(folder, total)
@@ -166,20 +166,22 @@ def _size(path: Path) -> int:
 
 
 def words(heard: Path, told: Path) -> None:
-    """Print the word error rate of the hearer that is set, and recall and precision of content words."""
+    """Print the word error rate of the engine that is set, and recall and precision of content words."""
     from ragweave.corpora.video.cues import read_transcript
     from ragweave.corpora.video.intake import demuxer_of
     from ragweave.corpora.video.sound import sound
     from ragweave.corpora.video.streams import examine
-    from ragweave.models.asr import hearer
+    from ragweave.models.asr import asr
     from ragweave.models.text import content_terms
     from ragweave.models.vad import stretches
 
     how = demuxer_of(str(heard))
     stream = examine(str(heard), how).sound()
-    listens = hearer()
+    listens = asr()
     assert stream is not None and listens is not None
-    found = [listens.hear(s.sound, s.speech) for s in stretches(sound(str(heard), how, stream.index), listens.longest)]
+    found = [
+        listens.transcribe(s.sound, s.speech) for s in stretches(sound(str(heard), how, stream.index), listens.longest)
+    ]
     listens.close()
     text = " ".join(h.text for h in found)
     reference = (

@@ -1,4 +1,4 @@
-"""Hearing: speech recognition behind one protocol. pocketsphinx ships with the extra `video`; the others by setting."""
+"""Speech recognition (ASR) behind one protocol. pocketsphinx ships with the extra `video`; the others by setting."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ragweave.models.errors import InputError
 from ragweave.models.settings import ModelSettings, model_settings
-from ragweave.models.vad import Sound, model_file
+from ragweave.models.vad import Sound
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Transcript:
     """What was said in one stretch of sound.
 
     Attributes:
@@ -48,17 +48,17 @@ class Heard:
     language: str = ""
 
 
-class Hearer(Protocol):
+class Asr(Protocol):
     """Writes down speech. Blocking; safe among threads."""
 
     @property
     def name(self) -> str:
-        """What is written down by hearers of the same name is the same."""
+        """What is written down by engines of the same name is the same."""
         ...
 
     @property
     def label(self) -> str:
-        """Kind of hearer, as the meta of a clip names it: pocketsphinx, whisper, moonshine, endpoint."""
+        """Kind of engine, as the meta of a clip names it: pocketsphinx, whisper, endpoint."""
         ...
 
     @property
@@ -68,18 +68,18 @@ class Hearer(Protocol):
 
     @property
     def width(self) -> int:
-        """Stretches that it hears at the same time."""
+        """Stretches that it takes at the same time."""
         ...
 
     def check(self) -> None:
-        """Find out that it can hear, before any work is done.
+        """Find out that it works, before any work is done.
 
         Raises:
             RagweaveError: it cannot: a package, its weights, its server or its key is missing or wrong.
         """
         ...
 
-    def hear(self, sound: Sound, speech: float = 1.0) -> Heard:
+    def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
         """Write down one stretch of speech.
 
         Args:
@@ -96,10 +96,10 @@ class Hearer(Protocol):
         ...
 
 
-FORMS = "auto, off, pocketsphinx, whisper:NAME, moonshine:NAME or api:MODEL"
+FORMS = "auto, off, pocketsphinx, whisper:NAME or api:MODEL"
 
 
-def hearer(name: str | None = None) -> Hearer | None:
+def asr(name: str | None = None) -> Asr | None:
     """Return what hears speech, opened once per process; None where it is off or the extra `video` is missing.
 
     Args:
@@ -117,15 +117,15 @@ def hearer(name: str | None = None) -> Hearer | None:
 
 
 def embedded() -> bool:
-    """Say whether the packages of the embedded hearer are there, without importing them."""
-    return find_spec("pocketsphinx") is not None and model_file() is not None
+    """Say whether the packages of the embedded engine are there, without importing them."""
+    return all(find_spec(name) is not None for name in ("pocketsphinx", "faster_whisper", "onnxruntime"))
 
 
 _loading = threading.Lock()
 
 
 @lru_cache(maxsize=2)
-def _load(name: str, settings: ModelSettings) -> Hearer:
+def _load(name: str, settings: ModelSettings) -> Asr:
     kind, _, model = name.partition(":")
     if name in ("auto", "pocketsphinx"):
         from ragweave.models.asr_sphinx import Sphinx
@@ -135,10 +135,6 @@ def _load(name: str, settings: ModelSettings) -> Hearer:
         from ragweave.models.asr_whisper import Whisper
 
         return Whisper(model, settings.asr_language)
-    if kind == "moonshine" and model:
-        from ragweave.models.asr_moonshine import Moonshine
-
-        return Moonshine(model, settings.asr_language or "en")
     if kind == "api" and model:
         from ragweave.models.asr_api import Endpoint
 

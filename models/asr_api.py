@@ -1,24 +1,21 @@
-"""Hearing by an OpenAI-style endpoint: POST /audio/transcriptions."""
+"""Speech recognition by a server of the OpenAI kind: POST /audio/transcriptions."""
 
 from __future__ import annotations
 
 import io
 import math
-import time
 import wave
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
-
-from ragweave.models.asr import Heard, Word
+from ragweave.models.asr import Transcript, Word
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
-from ragweave.models.failures import is_transient, retry_after
+from ragweave.models.failures import is_transient, tried
 from ragweave.models.settings import model_settings
 from ragweave.models.vad import RATE, Sound
 
-TRIES = 4
-_TIMEOUT = httpx.Timeout(120.0, connect=10.0)
+SECONDS = 120.0
 _SURE = 0.9
 """Confidence of a reply that states none."""
 
@@ -42,57 +39,54 @@ class Endpoint:
             raise InputError("RAGWEAVE_ASR names an endpoint, and RAGWEAVE_ASR_URL is empty", "set its base URL")
         self._host = urlsplit(url).netloc.rpartition("@")[2]
         self.name = f"endpoint {model} at {self._host} {language}".strip()
-        self._url = url
-        self._model = model
-        self._language = language
+        self._url, self._key, self._model, self._language = url, key, model, language
         self._detailed = True
-        self._client = httpx.Client(timeout=_TIMEOUT, headers={"Authorization": f"Bearer {key}"} if key else {})
+
+    @cached_property
+    def _client(self) -> Any:
+        from openai import OpenAI
+
+        return OpenAI(base_url=self._url, api_key=self._key or "none", max_retries=0, timeout=SECONDS)
 
     def check(self) -> None:
         """Ask the server for its models, which says at once whether address and key are right."""
-        if model_settings().offline and (urlsplit(self._url).hostname or "") not in ("127.0.0.1", "localhost", "::1"):
-            raise InputError(f"RAGWEAVE_OFFLINE forbids asking {self._host} to hear", "unset it, or use another hearer")
-        try:
-            reply = self._client.get(f"{self._url}/models")
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
-        if reply.status_code in (401, 403):
-            raise ModelError(f"{self._host} does not accept the key ({reply.status_code})", "check RAGWEAVE_ASR_KEY")
+        import openai
 
-    def hear(self, sound: Sound, speech: float = 1.0) -> Heard:
+        if model_settings().offline and (urlsplit(self._url).hostname or "") not in ("127.0.0.1", "localhost", "::1"):
+            raise InputError(f"RAGWEAVE_OFFLINE forbids asking {self._host} to hear", "unset it, or use another engine")
+        try:
+            self._client.with_options(timeout=10.0).with_raw_response.models.list()
+        except openai.APIStatusError as error:  # a server need not list its models
+            if error.status_code in (401, 403):
+                raise self._failed(error) from error
+        except openai.APIError as error:
+            raise self._failed(error) from error
+
+    def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
         """Write down one stretch of speech."""
-        data = _wav(sound)
-        for left in reversed(range(TRIES)):
+        import openai
+
+        form: dict[str, Any] = {"model": self._model, "file": ("speech.wav", _wav(sound), "audio/wav")}
+        if self._language:
+            form["language"] = self._language
+        while True:
+            times = {"response_format": "verbose_json", "timestamp_granularities": ["word", "segment"]}
+            asked = form | times if self._detailed else form
             try:
-                reply = self._client.post(
-                    f"{self._url}/audio/transcriptions",
-                    files={"file": ("speech.wav", data, "audio/wav")},
-                    data=self._form(),
-                )
-                if reply.status_code in (400, 422) and self._detailed:
-                    self._detailed = False  # a server that knows no times of words still knows the words
-                    continue
-                reply.raise_for_status()
-                return _heard(reply.json(), len(sound) / RATE)
-            except (httpx.HTTPError, ValueError) as error:
-                if not left or not is_transient(error):
-                    raise self._unreachable(error) from error
-                time.sleep(min(retry_after(error) or 2.0 ** (TRIES - left - 1), 20.0))
-        raise ModelError(f"{self._host} does not take the sound", "check RAGWEAVE_ASR and RAGWEAVE_ASR_URL")
+                reply = tried(lambda: self._client.audio.transcriptions.with_raw_response.create(**asked))  # noqa: B023
+                return _transcript(reply.http_response.json(), len(sound) / RATE)
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if not self._detailed:
+                    raise self._failed(error) from error
+                self._detailed = False  # a server that knows no times of words still knows the words
+            except (openai.OpenAIError, ValueError) as error:
+                raise self._failed(error) from error
 
     def close(self) -> None:
         """Keep the connections: the next video uses them."""
 
-    def _form(self) -> dict[str, Any]:
-        form: dict[str, Any] = {"model": self._model}
-        if self._language:
-            form["language"] = self._language
-        if self._detailed:
-            form |= {"response_format": "verbose_json", "timestamp_granularities[]": ["word", "segment"]}
-        return form
-
-    def _unreachable(self, error: Exception) -> RagweaveError:
-        status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
+    def _failed(self, error: Exception) -> RagweaveError:
+        status = getattr(error, "status_code", None)
         if status in (401, 403):
             return ModelError(f"{self._host} does not accept the key ({status})", "check RAGWEAVE_ASR_KEY")
         what = f"answered {status}" if status else f"cannot be reached ({type(error).__name__})"
@@ -110,13 +104,13 @@ def _wav(sound: Sound) -> bytes:
     return out.getvalue()
 
 
-def _heard(reply: Any, seconds: float) -> Heard:
+def _transcript(reply: Any, seconds: float) -> Transcript:
     """Read a reply; what is not as it should be is left out."""
     if not isinstance(reply, dict):
         raise ValueError("the reply is no object")
     text = " ".join(str(reply.get("text") or "").split())
     if not text:
-        return Heard()
+        return Transcript()
     rows = [r for r in reply.get("words") or () if isinstance(r, dict)]
     words = [w for r in rows if (w := _word(r, "word", seconds)) is not None]
     segments = [r for r in reply.get("segments") or () if isinstance(r, dict)]
@@ -125,7 +119,7 @@ def _heard(reply: Any, seconds: float) -> Heard:
     if not words:
         words = [w for r in segments if (w := _word(r, "text", seconds)) is not None]
     language = str(reply.get("language") or "")
-    return Heard(text, tuple(words), round(sure, 3), language if len(language) == 2 else "")
+    return Transcript(text, tuple(words), round(sure, 3), language if len(language) == 2 else "")
 
 
 def _word(row: dict[str, Any], key: str, seconds: float) -> Word | None:

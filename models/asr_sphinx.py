@@ -1,4 +1,4 @@
-"""The embedded hearer: pocketsphinx with its English model, in processes of its own.
+"""The embedded engine: pocketsphinx with its English model, in processes of its own.
 
 The library holds Python's lock while it decodes, so that it would stop everything else in the process.
 
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.models.asr import Heard, Word, joined
+from ragweave.models.asr import Transcript, Word, joined
 from ragweave.models.errors import ModelError
 from ragweave.models.vad import RATE, Sound
 
@@ -58,7 +58,7 @@ class Sphinx:
     def check(self) -> None:
         """Nothing to find out: `ragweave.models.asr.embedded` has looked for the packages."""
 
-    def hear(self, sound: Sound, speech: float = 1.0) -> Heard:
+    def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
         """Write down one stretch of at most LONGEST seconds."""
         process = self._idle.get()
         try:
@@ -75,8 +75,8 @@ class Sphinx:
             self._idle.put(process)
         words = tuple(Word(start / _FRAMES, end / _FRAMES, text, p) for text, start, end, p in rows)
         if not believed(words, speech):
-            return Heard()
-        return Heard(joined(words), words, round(float(np.mean([w.confidence for w in words])), 3), "en")
+            return Transcript()
+        return Transcript(joined(words), words, round(float(np.mean([w.confidence for w in words])), 3), "en")
 
     def close(self) -> None:
         """End the processes."""

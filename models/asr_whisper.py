@@ -1,4 +1,4 @@
-"""Hearing by faster-whisper: Whisper and its distilled kin, in any language, by CTranslate2."""
+"""Speech recognition by faster-whisper: Whisper and its distilled kin, in any language, by CTranslate2."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.models.asr import Heard, Word
+from ragweave.models.asr import Transcript, Word
 from ragweave.models.errors import MissingExtra, ModelError, WeightsError
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
@@ -46,7 +46,7 @@ class Whisper:
         with self._lock:
             self._model = self._model or _loaded(self._wanted)
 
-    def hear(self, sound: Sound, speech: float = 1.0) -> Heard:
+    def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
         """Write down one stretch of speech."""
         self.check()
         try:
@@ -63,7 +63,7 @@ class Whisper:
             raise ModelError(f"whisper failed: {clip(str(error), 200)}", "check RAGWEAVE_ASR") from error
         text = " ".join(" ".join(s.text for s in segments).split())
         if not text:
-            return Heard()
+            return Transcript()
         words = tuple(
             Word(float(w.start), float(w.end), w.word.strip(), round(float(w.probability), 3))
             for s in segments
@@ -73,7 +73,7 @@ class Whisper:
         sure = sum(math.exp(s.avg_logprob) * (s.end - s.start) for s in segments)
         lasted = sum(s.end - s.start for s in segments)
         language = str(getattr(told, "language", "") or "")
-        return Heard(text, words, round(sure / lasted, 3) if lasted else 0.0, language)
+        return Transcript(text, words, round(sure / lasted, 3) if lasted else 0.0, language)
 
     def close(self) -> None:
         """Keep the model: loading it costs seconds."""
@@ -84,7 +84,7 @@ def _loaded(wanted: str) -> Any:
         from faster_whisper import WhisperModel
         from faster_whisper.utils import download_model
     except ImportError as error:
-        raise MissingExtra(f"hearing by whisper:{wanted}", "video") from error
+        raise MissingExtra(f"transcribing by whisper:{wanted}", "video") from error
     settings = model_settings()
     folder = Path(wanted).expanduser()
     if not folder.is_dir():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ragweave.corpora.ingest.events import Event, Report
 
 _VERBS = {"read": "reading", "embed": "embedding", "commit": "storing"}
-_SENSES = {"look": "looking", "hear": "hearing", "caption": "captioning"}
+_SENSES = {"look": "looking", "asr": "hearing", "caption": "captioning"}
 _ROWS = 4
 """Files shown at work at the same time."""
 _LISTED = 20

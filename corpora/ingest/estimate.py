@@ -34,7 +34,7 @@ _MEMBER = re.compile(r"(?:media|slides|images?)/[^/]+\.(?:png|jpe?g|webp|gif|tif
 _OTHERS = re.compile(r"/(?:media|images?)/[^/]+\.xml|_rels/")
 LOOKING = 0.09
 """Seconds per second of film on two quiet cores: decoding 0.03, reading five frames of a clip 0.06."""
-HEARING = {"pocketsphinx": 0.14, "whisper": 0.5, "moonshine": 0.3, "endpoint": 0.03}
+HEARING = {"pocketsphinx": 0.14, "whisper": 0.5, "endpoint": 0.03}
 """Seconds per second of speech; docs/video.md says where the first was measured, the others are guesses."""
 _TEXT = 400_000
 """Bytes of text files read, embedded and stored in a second."""
@@ -54,7 +54,7 @@ class Recorded:
         path: the file.
         seconds: how long it lasts, as its container claims.
         picture: whether there is something to look at.
-        speech: what would give its words: subtitles, the name of a hearer, or "".
+        speech: what would give its words: subtitles, the name of an ASR engine, or "".
     """
 
     path: str
@@ -157,13 +157,13 @@ def _record(found: Estimate, path: str, how: str) -> None:
 
 
 def _speech(path: str, container: Container) -> str:
-    from ragweave.models.asr import hearer
+    from ragweave.models.asr import asr
 
     if companion(path, model_settings().asr_language) or container.subtitles():
         return "subtitles"
     if container.sound() is None:
         return ""
-    listens = hearer()
+    listens = asr()
     return listens.label if listens is not None else ""
 
 

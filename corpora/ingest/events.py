@@ -94,7 +94,7 @@ class Perceived:
 
     Attributes:
         path: the recording.
-        stage: `look` (frames and the text on them), `hear` or `caption`.
+        stage: `look` (frames and the text on them), `asr` or `caption`.
         done: seconds of it, or clips.
         total: as many there are.
         left: seconds until the stage is done, at its pace so far.

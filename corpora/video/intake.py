@@ -22,7 +22,7 @@ from ragweave.corpora.video.perceive import Perceiver
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.streams import examine
-from ragweave.models.asr import Hearer
+from ragweave.models.asr import Asr
 from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError
 
 VERSION = 1
@@ -88,7 +88,7 @@ class Intake:
         self._down: str | None = None
         self._checking = threading.Lock()
         self._lanes = Lanes()
-        self._listened: Hearer | None = None
+        self._listened: Asr | None = None
         self._stop = stop
 
     def params(self, path: str, base: str) -> str:
@@ -98,11 +98,11 @@ class Intake:
             path: the recording.
             base: digest of what the items of every file depend on.
         """
-        from ragweave.models.asr import hearer
+        from ragweave.models.asr import asr
         from ragweave.models.ocr import ocr
         from ragweave.models.settings import model_settings
 
-        listens, reads = hearer(), ocr()
+        listens, reads = asr(), ocr()
         beside = companion(path, model_settings().asr_language)
         try:
             written = hashlib.sha256(beside.read_bytes()).hexdigest() if beside else ""
@@ -138,7 +138,7 @@ class Intake:
         return made_of(kind, recording.title, items, self._max_words, language=recording.language, warnings=warnings)
 
     def _perceived(self, file: File, media: Path, before: str, tell: Tell) -> tuple[Recording, list[str]]:
-        from ragweave.models.asr import hearer
+        from ragweave.models.asr import asr
         from ragweave.models.ocr import ocr
         from ragweave.models.settings import model_settings
 
@@ -153,7 +153,7 @@ class Intake:
             # The subtitles are whole: they can be searched, and say when.
             lost = Recording(Path(file.path).stem, written[-1].end, written, "subtitles")
             return lost, [*warnings, f"only its subtitles were read: {error}"]
-        listens = self._listened = hearer()
+        listens = self._listened = asr()
         if listens is not None:
             listens.check()
         job = Job(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ragweave.corpora.video.perceived import Perceived
 from ragweave.corpora.video.recording import Cue
 from ragweave.corpora.video.streams import Container
-from ragweave.models.asr import Hearer
+from ragweave.models.asr import Asr
 from ragweave.models.errors import RagweaveError, SourceError
 from ragweave.models.ocr import Ocr
 
@@ -30,12 +30,12 @@ class Senses:
     """What perceives; each may be missing.
 
     Attributes:
-        hearer: writes down speech.
-        reader: reads the screen.
+        asr: writes down speech.
+        ocr: reads the screen.
     """
 
-    hearer: Hearer | None = None
-    reader: Ocr | None = None
+    asr: Asr | None = None
+    ocr: Ocr | None = None
 
 
 @dataclass(frozen=True, slots=True)

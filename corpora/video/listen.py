@@ -14,7 +14,7 @@ from ragweave.corpora.video.ffmpeg import Running, reading, running
 from ragweave.corpora.video.job import Decoding, Undecoded, Work
 from ragweave.corpora.video.recording import Cue, Speech
 from ragweave.corpora.video.sound import sound
-from ragweave.models.asr import Heard, Hearer, Word
+from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.errors import SourceError
 from ragweave.models.vad import RATE, Sound, Stretch, stretches
 
@@ -40,7 +40,7 @@ class Listened:
     language: str = ""
 
 
-_Said = tuple[float, float, Heard]
+_Said = tuple[float, float, Transcript]
 """Start and end of a stretch in seconds, and what was heard in it."""
 
 
@@ -51,12 +51,12 @@ class Listener:
         self._work = work
 
     def listen(self) -> Listened:
-        """Return what was said: by subtitles beside or inside the recording, else by the hearer.
+        """Return what was said: by subtitles beside or inside the recording, else by the ASR engine.
 
         Raises:
             Undecoded: the sound cannot be decoded.
             SourceError: the disk is full.
-            ModelError: the hearer failed for good.
+            ModelError: the engine failed for good.
             Stopped: the run was stopped.
         """
         job = self._work.job
@@ -68,9 +68,9 @@ class Listener:
             if cues:
                 return Listened(0.0, cues, "subtitles")
         stream = job.container.sound()
-        if stream is None or self._work.senses.hearer is None:
+        if stream is None or self._work.senses.asr is None:
             return Listened()
-        return self._heard(stream.index, self._work.senses.hearer)
+        return self._heard(stream.index, self._work.senses.asr)
 
     def _subtitles(self, index: int) -> str:
         job = self._work.job
@@ -83,7 +83,7 @@ class Listener:
                     return ""
         return data.decode("utf-8", "replace")
 
-    def _heard(self, stream: int, hearer: Hearer) -> Listened:
+    def _heard(self, stream: int, engine: Asr) -> Listened:
         passed = 0
 
         def blocks() -> Iterator[Sound]:
@@ -101,38 +101,38 @@ class Listener:
                 yield block
 
         done: list[_Said] = []
-        waiting: deque[tuple[Stretch, Future[Heard]]] = deque()
+        waiting: deque[tuple[Stretch, Future[Transcript]]] = deque()
         try:
-            with ThreadPoolExecutor(hearer.width, thread_name_prefix="ragweave-hear") as pool:
-                for stretch in stretches(blocks(), hearer.longest):
-                    waiting.append((stretch, pool.submit(self._hear, hearer, stretch)))
-                    while len(waiting) > 2 * hearer.width or (waiting and waiting[0][1].done()):
+            with ThreadPoolExecutor(engine.width, thread_name_prefix="ragweave-asr") as pool:
+                for stretch in stretches(blocks(), engine.longest):
+                    waiting.append((stretch, pool.submit(self._transcribed, engine, stretch)))
+                    while len(waiting) > 2 * engine.width or (waiting and waiting[0][1].done()):
                         self._gather(waiting, done)
                 while waiting:
                     self._gather(waiting, done)
         except Decoding as error:
             raise Undecoded(f"the sound was not heard: {error.error}") from error.error
-        self._work.tell("hear", passed / RATE, passed / RATE)
-        return _listened(done, passed / RATE, hearer)
+        self._work.tell("asr", passed / RATE, passed / RATE)
+        return _listened(done, passed / RATE, engine)
 
-    def _gather(self, waiting: deque[tuple[Stretch, Future[Heard]]], done: list[_Said]) -> None:
+    def _gather(self, waiting: deque[tuple[Stretch, Future[Transcript]]], done: list[_Said]) -> None:
         stretch, future = waiting.popleft()
         done.append((stretch.start / RATE, stretch.end / RATE, future.result()))
-        self._work.tell("hear", stretch.end / RATE, self._work.job.container.duration)
+        self._work.tell("asr", stretch.end / RATE, self._work.job.container.duration)
 
-    def _hear(self, hearer: Hearer, stretch: Stretch) -> Heard:
+    def _transcribed(self, engine: Asr, stretch: Stretch) -> Transcript:
         self._work.go_on()
         key = hashlib.sha256(stretch.sound.astype("<i2").tobytes()).hexdigest()[:32]
-        stage = f"hear {hearer.name}"
+        stage = f"hear {engine.name}"
         row = self._work.kept.get(stage, key)
         if row is None:
-            heard = hearer.hear(stretch.sound, stretch.speech)
+            heard = engine.transcribe(stretch.sound, stretch.speech)
             self._work.kept.put(stage, key, asdict(heard))
             return heard
-        return Heard(row["text"], tuple(Word(**w) for w in row["words"]), row["confidence"], row["language"])
+        return Transcript(row["text"], tuple(Word(**w) for w in row["words"]), row["confidence"], row["language"])
 
 
-def _listened(done: Sequence[_Said], duration: float, hearer: Hearer) -> Listened:
+def _listened(done: Sequence[_Said], duration: float, engine: Asr) -> Listened:
     cues = tuple(_cue(*said) for said in done if said[2].text)
     quiet: list[tuple[float, float]] = []
     reached = 0.0
@@ -144,11 +144,11 @@ def _listened(done: Sequence[_Said], duration: float, hearer: Hearer) -> Listene
     quiet.append((reached, max(reached, duration)))
     told = [heard.language for _, _, heard in done if heard.language]
     language = max(set(told), key=told.count) if told else ""
-    speech: Speech = hearer.label if cues else ""  # type: ignore[assignment]
+    speech: Speech = engine.label if cues else ""  # type: ignore[assignment]
     return Listened(duration, cues, speech, tuple(quiet), language)
 
 
-def _cue(start: float, end: float, heard: Heard) -> Cue:
+def _cue(start: float, end: float, heard: Transcript) -> Cue:
     words = tuple((round(start + w.start, 3), round(start + w.end, 3), w.text) for w in heard.words)
     first, last = (words[0][0], words[-1][1]) if words else (start, end)
     return Cue(first, max(first, last), heard.text, confidence=min(heard.confidence, 0.999), words=words)

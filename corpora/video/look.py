@@ -116,7 +116,7 @@ class Looker:
         return row
 
     def _read(self, name: str, pixels: Pixels) -> None:
-        reader = self._work.senses.reader
+        reader = self._work.senses.ocr
         if reader is None or self._work.kept.get(f"read {reader.name}", name) is not None:
             return
         self._work.go_on()
@@ -137,14 +137,14 @@ class Looker:
     def _is_read(self, row: dict[str, Any]) -> bool:
         """Whether all that a bin needs is kept: its frames, and their words by the reader of now."""
         names = list(dict.fromkeys(name for _, name in row["frames"]))
-        reader = self._work.senses.reader
+        reader = self._work.senses.ocr
         return all(self._work.kept.frame(n) for n in names) and (
             reader is None
             or all(self._work.kept.get(f"read {reader.name}", n) is not None for n in spread(names, ROUGH))
         )
 
     def _shown(self, rows: Sequence[dict[str, Any]]) -> tuple[Shown, ...]:
-        reader = self._work.senses.reader
+        reader = self._work.senses.ocr
         if reader is None:
             return ()
         read: list[tuple[float, float, list[str]]] = []

@@ -28,7 +28,7 @@ class Perceiver:
 
         Raises:
             SourceError: neither its picture nor its sound can be decoded, or the disk is full.
-            RagweaveError: the hearer failed for good.
+            RagweaveError: the ASR engine failed for good.
             Stopped: the run was stopped.
         """
         with ThreadPoolExecutor(2, thread_name_prefix="ragweave-perceive") as pool:
@@ -74,7 +74,7 @@ class Perceiver:
                 named = "pictures" if kind == "Video" else "sound tracks"
                 found.append(f"it has {container.count(kind)} {named}; number {chosen.index} was {verb}")
         written = self._work.job.written or container.subtitles()
-        if container.sound() and not written and self._work.senses.hearer is None:
+        if container.sound() and not written and self._work.senses.asr is None:
             found.append("nobody listened: RAGWEAVE_ASR is off, or the extra `video` is not installed")
         return found
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-Speech = Literal["", "subtitles", "transcript", "pocketsphinx", "whisper", "moonshine", "endpoint"]
+Speech = Literal["", "subtitles", "transcript", "pocketsphinx", "whisper", "endpoint"]
 """Where the words come from; "" where nothing is said, or nobody listened."""
 
 

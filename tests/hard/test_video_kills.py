@@ -27,7 +27,7 @@ RUN = """
 import asyncio, sys, time
 from pathlib import Path
 if sys.argv[2] == "scripted":
-    from ragweave.models import asr as hear
+    from ragweave.models import asr
     from ragweave.models.vad import RATE, Stretch
     import ragweave.corpora.video.listen as listen
     import numpy as np
@@ -36,9 +36,9 @@ if sys.argv[2] == "scripted":
         longest, width = 5.0, 2
         def check(self): pass
         def close(self): pass
-        def hear(self, sound, speech=1.0):
+        def transcribe(self, sound, speech=1.0):
             time.sleep(0.15)
-            return hear.Heard(f"level {int(np.abs(sound).sum()) % 1000} heard", (), 0.9, "en")
+            return asr.Transcript(f"level {int(np.abs(sound).sum()) % 1000} heard", (), 0.9, "en")
     def all_of_it(blocks, longest):
         held, start, step = np.zeros(0, np.int16), 0, int(longest * RATE)
         for block in blocks:
@@ -46,7 +46,7 @@ if sys.argv[2] == "scripted":
             while len(held) >= step:
                 yield Stretch(start, held[:step], 0.9)
                 held, start = held[step:], start + step
-    hear.hearer = lambda name=None: Scripted()
+    asr.asr = lambda name=None: Scripted()
     listen.stretches = all_of_it
 from ragweave.corpora.ingest.run import index
 report = asyncio.run(index([Path(sys.argv[1])]))

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragweave.models import asr as hear
-from ragweave.models.asr import Word, hearer
+from ragweave.models import asr as module
+from ragweave.models.asr import Word, asr
 from ragweave.models.asr_api import Endpoint
-from ragweave.models.asr_moonshine import Moonshine
 from ragweave.models.asr_sphinx import Sphinx, believed
 from ragweave.models.asr_whisper import Whisper
 from ragweave.models.errors import InputError, ModelError, WeightsError
@@ -30,25 +29,25 @@ SOUND = np.zeros(RATE * 2, np.int16)
     ("name", "label"),
     [("pocketsphinx", "pocketsphinx"), ("auto", "pocketsphinx"), ("whisper:tiny", "whisper"), ("off", None)],
 )
-def test_a_setting_names_the_hearer(name: str, label: str | None) -> None:
-    found = hearer(name)
+def test_a_setting_names_the_engine(name: str, label: str | None) -> None:
+    found = asr(name)
     assert (found and found.label) == label
 
 
 def test_auto_hears_nothing_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hear, "embedded", lambda: False)
-    assert hearer("auto") is None
+    monkeypatch.setattr(module, "embedded", lambda: False)
+    assert asr("auto") is None
 
 
 @pytest.mark.parametrize("name", ["whisper:", "vosk:small", "whisper", "nonsense"])
-def test_an_unknown_hearer_is_refused_with_the_known_forms(name: str) -> None:
+def test_an_unknown_engine_is_refused_with_the_known_forms(name: str) -> None:
     with pytest.raises(InputError, match="RAGWEAVE_ASR"):
-        hearer(name)
+        asr(name)
 
 
 def test_an_endpoint_needs_an_address() -> None:
     with pytest.raises(InputError, match="RAGWEAVE_ASR_URL"):
-        hearer("api:whisper-1")
+        asr("api:whisper-1")
 
 
 @pytest.mark.parametrize(
@@ -62,35 +61,35 @@ def test_an_endpoint_needs_an_address() -> None:
         ([], 0.9, False),
     ],
 )
-def test_the_embedded_hearer_leaves_out_what_it_is_not_sure_of(
+def test_the_embedded_engine_leaves_out_what_it_is_not_sure_of(
     confidences: list[float], speech: float, expected: bool
 ) -> None:
     assert believed([Word(0, 1, "w", c) for c in confidences], speech) is expected
 
 
-def test_the_embedded_hearer_hears_nothing_in_silence_and_survives_the_death_of_its_process() -> None:
+def test_the_embedded_engine_hears_nothing_in_silence_and_survives_the_death_of_its_process() -> None:
     found = Sphinx()
     try:
-        assert found.hear(SOUND).text == ""
+        assert found.transcribe(SOUND).text == ""
         process = found._idle.get()
         assert process is not None
         process.kill()
         process.wait()
         found._idle.put(process)
-        assert found.hear(SOUND).text == ""
+        assert found.transcribe(SOUND).text == ""
     finally:
         found.close()
 
 
 @pytest.mark.data
-def test_the_embedded_hearer_understands_most_of_a_clear_sentence(data_dir: Path) -> None:
+def test_the_embedded_engine_understands_most_of_a_clear_sentence(data_dir: Path) -> None:
     from ragweave.corpora.video.sound import sound
     from ragweave.models.vad import stretches
 
     stretch = next(stretches(sound(str(data_dir / "audio" / "swc_softeng_intro.mp3"), "mp3", 0), 6.0))
     found = Sphinx()
     try:
-        heard = found.hear(stretch.sound, stretch.speech)
+        heard = found.transcribe(stretch.sound, stretch.speech)
     finally:
         found.close()
     assert {"welcome", "first", "episode"} <= set(heard.text.split())
@@ -154,7 +153,7 @@ def test_an_endpoint_gives_words_with_times(server: Server) -> None:
             },
         )
     ]
-    heard = Endpoint("whisper-1", server.url).hear(SOUND)
+    heard = Endpoint("whisper-1", server.url).transcribe(SOUND)
     assert (heard.text, heard.language, heard.confidence) == ("Hello there.", "en", 0.905)
     assert [(w.text, w.start, w.end) for w in heard.words] == [("Hello", 0.1, 0.5), ("there.", 0.6, 1.0)]
     assert b"RIFF" in server.asked[0] and b"verbose_json" in server.asked[0] and b"whisper-1" in server.asked[0]
@@ -163,21 +162,21 @@ def test_an_endpoint_gives_words_with_times(server: Server) -> None:
 def test_a_server_that_knows_no_times_of_words_is_asked_for_the_words_alone(server: Server) -> None:
     server.replies = [(400, {"error": "unknown response_format"}), (200, {"text": "Hello"}), (200, {"text": "again"})]
     found = Endpoint("m", server.url)
-    assert (found.hear(SOUND).text, found.hear(SOUND).text) == ("Hello", "again")
+    assert (found.transcribe(SOUND).text, found.transcribe(SOUND).text) == ("Hello", "again")
     assert [b"verbose_json" in body for body in server.asked] == [True, False, False]
 
 
 def test_a_busy_server_is_asked_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragweave.models.asr_api.time.sleep", lambda _: None)
+    monkeypatch.setattr("ragweave.models.failures.time.sleep", lambda _: None)
     server.replies = [(503, {}), (429, {}), (200, {"text": "Hello"})]
-    assert Endpoint("m", server.url).hear(SOUND).text == "Hello"
+    assert Endpoint("m", server.url).transcribe(SOUND).text == "Hello"
 
 
 @pytest.mark.parametrize("reply", [[], {"text": 5}, {"text": "x", "words": [{"word": "x", "start": "a"}, 3]}, {}])
 def test_strange_replies_are_read_without_harm(server: Server, reply: Any) -> None:
     server.replies = [(200, reply)] * 4
     try:
-        heard = Endpoint("m", server.url).hear(SOUND)
+        heard = Endpoint("m", server.url).transcribe(SOUND)
         assert heard.words == ()
     except ModelError as error:
         assert "cannot be reached" in str(error)
@@ -239,25 +238,6 @@ def test_whisper_leaves_out_stories_told_to_music() -> None:
 
     found = Whisper("x")
     found._model = Model()
-    heard = found.hear(SOUND)
+    heard = found.transcribe(SOUND)
     assert (heard.text, heard.language) == ("Hello there.", "en")
     assert [w.text for w in heard.words] == ["Hello", "there."]
-
-
-def test_moonshine_without_its_package_is_told() -> None:
-    with pytest.raises(InputError, match="pip install moonshine-voice"):
-        Moonshine("base").check()
-
-
-def test_moonshine_gives_words_where_its_model_tells_them() -> None:
-    word = SimpleNamespace(word="Hello", start=0.1, end=0.4, confidence=0.7)
-    lines = [
-        SimpleNamespace(text="Hello", start_time=0.0, duration=0.5, words=[word]),
-        SimpleNamespace(text="there", start_time=0.5, duration=0.5, words=None),
-        SimpleNamespace(text=" ", start_time=1.0, duration=0.5, words=None),
-    ]
-    found = Moonshine("base")
-    found._model = SimpleNamespace(transcribe_without_streaming=lambda *_: SimpleNamespace(lines=lines))
-    heard = found.hear(SOUND)
-    assert heard.text == "Hello there"
-    assert [(w.start, w.end, w.text) for w in heard.words] == [(0.1, 0.4, "Hello"), (0.5, 1.0, "there")]

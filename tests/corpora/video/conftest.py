@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ragweave.corpora.video.ffmpeg import binary
-from ragweave.models.asr import Heard, Word
+from ragweave.models.asr import Transcript, Word
 from ragweave.models.vad import RATE, Sound, Stretch
 
 Film = Callable[..., Path]
@@ -48,7 +48,7 @@ def film(tmp_path: Path, ffmpeg: Callable[..., None]) -> Film:
     return make
 
 
-class ScriptedHearer:
+class ScriptedAsr:
     """Says that every stretch of sound is the next line of a script."""
 
     label = "whisper"
@@ -63,24 +63,24 @@ class ScriptedHearer:
     def check(self) -> None:
         """Always ready."""
 
-    def hear(self, sound: Sound, speech: float = 1.0) -> Heard:
+    def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
         """Answer with the line whose turn it is, its words spread over the stretch."""
         text = self.lines[len(self.heard) % len(self.lines)]
         self.heard.append(len(sound) / RATE)
         step = len(sound) / RATE / len(text.split())
         words = tuple(Word(n * step, (n + 1) * step, w, 0.9) for n, w in enumerate(text.split()))
-        return Heard(text, words, 0.9, "en")
+        return Transcript(text, words, 0.9, "en")
 
     def close(self) -> None:
         """Nothing to close."""
 
 
 @pytest.fixture
-def hears(monkeypatch: pytest.MonkeyPatch) -> Callable[[ScriptedHearer | None], None]:
+def hears(monkeypatch: pytest.MonkeyPatch) -> Callable[[ScriptedAsr | None], None]:
     """Set what hears, and take every ten seconds of sound for speech."""
 
-    def use(hearer: ScriptedHearer | None) -> None:
-        monkeypatch.setattr("ragweave.models.asr.hearer", lambda name=None: hearer)
+    def use(engine: ScriptedAsr | None) -> None:
+        monkeypatch.setattr("ragweave.models.asr.asr", lambda name=None: engine)
         monkeypatch.setattr("ragweave.corpora.video.listen.stretches", _all_of_it)
 
     return use

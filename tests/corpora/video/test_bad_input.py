@@ -20,7 +20,7 @@ from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
 from ragweave.models.vad import stretches
-from tests.corpora.video.conftest import Film, ScriptedHearer
+from tests.corpora.video.conftest import Film, ScriptedAsr
 from tests.corpora.video.test_intake import items
 
 Ffmpeg = Callable[..., None]
@@ -191,21 +191,21 @@ async def test_a_film_of_two_pictures_and_subtitles_is_taken_in(data_dir: Path) 
 
 
 async def test_silence_and_music_are_no_speech_and_no_fault(film: Film, monkeypatch: pytest.MonkeyPatch) -> None:
-    hearer = ScriptedHearer("false words")
-    monkeypatch.setattr("ragweave.models.asr.hearer", lambda name=None: hearer)
+    engine = ScriptedAsr("false words")
+    monkeypatch.setattr("ragweave.models.asr.asr", lambda name=None: engine)
     film("silence.mp4", 6, sound="anullsrc=sample_rate=16000")
     chord = "aevalsrc='0.2*sin(2*PI*262*t)+0.2*sin(2*PI*330*t)+0.2*sin(2*PI*392*t*(1+0.01*sin(9*t)))':sample_rate=16000"
     path = film("music.wav", 6, picture=False, sound=chord)
     report = await index([path.parent])
-    assert (report.indexed, report.failed, hearer.heard) == (2, [], [])
+    assert (report.indexed, report.failed, engine.heard) == (2, [], [])
     assert all(i.text == "" for i in await items() if i.corpus == "clip")
     assert await warnings() == []
 
 
 async def test_a_film_without_sound_and_one_whose_sound_is_broken_are_looked_at(
-    film: Film, hears: Callable[[ScriptedHearer | None], None]
+    film: Film, hears: Callable[[ScriptedAsr | None], None]
 ) -> None:
-    hears(ScriptedHearer("words"))
+    hears(ScriptedAsr("words"))
     path = film("mute.mp4", 4, sound="")
     assert (await index([path.parent])).indexed == 1
     assert (await items())[0].text == ""
@@ -240,8 +240,8 @@ async def test_broken_subtitles_are_told_and_not_used(film: Film) -> None:
     assert any("the subtitles beside it were not used" in w for w in await warnings())
 
 
-async def test_a_hearer_that_is_down_costs_the_film_its_turn_and_no_other(
-    film: Film, hears: Callable[[ScriptedHearer | None], None]
+async def test_an_engine_that_is_down_costs_the_film_its_turn_and_no_other(
+    film: Film, hears: Callable[[ScriptedAsr | None], None]
 ) -> None:
     from ragweave.models.asr_api import Endpoint
 
@@ -259,11 +259,11 @@ def test_no_speech_is_found_in_random_bytes() -> None:
 
 
 async def test_a_film_that_cannot_be_taken_in_for_now_stays_as_it_was(
-    film: Film, hears: Callable[[ScriptedHearer | None], None]
+    film: Film, hears: Callable[[ScriptedAsr | None], None]
 ) -> None:
     from ragweave.models.asr_api import Endpoint
 
-    hears(ScriptedHearer("words"))
+    hears(ScriptedAsr("words"))
     path = film(seconds=4)
     await index([path.parent])
     hears(Endpoint("m", "http://127.0.0.1:1/v1"))  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.chunks import chunks_of
 from ragweave.corpora.video.intake import companion, subtitles_of_others
-from tests.corpora.video.conftest import Film, ScriptedHearer
+from tests.corpora.video.conftest import Film, ScriptedAsr
 
 VTT = (
     "WEBVTT\n\n00:01.000 --> 00:03.000\nThe engine weaves algebraic patterns.\n\n00:05.000 --> 00:06.500\nIt counts.\n"
@@ -55,9 +55,9 @@ async def test_a_short_film_is_looked_at_more_closely(film: Film) -> None:
 
 
 async def test_what_is_heard_stands_in_the_clip_with_absolute_seconds(
-    film: Film, hears: Callable[[ScriptedHearer | None], None]
+    film: Film, hears: Callable[[ScriptedAsr | None], None]
 ) -> None:
-    hears(ScriptedHearer("one two three four five", "Bernoulli numbers come later here"))
+    hears(ScriptedAsr("one two three four five", "Bernoulli numbers come later here"))
     await index([film(seconds=40).parent])
     first, second, _ = await items()
     assert first.meta["speech"] == "whisper"
@@ -101,8 +101,8 @@ async def test_subtitles_inside_a_film_are_used(film: Film, ffmpeg: Callable[...
 
 
 @pytest.mark.parametrize("name", ["a.mp3", "a.wav", "a.flac", "a.ogg", "a.m4a"])
-async def test_sound_alone_becomes_clips(name: str, film: Film, hears: Callable[[ScriptedHearer | None], None]) -> None:
-    hears(ScriptedHearer("hello there"))
+async def test_sound_alone_becomes_clips(name: str, film: Film, hears: Callable[[ScriptedAsr | None], None]) -> None:
+    hears(ScriptedAsr("hello there"))
     path = film(name, 12, picture=False)
     assert (await index([path.parent])).indexed == 1
     clip, video = await items()
@@ -160,13 +160,13 @@ async def test_a_removed_film_leaves_nothing(film: Film, home: Path) -> None:
 
 
 async def test_hearing_again_with_another_model_looks_at_nothing_again(
-    film: Film, hears: Callable[[ScriptedHearer | None], None], monkeypatch: pytest.MonkeyPatch
+    film: Film, hears: Callable[[ScriptedAsr | None], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = film(seconds=12)
-    hears(ScriptedHearer("first try", name="one"))
+    hears(ScriptedAsr("first try", name="one"))
     await index([path.parent])
     monkeypatch.setattr("ragweave.corpora.video.look.frames", lambda *_: pytest.fail("looked again"))
-    better = ScriptedHearer("second and better try", name="two")
+    better = ScriptedAsr("second and better try", name="two")
     hears(better)
     report = await index([path.parent])
     assert (report.indexed, report.failed) == (1, [])
@@ -175,40 +175,40 @@ async def test_hearing_again_with_another_model_looks_at_nothing_again(
 
 
 async def test_a_recording_that_grows_is_taken_in_as_it_grows(
-    tmp_path: Path, film: Film, hears: Callable[[ScriptedHearer | None], None]
+    tmp_path: Path, film: Film, hears: Callable[[ScriptedAsr | None], None]
 ) -> None:
-    hearer = ScriptedHearer("words")
-    hears(hearer)
+    engine = ScriptedAsr("words")
+    hears(engine)
     whole = film("live.ts", 100).read_bytes()
     path = tmp_path / "live" / "live.ts"
     path.parent.mkdir()
     path.write_bytes(whole[: len(whole) * 2 // 3 // 188 * 188])
     await index([path.parent])
-    before, heard = await items(), len(hearer.heard)
+    before, heard = await items(), len(engine.heard)
     path.write_bytes(whole)
     report = await index([path.parent])
     assert (report.indexed, report.failed) == (1, [])
     after = await items()
     assert after[-1].locator["end"] > before[-1].locator["end"] + 20
     assert after[0].text == before[0].text
-    assert len(hearer.heard) - heard <= 5  # the ten-second stretches that are new, and the one that was cut short
+    assert len(engine.heard) - heard <= 5  # the ten-second stretches that are new, and the one that was cut short
 
 
-async def test_a_stopped_run_goes_on_where_it_ended(film: Film, hears: Callable[[ScriptedHearer | None], None]) -> None:
+async def test_a_stopped_run_goes_on_where_it_ended(film: Film, hears: Callable[[ScriptedAsr | None], None]) -> None:
     path = film(seconds=60)
 
-    class Stopping(ScriptedHearer):
-        def hear(self, sound, speech=1.0):  # type: ignore[no-untyped-def]
+    class Stopping(ScriptedAsr):
+        def transcribe(self, sound, speech=1.0):  # type: ignore[no-untyped-def]
             if len(self.heard) == 3:
                 raise RuntimeError("the power fails")
-            return super().hear(sound, speech)
+            return super().transcribe(sound, speech)
 
     stopping = Stopping("words")
     stopping.width = 1
     hears(stopping)
     with pytest.raises(RuntimeError, match="the power fails"):
         await index([path.parent])
-    going = ScriptedHearer("words")
+    going = ScriptedAsr("words")
     hears(going)
     assert (await index([path.parent])).indexed == 1
     assert len(going.heard) <= 3
