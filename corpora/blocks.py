@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from ragweave.corpora.types import Corpus, Locator, Span
+from ragweave.corpora.types import Box, Corpus, Locator, Span
 from ragweave.models.text import UNSPACED
 
 BlockKind = Literal["heading", "text", "list", "table", "code"]
@@ -34,7 +34,7 @@ class Block:
     level: int = 0
     line: int = 0
     page: int = 0
-    bbox: tuple[float, float, float, float] | None = None
+    bbox: Box | None = None
     spans: tuple[Span, ...] = ()
 
     def places(self) -> tuple[Span, ...]:
@@ -91,7 +91,7 @@ class Figure:
     alt: str = ""
     page: int = 0
     line: int = 0
-    bbox: tuple[float, float, float, float] | None = None
+    bbox: Box | None = None
     text: str = ""
     whole: bool = False
 

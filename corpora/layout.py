@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from ragweave.corpora.blocks import Block, Figure, joint
-from ragweave.corpora.types import Span
+from ragweave.corpora.types import Box, Span, union
 
 LARGER = 1.15
 """A line is larger than the body text from this ratio of font sizes on."""
@@ -44,7 +44,7 @@ class Line:
 
     text: str
     page: int
-    bbox: tuple[float, float, float, float]
+    bbox: Box
     base: float
     end: float
     size: float
@@ -170,13 +170,12 @@ def _block(group: Sequence[Line], level: int, words: Counter[str]) -> Block:
         spans.append(Span(start, len(text), 0, line.page, line.bbox))
     first = group[0]
     boxes = [x.bbox for x in group if x.page == first.page]
-    left, bottom, right, top = zip(*boxes, strict=True)
     return Block(
         text,
         "heading" if level else "text",
         level,
         page=first.page,
-        bbox=(min(left), min(bottom), max(right), max(top)),
+        bbox=union(boxes),
         spans=tuple(spans),
     )
 
@@ -194,11 +193,10 @@ def _lists(found: Sequence[Block]) -> list[Block]:
         shift = len(before.text) + 1
         spans = [Span(s.start + shift, s.end + shift, 0, s.page, s.bbox) for s in block.spans]
         boxes = [b.bbox for b in (before, block) if b.bbox]
-        left, bottom, right, top = zip(*boxes, strict=True)
         out[-1] = replace(
             before,
             text=f"{before.text}\n{block.text}",
-            bbox=(min(left), min(bottom), max(right), max(top)),
+            bbox=union(boxes),
             spans=(*before.spans, *spans),
         )
     return out

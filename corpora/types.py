@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
@@ -66,6 +67,16 @@ class Locator(TypedDict, total=False):
     """[start, end) inside the item's text, when the locator is narrower than the item."""
 
 
+Box = tuple[float, float, float, float]
+"""Two corners: those of the smaller and of the larger coordinates."""
+
+
+def union(boxes: Sequence[Box]) -> Box:
+    """Return the box around boxes."""
+    lows_x, lows_y, highs_x, highs_y = zip(*boxes, strict=True)
+    return min(lows_x), min(lows_y), max(highs_x), max(highs_y)
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """Where a stretch of an item's text lies in its source.
@@ -83,7 +94,7 @@ class Span:
     end: int
     line: int = 0
     page: int = 0
-    bbox: tuple[float, float, float, float] | None = None
+    bbox: Box | None = None
     time: tuple[float, float] | None = None
 
 
@@ -134,8 +145,7 @@ class Item:
                 found["image"] = str(pages[page - 1])
             boxes = [s.bbox for s in over if s.bbox and s.page == page]
             if boxes:
-                low_x, low_y, high_x, high_y = zip(*boxes, strict=True)
-                found["bbox"] = [min(low_x), min(low_y), max(high_x), max(high_y)]
+                found["bbox"] = list(union(boxes))
             times = [s.time for s in over if s.time]
             if times:
                 found["start"], found["end"] = min(a for a, _ in times), max(b for _, b in times)

@@ -13,6 +13,7 @@ from typing import Any
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.layout import LARGER, Line, PageLook, blocks
 from ragweave.corpora.meta import pdf_date
+from ragweave.corpora.types import union
 from ragweave.models.errors import SourceError
 
 MAX_PAGES = 5_000
@@ -174,13 +175,13 @@ def _line(handle: Any, text: str, first: int, count: int, inked: Sequence[int], 
             boxes.append((left, bottom, right, top))
     if not boxes:
         return None
-    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    left, bottom, right, top = union(boxes)
     samples = inked[:: -(-len(inked) // _SAMPLES)]
     clean = "".join(c for c in text if c >= " " or c == "\t")
     return Line(
         text=" ".join(clean.split()),
         page=page,
-        bbox=(round(min(lefts), 1), round(min(bottoms), 1), round(max(rights), 1), round(max(tops), 1)),
+        bbox=(round(left, 1), round(bottom, 1), round(right, 1), round(top, 1)),
         base=_origin(handle, inked[0])[1],
         end=_origin(handle, inked[-1])[1],
         size=Counter(_size(handle, at) for at in samples).most_common(1)[0][0],

@@ -14,8 +14,8 @@ from ragweave.corpora.images.reader import PictureReader, Shot
 from ragweave.corpora.layout import Line as PageLine
 from ragweave.corpora.layout import blocks
 from ragweave.corpora.meta import guess_language
-from ragweave.corpora.split import documents, paragraphs
-from ragweave.corpora.types import Item, Locator, Span
+from ragweave.corpora.split import split
+from ragweave.corpora.types import Item, Locator, Span, union
 from ragweave.models.errors import SourceError
 from ragweave.models.ocr import Line
 from ragweave.models.pictures import pages
@@ -93,8 +93,7 @@ def _text_items(path: Path, source: str, shots: Sequence[Shot], language: str) -
     lines = [page_line(line, n, shot.stored[1]) for n, shot in enumerate(shots, 1) for line in shot.lines]
     found: list[Block] = blocks(lines)
     parsed = Parsed(path.stem, tuple(found), shots[0].date, language=language)
-    small = paragraphs(source, str(path), parsed)
-    return [_placed(item, source, shots) for item in (*small, *documents(source, str(path), parsed, small))]
+    return [_placed(item, source, shots) for item in split(source, str(path), parsed)]
 
 
 def page_line(line: Line, page: int, height: float, scale: float = 1.0, size: float = 0.0) -> PageLine:
@@ -126,7 +125,7 @@ def _placed(item: Item, source: str, shots: Sequence[Shot]) -> Item:
         locator["page"] = first.page
     boxes = [s.bbox for s, old in zip(spans, item.spans, strict=True) if s.bbox and first and old.page == first.page]
     if boxes:
-        locator["bbox"] = union(boxes)
+        locator["bbox"] = list(union(boxes))
     meta = {**item.meta, "pages": [f"{source}/{s.name}" for s in shots]} if len(shots) > 1 else item.meta
     return replace(item, locator=locator, spans=tuple(spans), meta=meta)
 
@@ -138,9 +137,3 @@ def _span(span: Span, shots: Sequence[Shot]) -> Span:
     left, bottom, right, top = span.bbox
     page = span.page if len(shots) > 1 else 0
     return replace(span, page=page, bbox=(left, round(height - top, 1), right, round(height - bottom, 1)))
-
-
-def union(boxes: Sequence[tuple[float, float, float, float]]) -> list[float]:
-    """Return the box around boxes."""
-    lows_x, lows_y, highs_x, highs_y = zip(*boxes, strict=True)
-    return [min(lows_x), min(lows_y), max(highs_x), max(highs_y)]

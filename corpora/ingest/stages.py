@@ -12,7 +12,7 @@ from pathlib import Path
 from ragweave.corpora.formats import parse
 from ragweave.corpora.formats.probe import PICTURE, TEXTS, opening, probe
 from ragweave.corpora.images.look import Look
-from ragweave.corpora.split import documents, paragraphs, stated
+from ragweave.corpora.split import split
 from ragweave.corpora.store.prepared import Prepared, made_of
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.cues import is_transcript, read_transcript
@@ -74,9 +74,8 @@ def prepare(
         )
         return replace(made, reached=look.reached)
     parsed = parse(path, kind, look.pages if kind == "pdf" else None)
-    small = paragraphs(source, str(path), parsed)
     inside, missed = look.inside(kind, parsed)
-    items = [*small, *documents(source, str(path), parsed, small), *stated(source, parsed), *inside]
+    items = [*split(source, str(path), parsed), *inside]
     if not items:
         raise SourceError("There is no text in it", "leave it out, or give it text")
     made = made_of(

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.formats import parse
 from ragweave.corpora.pieces import size
-from ragweave.corpora.split import DOCUMENT_WORDS, PARAGRAPH_WORDS, documents, paragraphs
+from ragweave.corpora.split import DOCUMENT_WORDS, PARAGRAPH_WORDS
 from ragweave.corpora.store.prepared import chunks
 from ragweave.corpora.types import Item, Span
+from ragweave.tests.support.items import documents, paragraphs
 
 SENTENCE = "The tide rises at the old pier and falls again before noon. "
 WORDS = st.sampled_from(
@@ -65,7 +66,7 @@ def test_paragraphs_and_documents_lose_nothing_but_white_space(found: tuple[Bloc
     everything = squeezed("".join(b.text for b in found))
     body = squeezed("".join(i.text for i in items))
     headings = squeezed("".join(h for i in items for h in i.heading))
-    assert squeezed("".join(d.text for d in documents("s", "/f.md", parsed, items))) == everything
+    assert squeezed("".join(d.text for d in documents("s", "/f.md", parsed))) == everything
     kept = [squeezed(b.text) for b in found if b.kind != "heading"]
     assert all(k in body for k in kept)
     assert all(squeezed(b.text) in headings or squeezed(b.text) in body for b in found if b.kind == "heading")
@@ -76,7 +77,7 @@ def test_paragraphs_and_documents_lose_nothing_but_white_space(found: tuple[Bloc
 def test_items_keep_within_their_sizes_and_spans_within_their_items(found: tuple[Block, ...]) -> None:
     parsed = Parsed("T", found)
     items = paragraphs("s", "/f.md", parsed)
-    long = documents("s", "/f.md", parsed, items)
+    long = documents("s", "/f.md", parsed)
     for i in items:
         assert 0 < size(i.text) <= PARAGRAPH_WORDS
     for d in long:
@@ -188,7 +189,7 @@ def test_a_word_without_end_is_cut_by_its_length() -> None:
 def test_a_file_that_fits_is_one_document_and_names_its_paragraphs() -> None:
     parsed = Parsed("T", (Block("A", "heading", 1, 1), Block(SENTENCE * 60, "text", line=2)))
     items = paragraphs("s", "/f.md", parsed)
-    (document,) = documents("s", "/f.md", parsed, items)
+    (document,) = documents("s", "/f.md", parsed)
     assert document.text == f"A\n\n{(SENTENCE * 60).strip()}"
     assert document.meta["paragraphs"] == [i.id for i in items]
     assert document.heading == ("A",) and document.locator["line"] == 1
@@ -196,8 +197,7 @@ def test_a_file_that_fits_is_one_document_and_names_its_paragraphs() -> None:
 
 def test_one_short_paragraph_still_gives_a_document() -> None:
     parsed = Parsed("", (Block("Buy milk.", "text", line=1),))
-    items = paragraphs("s", "/notes/list.txt", parsed)
-    (document,) = documents("s", "/notes/list.txt", parsed, items)
+    (document,) = documents("s", "/notes/list.txt", parsed)
     assert (document.text, document.title, document.ordinal) == ("Buy milk.", "list", 0)
 
 
@@ -209,7 +209,7 @@ def test_a_long_file_becomes_documents_that_open_at_sections() -> None:
     ]
     parsed = Parsed("T", tuple(found))
     items = paragraphs("s", "/f.md", parsed)
-    found_documents = documents("s", "/f.md", parsed, items)
+    found_documents = documents("s", "/f.md", parsed)
     assert 3 <= len(found_documents) <= 6
     assert all(d.text.startswith("Chapter") and size(d.text) <= DOCUMENT_WORDS for d in found_documents)
     assert [i for d in found_documents for i in d.meta["paragraphs"]] == [i.id for i in items]  # type: ignore[attr-defined]
@@ -220,7 +220,7 @@ def test_ids_depend_on_source_corpus_position_and_text_alone() -> None:
     first = paragraphs("s", "/a.md", parsed)[0]
     assert first.id == paragraphs("s", "/moved/b.md", Parsed("Other", parsed.blocks))[0].id
     assert first.id != paragraphs("t", "/a.md", parsed)[0].id
-    assert first.id != documents("s", "/a.md", parsed, [first])[0].id
+    assert first.id != documents("s", "/a.md", parsed)[0].id
     twice = paragraphs(
         "s", "/a.md", Parsed("T", (Block("H", "heading", 1), *parsed.blocks, Block("I", "heading", 1), *parsed.blocks))
     )
@@ -259,7 +259,7 @@ def test_real_chapters_give_paragraphs_of_sensible_size_with_headings(data_dir: 
             first = i.text.split("\n")[0].split()
             assert "".join(first[0]).strip("*|-1234567890.") in lines[i.locator["line"] - 1]
         sizes += [size(i.text) for i in items]
-        for d in documents(path.name, str(path), parsed, items):
+        for d in documents(path.name, str(path), parsed):
             assert size(d.text) <= DOCUMENT_WORDS
     assert len(sizes) > 400
     assert max(sizes) <= PARAGRAPH_WORDS

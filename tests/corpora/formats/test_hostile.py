@@ -13,8 +13,8 @@ import pytest
 from ragweave.corpora import archive
 from ragweave.corpora.formats import KINDS, parse
 from ragweave.corpora.formats.probe import probe
-from ragweave.corpora.split import documents, paragraphs
 from ragweave.models.errors import SourceError
+from ragweave.tests.support.items import documents, paragraphs
 
 Write = Callable[[str, str | bytes], Path]
 MakeZip = Callable[[dict[str, str | bytes]], bytes]
@@ -31,7 +31,7 @@ def read(path: Path) -> str:
     """Take a file the whole way, and return its text."""
     parsed = parse(path, probe(path))
     items = paragraphs("s", str(path), parsed)
-    assert documents("s", str(path), parsed, items)
+    assert documents("s", str(path), parsed)
     return "\n".join(i.text for i in items)
 
 

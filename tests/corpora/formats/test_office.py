@@ -13,8 +13,8 @@ from pptx.util import Inches
 
 from ragweave.corpora.formats import parse, xlsx
 from ragweave.corpora.formats.probe import probe
-from ragweave.corpora.split import paragraphs
 from ragweave.models.errors import SourceError
+from ragweave.tests.support.items import paragraphs
 
 
 @pytest.fixture

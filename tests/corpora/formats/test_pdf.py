@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ragweave.corpora.formats.pdf import parse
-from ragweave.corpora.split import paragraphs
 from ragweave.models.errors import SourceError
+from ragweave.tests.support.items import paragraphs
 
 Make = Callable[..., Any]
 

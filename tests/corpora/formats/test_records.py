@@ -12,8 +12,8 @@ import pytest
 from ragweave.corpora.formats import parse
 from ragweave.corpora.formats.csv import delimiter
 from ragweave.corpora.formats.probe import probe
-from ragweave.corpora.split import paragraphs
 from ragweave.models.errors import SourceError
+from ragweave.tests.support.items import paragraphs
 
 Write = Callable[[str, str | bytes], Path]
 
