@@ -112,7 +112,7 @@ def find(path: str) -> Path:
 
 
 def _download(repo: str, revision: str | None, cache: Path) -> Path:
-    with hub(f"the checkpoint {repo}") as options:
+    with hub(f"checkpoint {repo}") as options:
         from huggingface_hub import snapshot_download
 
         # Files at the top only: subfolders hold the same weights in formats of other programs.

@@ -106,7 +106,7 @@ def test_a_name_of_the_hub_is_fetched_at_its_revision_without_pickles(
 
 def test_a_hub_that_is_down_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(WeightsError, match="the checkpoint owner/name cannot be fetched: the hub cannot be reached"):
+    with pytest.raises(WeightsError, match="checkpoint owner/name cannot be fetched: the hub cannot be reached"):
         find("owner/name")
 
 

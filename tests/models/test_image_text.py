@@ -129,7 +129,7 @@ def test_a_hub_without_the_model_and_an_offline_machine_are_sentences(
 ) -> None:
     with ScriptedHub({}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        with pytest.raises(WeightsError, match="cannot be fetched"):
+        with pytest.raises(WeightsError, match="the hub has no checkpoint"):
             find("owner/other")
     chosen("", offline="true")
     with pytest.raises(WeightsError, match="RAGWEAVE_OFFLINE"):
