@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -119,9 +120,10 @@ def fresh_process(home: str) -> dict[str, Any]:
     started = time.perf_counter()
     subprocess.run([*cli, "--help"], env=env, check=True, capture_output=True)
     helped = time.perf_counter() - started
-    started = time.perf_counter()
+    started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([*cli, "ask", QUESTION, "--json"], env=env, check=True, capture_output=True)
-    asked = time.perf_counter() - started
+    asked, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     code = f"from ragweave import ask; ask({QUESTION!r})"
     told = subprocess.run([sys.executable, "-X", "importtime", "-c", code], env=env, capture_output=True, text=True)
     rows = re.findall(r"import time:\s+\d+ \|\s+(\d+) \| (\s*)([\w.]+)", told.stderr)
@@ -130,6 +132,7 @@ def fresh_process(home: str) -> dict[str, Any]:
     return {
         "help_seconds": round(helped, 2),
         "first_answer_seconds": round(asked, 2),
+        "first_answer_cpu_seconds": round(used, 2),
         "largest_imports_ms": largest,
     }
 
