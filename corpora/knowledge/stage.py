@@ -18,7 +18,6 @@ from ragweave.corpora.knowledge.vectors import CORPUS, refresh
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.catalog import LibraryRow
-from ragweave.corpora.store.recordings import items_of
 from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Item
@@ -107,7 +106,7 @@ def _todo(
         if whole.get((source, "")) == digest:
             continue
         finished[source] = digest
-        own = [i for corpus in settings.entity_corpora for i in items_of(engine, row.id, source, corpus)]
+        own = [i for corpus in settings.entity_corpora for i in held.catalog.items_of(row.id, source, corpus)]
         chunks = _chunks(own)
         changed |= bool(store.forget_others(engine, row.id, source, [c.id for c in chunks]))
         done = store.marked(engine, row.id, store.EXTRACT, source)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from ragweave.corpora.store.blobs import discard, entity_space, put
-from ragweave.corpora.store.catalog import LibraryRow, bump
-from ragweave.corpora.store.schema import mentions, write
+from ragweave.corpora.store.blobs import entity_space
+from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.schema import mentions
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Corpus
 from ragweave.models.embed import Encoder
@@ -28,20 +28,15 @@ def refresh(held: Stores, row: LibraryRow, mind: Encoder) -> int:
 
     The caller holds the writer lock. Vectors that were lost, or never made because of a kill, come back here.
     """
-    space, engine = entity_space(row.encoder), held.catalog.engine(row.id)
+    space = entity_space(row.encoder)
     wanted = _texts(held, row.id)
     stored = set(held.vectors.ids(row.id, CORPUS, space))
     missing = sorted(wanted.keys() - stored)
     for start in range(0, len(missing), _AT_ONCE):
         some = missing[start : start + _AT_ONCE]
         made = mind.texts([wanted[i] for i in some])
-        with write(engine) as connection:
-            put(connection, row.id, CORPUS, space, some, [i.partition("~")[2] for i in some], made)
-            bump(connection, row.id)
-    if stale := sorted(stored - wanted.keys()):
-        with write(engine) as connection:
-            discard(connection, row.id, CORPUS, space, stale)
-            bump(connection, row.id)
+        held.vectors.put(row.id, CORPUS, space, some, [i.partition("~")[2] for i in some], made)
+    held.vectors.discard(row.id, CORPUS, space, sorted(stored - wanted.keys()))
     return len(missing)
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from ragweave.corpora.store.libraries import Libraries, LibraryRow, bump, check_name, generation, now
-from ragweave.corpora.store.rows import Source, unpack
-from ragweave.corpora.store.schema import items, paths, sources
+from ragweave.corpora.store.libraries import Libraries, LibraryRow, check_name
+from ragweave.corpora.store.rows import Recording, Source, unpack
+from ragweave.corpora.store.schema import bump, generation, items, now, paths, sources
 from ragweave.corpora.types import CORPORA, Corpus, Item
 
 __all__ = ["Catalog", "LibraryRow", "bump", "check_name", "generation", "now", "paths_of"]
@@ -71,6 +71,23 @@ class Catalog(Libraries):
                 return
             last = rows[-1]["n"]
             yield [unpack(row) for row in rows]
+
+    def items_of(self, library: str, source: str, corpus: Corpus) -> list[Item]:
+        """Return the items of a source in one corpus, in order."""
+        query = select(items).where(items.c.library == library, items.c.source == source, items.c.corpus == corpus)
+        with self.engine(library).begin() as connection:
+            rows = connection.execute(query.order_by(items.c.ordinal, items.c.n)).mappings().all()
+            where = paths_of(connection, library, {source}).get(source)
+        return [unpack(row, where[0] if where else None) for row in rows]
+
+    def recordings(self, library: str) -> list[Recording]:
+        """Return every recording, in the order of the titles."""
+        query = select(items.c.id, items.c.source, items.c.title, items.c.locator).where(
+            items.c.library == library, items.c.corpus == "video"
+        )
+        with self.engine(library).begin() as connection:
+            rows = connection.execute(query.order_by(items.c.title, items.c.id)).all()
+        return [Recording(i, source, title, float(where.get("end", 0.0))) for i, source, title, where in rows]
 
     def known(self, library: str, ids: Sequence[str]) -> tuple[int, set[str]]:
         """Return the generation, and which of these item ids the catalog holds in it."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 
+from ragweave.corpora.store.schema import generation
 from ragweave.corpora.types import Corpus
 from ragweave.models.text import content_terms, terms
 
@@ -64,12 +65,6 @@ def exists(connection: Connection, library: str, corpus: Corpus) -> bool:
     """Whether the corpus has an index."""
     query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
     return connection.exec_driver_sql(query, (table(library, corpus),)).first() is not None
-
-
-def tables(connection: Connection) -> list[str]:
-    """Return the names of all index tables of all libraries."""
-    query = "SELECT name FROM sqlite_master WHERE name GLOB 'lex_*' AND sql LIKE 'CREATE VIRTUAL TABLE%fts5(%'"
-    return [str(name) for name in connection.exec_driver_sql(query).scalars()]
 
 
 def insert(connection: Connection, library: str, corpus: Corpus, rows: Sequence[tuple[int, str, str, str]]) -> None:
@@ -126,6 +121,40 @@ class Frequencies:
                     row = connection.exec_driver_sql(f"SELECT doc FROM {name}_terms WHERE term = ?", (term,)).first()
                     self._known[term] = row[0] if row else 0
             return self._total, {t: self._known.get(t, 0) for t in needed}
+
+
+class Lexical:
+    """The lexical search of the libraries of a home.
+
+    Args:
+        engine: returns the engine of a library's catalog.
+    """
+
+    def __init__(self, engine: Callable[[str], Engine]) -> None:
+        self._engine = engine
+        self._known: dict[tuple[str, Corpus], Frequencies] = {}
+
+    def search(
+        self, library: str, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str] = ()
+    ) -> list[list[tuple[str, float]]]:
+        """Return up to k (item id, BM25 score) for each query, best first.
+
+        Raises:
+            LibraryError: the catalog cannot be read, or the library was deleted.
+        """
+        with self._engine(library).begin() as connection:
+            at, known = generation(connection, library), self._frequencies(library, corpus)
+            return [search(connection, known, library, corpus, at, q, k, sources) for q in queries]
+
+    def counted(self, library: str, corpora: Sequence[Corpus], terms: Sequence[str]) -> tuple[int, dict[str, int]]:
+        """Return the number of items in some corpora, and in how many of them each stemmed term stands."""
+        with self._engine(library).begin() as connection:
+            at = generation(connection, library)
+            found = [self._frequencies(library, corpus).of(connection, at, terms) for corpus in corpora]
+        return sum(total for total, _ in found), {t: sum(df[t] for _, df in found) for t in dict.fromkeys(terms)}
+
+    def _frequencies(self, library: str, corpus: Corpus) -> Frequencies:
+        return self._known.setdefault((library, corpus), Frequencies(library, corpus))
 
 
 def prune(frequency: dict[str, int], budget: int = BUDGET, limit: int = TERM_LIMIT) -> list[str]:

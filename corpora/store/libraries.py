@@ -12,15 +12,14 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
-from sqlalchemy import Connection, Engine, select, update
+from sqlalchemy import Engine, select, update
 
 from ragweave.corpora.store import lexical, locks
 from ragweave.corpora.store.folders import catalog_of, folder_of, folders, unwritable
-from ragweave.corpora.store.schema import REMEDY, connect, libraries, write
+from ragweave.corpora.store.schema import REMEDY, connect, generation, libraries, now, write
 from ragweave.corpora.types import CORPORA, MAX_HALF_LIFE, Recency
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
@@ -44,11 +43,6 @@ class LibraryRow:
 
 
 _FIELDS = tuple(f.name for f in fields(LibraryRow))
-
-
-def now() -> str:
-    """Return the present as an ISO time in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def check_name(name: str) -> str:
@@ -287,25 +281,6 @@ class Libraries:
         """
         with self.engine(library).begin() as connection:
             return generation(connection, library)
-
-
-def generation(connection: Connection, library: str) -> int:
-    """Return the generation of a library by id, within a transaction.
-
-    Raises:
-        LibraryNotFound: it was deleted.
-    """
-    found = connection.execute(select(libraries.c.generation).where(libraries.c.id == library)).scalar()
-    if found is None:
-        raise LibraryNotFound("The library was deleted", "open another, or index it again")
-    return int(found)
-
-
-def bump(connection: Connection, library: str) -> int:
-    """Begin the next generation of a library, within a write transaction, and return it."""
-    following = generation(connection, library) + 1
-    connection.execute(update(libraries).where(libraries.c.id == library).values(generation=following))
-    return following
 
 
 def _library(row: Any) -> LibraryRow:

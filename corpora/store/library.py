@@ -8,15 +8,12 @@ import threading
 from collections.abc import Iterable, Sequence
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import lexical, locks, seeing
-from ragweave.corpora.store.blobs import Matrix
+from ragweave.corpora.store import locks, seeing
 from ragweave.corpora.store.catalog import LibraryRow, check_name
-from ragweave.corpora.store.catalog import generation as generation_of
 from ragweave.corpora.store.commit import Committer
-from ragweave.corpora.store.recordings import Recording, items_of, recordings
-from ragweave.corpora.store.rows import Source
+from ragweave.corpora.store.rows import Recording, Source
 from ragweave.corpora.store.stores import Stores, check_encoder, close_stores, stores
-from ragweave.corpora.types import CORPORA, Corpus, Hit, Item, Lists
+from ragweave.corpora.types import Corpus, Hit, Item, Lists
 from ragweave.corpora.video.perceived import sweep
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError
@@ -57,7 +54,6 @@ class Library:
         self.id = id
         self._held = held
         self._encoder = encoder
-        self._frequencies = {corpus: lexical.Frequencies(id, corpus) for corpus in CORPORA}
 
     async def about(self) -> LibraryRow:
         """Return what the catalog knows of this library as a whole."""
@@ -88,8 +84,8 @@ class Library:
             row = await asyncio.to_thread(self._held.catalog.row, self.id)
             check_encoder(row, self._encoder.name)
             dense, words = await asyncio.gather(
-                asyncio.to_thread(self._dense, corpus, row, vectors, k, sources),
-                asyncio.to_thread(self._lexical, corpus, queries, k, sources),
+                asyncio.to_thread(self._held.vectors.query, self.id, corpus, row.encoder, vectors, k, sources),
+                asyncio.to_thread(self._held.lexical.search, self.id, corpus, queries, k, sources),
             )
             seen, note = await asyncio.to_thread(
                 seeing.look, self._held, row, corpus, queries, k, sources, dense, words
@@ -116,11 +112,11 @@ class Library:
 
     async def items_of(self, source: str, corpus: Corpus) -> list[Item]:
         """Return the items of a source in one corpus, in order."""
-        return await asyncio.to_thread(items_of, self._held.catalog.engine(self.id), self.id, source, corpus)
+        return await asyncio.to_thread(self._held.catalog.items_of, self.id, source, corpus)
 
     async def recordings(self) -> list[Recording]:
         """Return every recording, in the order of the titles."""
-        return await asyncio.to_thread(recordings, self._held.catalog.engine(self.id), self.id)
+        return await asyncio.to_thread(self._held.catalog.recordings, self.id)
 
     async def stand_out(self, query: str, pictures: Sequence[str]) -> dict[str, float]:
         """Return how far pictures answer to a query rather than to others, in standard deviations, by item id.
@@ -194,25 +190,9 @@ class Library:
         with _lock:
             _libraries.pop(self.name, None)
 
-    def _dense(
-        self, corpus: Corpus, row: LibraryRow, vectors: Matrix, k: int, sources: Sequence[str]
-    ) -> list[list[tuple[str, float]]]:
-        return self._held.vectors.query(self.id, corpus, row.encoder, vectors, k, sources)
-
-    def _lexical(
-        self, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str]
-    ) -> list[list[tuple[str, float]]]:
-        with self._held.catalog.engine(self.id).begin() as connection:
-            at = generation_of(connection, self.id)
-            known = self._frequencies[corpus]
-            return [lexical.search(connection, known, self.id, corpus, at, q, k, sources) for q in queries]
-
     def _idf(self, terms: list[str]) -> dict[str, float]:
-        with self._held.catalog.engine(self.id).begin() as connection:
-            at = generation_of(connection, self.id)
-            counted = [self._frequencies[corpus].of(connection, at, terms) for corpus in _COUNTED]
-        total = sum(items for items, _ in counted) + PRIOR + 1
-        return {t: max(0.0, math.log(total / (sum(df[t] for _, df in counted) + 1.5))) for t in dict.fromkeys(terms)}
+        items, known = self._held.lexical.counted(self.id, _COUNTED, terms)
+        return {t: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for t, df in known.items()}
 
     def _remove(self, source_id: str) -> None:
         settings = corpora_settings()

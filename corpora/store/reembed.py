@@ -12,7 +12,7 @@ from sqlalchemy import delete, func, select, update
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.background import on_this_loop, stoppable
-from ragweave.corpora.store.blobs import discard, entity_space, put
+from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.catalog import LibraryRow, bump, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.prepared import chunked
@@ -129,16 +129,10 @@ def embedded(
         made: list[str] = []
         if lost:
             rows = mind.texts([cut.texts[n] for n in lost])
-            with write(held.catalog.engine(library)) as connection:
-                ids, sources = [cut.ids[n] for n in lost], [cut.sources[n] for n in lost]
-                made = put(connection, library, corpus, mind.name, ids, sources, rows)
-                if made:
-                    bump(connection, library)
+            ids, sources = [cut.ids[n] for n in lost], [cut.sources[n] for n in lost]
+            made = held.vectors.put(library, corpus, mind.name, ids, sources, rows)
         yield len(page), len(made)
-    if stale:
-        with write(held.catalog.engine(library)) as connection:
-            discard(connection, library, corpus, mind.name, sorted(stale))
-            bump(connection, library)
+    held.vectors.discard(library, corpus, mind.name, sorted(stale))
 
 
 def embed_missing(held: Stores, row: LibraryRow, mind: Encoder) -> int:

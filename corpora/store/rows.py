@@ -51,6 +51,23 @@ class Source:
     language: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One recording of a library: a source may hold several.
+
+    Attributes:
+        id: id of its item in the corpus `video`.
+        source: id of its source.
+        title: its title.
+        end: its length in seconds.
+    """
+
+    id: str
+    source: str
+    title: str
+    end: float
+
+
 def pack(item: Item) -> dict[str, Any]:
     """Return an item as a row of JSON values."""
     return {

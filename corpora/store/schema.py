@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,13 @@ from sqlalchemy import (
     UniqueConstraint,
     create_engine,
     event,
+    select,
+    update,
 )
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
-from ragweave.models.errors import LibraryError
+from ragweave.models.errors import LibraryError, LibraryNotFound
 
 SCHEMA_VERSION = 5
 """Version of the tables below; a catalog of a newer one is refused, never guessed at."""
@@ -277,3 +280,27 @@ def _explain(context: ExceptionContext) -> LibraryError | None:
 
 def _begin(connection: Connection) -> None:
     connection.exec_driver_sql(connection.get_execution_options().get("ragweave_begin", "BEGIN"))
+
+
+def now() -> str:
+    """Return the present as an ISO time in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def generation(connection: Connection, library: str) -> int:
+    """Return the generation of a library by id, within a transaction.
+
+    Raises:
+        LibraryNotFound: it was deleted.
+    """
+    found = connection.execute(select(libraries.c.generation).where(libraries.c.id == library)).scalar()
+    if found is None:
+        raise LibraryNotFound("The library was deleted", "open another, or index it again")
+    return int(found)
+
+
+def bump(connection: Connection, library: str) -> int:
+    """Begin the next generation of a library, within a write transaction, and return it."""
+    following = generation(connection, library) + 1
+    connection.execute(update(libraries).where(libraries.c.id == library).values(generation=following))
+    return following

@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ragweave.corpora.store.blobs import Matrix, put, visual_space
-from ragweave.corpora.store.catalog import LibraryRow, bump
+from ragweave.corpora.store.blobs import Matrix, visual_space
+from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import chunk_id
-from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Corpus, Item
 from ragweave.models.errors import LibraryError, RagweaveError
@@ -138,10 +137,7 @@ def _see(
         return 0
     vectors = encoder.images([pixels for _, _, pixels in opened])
     ids, sources = [i for i, _, _ in opened], [s for _, s, _ in opened]
-    with write(held.catalog.engine(row.id)) as connection:
-        written = put(connection, row.id, corpus, visual_space(encoder.name), ids, sources, vectors)
-        bump(connection, row.id)
-    return len(written)
+    return len(held.vectors.put(row.id, corpus, visual_space(encoder.name), ids, sources, vectors))
 
 
 def _open(media: Media, name: str) -> Pixels | None:

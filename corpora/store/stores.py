@@ -6,17 +6,20 @@ import threading
 from dataclasses import dataclass
 
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import protocols
 from ragweave.corpora.store.catalog import Catalog, LibraryRow
+from ragweave.corpora.store.lexical import Lexical
 from ragweave.corpora.store.vectors import Vectors
 from ragweave.models.errors import LibraryError
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The two stores of one home."""
+    """The stores of one home."""
 
     catalog: Catalog
-    vectors: Vectors
+    lexical: protocols.Lexical
+    vectors: protocols.Vectors
 
 
 _open: dict[tuple[str, str], Stores] = {}
@@ -30,7 +33,7 @@ def stores() -> Stores:
     with _lock:
         if key not in _open:
             catalog = Catalog(settings.home, settings.chroma_url)
-            _open[key] = Stores(catalog, Vectors(catalog, settings.home, settings.chroma_url))
+            _open[key] = Stores(catalog, Lexical(catalog.engine), Vectors(catalog, settings.home, settings.chroma_url))
         return _open[key]
 
 

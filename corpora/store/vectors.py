@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.dialects.sqlite import insert
 
+from ragweave.corpora.store import blobs
 from ragweave.corpora.store.blobs import SEEN, Matrix, item_of
-from ragweave.corpora.store.catalog import Catalog, generation
+from ragweave.corpora.store.catalog import Catalog, bump, generation
 from ragweave.corpora.store.chroma import Broken, Indexes
 from ragweave.corpora.store.folders import catalog_of, folder_of
 from ragweave.corpora.store.schema import indexes, vectors, write
@@ -105,6 +106,27 @@ class Vectors:
                     best.setdefault(items[n], cosine)
             found[at] = list(best.items())[:k]
         return found
+
+    def put(
+        self, library: str, corpus: Corpus, space: str, ids: Sequence[str], sources: Sequence[str], rows: Matrix
+    ) -> list[str]:
+        """Write chunk vectors, shape (n, dim), in place of those of the same ids; return the ids that were written.
+
+        Raises:
+            LibraryError: the catalog cannot be written.
+        """
+        with write(self._catalog.engine(library)) as connection:
+            written = blobs.put(connection, library, corpus, space, ids, sources, rows)
+            if written:
+                bump(connection, library)
+        return written
+
+    def discard(self, library: str, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
+        """Remove chunks by id."""
+        if ids:
+            with write(self._catalog.engine(library)) as connection:
+                blobs.discard(connection, library, corpus, space, ids)
+                bump(connection, library)
 
     def ids(self, library: str, corpus: Corpus, space: str) -> list[str]:
         """Return the ids of every chunk, in order."""
