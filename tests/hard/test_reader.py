@@ -63,7 +63,7 @@ async def test_every_answer_is_right_while_the_library_changes(
     monkeypatch.setattr(
         Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
     )
-    monkeypatch.setattr("ragweave.corpora.store.vectors.INDEX_FROM", 50)  # so that there are indexes, made and made anew
+    monkeypatch.setattr("ragweave.corpora.store.vectors.INDEX_FROM", 50)  # so that indexes are made meanwhile
     rng = random.Random(17)
     notes = tmp_path / "notes"
     notes.mkdir()
