@@ -80,8 +80,9 @@ async def measure(count: int) -> dict[str, Any]:
     from ragweave.corpora.store.library import open_library
     from ragweave.minds.context import Context
     from ragweave.minds.evidence import RankedList
+    from ragweave.minds.fusion import fused
+    from ragweave.minds.small.rank import score_items
     from ragweave.models.embed import encoder
-    from ragweave.nodes.fuse import fused, score_items
 
     shared = runpy.run_path(str(HERE / "index.py"))
     data, pool = shared["DATA"], shared["sentences"](shared["SETS"][1:])

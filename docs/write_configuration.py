@@ -9,6 +9,7 @@ import ast
 import inspect
 import sys
 import textwrap
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -30,6 +31,7 @@ def page() -> str:
     from ragweave.corpora.settings import CorporaSettings
     from ragweave.graphs.settings import RunSettings
     from ragweave.minds.context import Context
+    from ragweave.minds.method import PRESETS, Method
     from ragweave.models.settings import ModelSettings
     from ragweave.serve.settings import ServeSettings
 
@@ -58,8 +60,23 @@ def page() -> str:
         "Fields of `ragweave.Context`: `ragweave ask --set KEY=VALUE`, `ragweave.ask(..., context=Context(...))`, or "
         "the form in Studio.\n",
         _table(Context, "knob", environment=False),
+        "## Methods and presets\n\n"
+        "What papers fixed and measured: fields of `ragweave.minds.method.Method`, set together by `--preset NAME`, "
+        "one by one with `--set method.KEY=VALUE` or `Context(method=Method(...))`.\n",
+        _table(Method, "setting", environment=False),
+        _presets(PRESETS),
     ]
     return "\n".join(parts)
+
+
+def _presets(presets: Mapping[str, Mapping[str, Any]]) -> str:
+    rows: list[str] = []
+    for name, knobs in presets.items():
+        flat = {k: v for k, v in knobs.items() if k != "method"}
+        flat |= {f"method.{k}": v for k, v in knobs.get("method", {}).items()}
+        if flat:
+            rows.append(f"- `{name}`: {', '.join(f'`{k}={v}`' for k, v in flat.items())}")
+    return "\n".join(rows) + "\n"
 
 
 def _table(model: type[BaseModel], head: str, *, environment: bool) -> str:
@@ -116,6 +133,8 @@ def _default(field: FieldInfo) -> str:
         return "required"
     if value is None or value in ("", ()):
         return "empty"
+    if isinstance(value, BaseModel):
+        return "see below"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

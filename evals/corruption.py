@@ -27,9 +27,11 @@ from ragweave.evals.corpus import Prepared, prepare
 from ragweave.evals.data import read_jsonl
 from ragweave.graphs.base import new_graph
 from ragweave.minds.context import Context
+from ragweave.minds.fusion import fused
+from ragweave.minds.small.rank import score_items
 from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
-from ragweave.nodes.fuse import fuse, fused, score_items
+from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.grade import after_grade, grade
 from ragweave.nodes.plan import dispatch, plan

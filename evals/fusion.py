@@ -36,10 +36,11 @@ from ragweave.evals.report import table
 from ragweave.evals.train_evaluator import examples, fit
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
+from ragweave.minds.fusion import fused
 from ragweave.minds.small.expand import STRONG, first_look
+from ragweave.minds.small.rank import score_items
 from ragweave.models import relevance
 from ragweave.models.relevance import Head
-from ragweave.nodes.fuse import fused, score_items
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +122,7 @@ async def single(library: Library, question: str, kind: str) -> list[str]:
 PLAIN = Context(rerank=False)
 WAYS: dict[str, tuple[str, Context]] = {
     "hybrid": ("", PLAIN),
-    "pure RRF": ("", Context(rerank=False, fusion="rrf", dense_weight=1.0, original_weight=1.0)),
+    "pure RRF": ("", Context(preset="rag-fusion-paper")),
     CONTROL: ("", Context()),
     "rerank 30": ("", Context(top_k=30)),
     "rerank 50": ("", Context(top_k=50)),
@@ -129,7 +130,7 @@ WAYS: dict[str, tuple[str, Context]] = {
     "hybrid + good rewrites": ("good", PLAIN),
     "pure RRF + good rewrites": (
         "good",
-        Context(rerank=False, fusion="rrf", dense_weight=1.0, original_weight=1.0),
+        Context(preset="rag-fusion-paper"),
     ),
 }
 """Which rewrites and which fusion each way of ranking uses, beside the two single lists."""

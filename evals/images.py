@@ -29,9 +29,10 @@ from ragweave.corpora.types import Item
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import mrr, recall_at
 from ragweave.minds.context import Context
+from ragweave.minds.fusion import fused
+from ragweave.minds.small.rank import score_items
 from ragweave.models.embed import encoder
 from ragweave.models.errors import InputError
-from ragweave.nodes.fuse import fused, score_items
 from ragweave.nodes.retrieve import ranked_lists
 
 _LINK = re.compile(r"!\[[^\]]*\]\(\.\./images_astronomy/images/([^)]+)\)\n(\*.*\*)?")
@@ -182,7 +183,7 @@ async def measure(library: Library, asked: Sequence[Asked], names: Mapping[str, 
         context: knobs; with `rerank` the relevance model orders what was found.
     """
     ranks = []
-    found = await library.search("image", [a.query for a in asked], context.pool)
+    found = await library.search("image", [a.query for a in asked], context.method.pool)
     for a, each in zip(asked, found, strict=True):
         rows = ranked_lists("image", a.query, each)
         pool = fused(rows, a.query, context)
@@ -283,10 +284,15 @@ async def calibrate(asked: Sequence[Asked], name: str, context: Context) -> dict
     best = (-1.0, 0.0)
     for step in range(11):
         weight = step / 10
-        found = await measure(library, asked, names, context.model_copy(update={"alpha": weight}))
+        found = await measure(
+            library,
+            asked,
+            names,
+            context.model_copy(update={"method": context.method.model_copy(update={"alpha": weight})}),
+        )
         flat |= found.flat(f"alpha_{weight:g}")
         best = max(best, (found.mrr, weight))
-    return {**flat, "alpha": best[1], **await _standing_out(library, asked, names, context.pool)}
+    return {**flat, "alpha": best[1], **await _standing_out(library, asked, names, context.method.pool)}
 
 
 async def _standing_out(

@@ -93,7 +93,7 @@ def bare(title: str) -> str:
 
 
 async def trail(prepared: Prepared, asked: Asked, context: Context, graph: Any) -> Trail:
-    """Run one question and note the standing of the evidence after each hop."""
+    """Run one question and note the order of the evidence after each hop."""
     out = Trail(asked)
     rows: dict[str, Evidence] = {}
     stream = graph.astream({"messages": [("human", asked.text)]}, context=context, stream_mode="updates")
@@ -105,7 +105,7 @@ async def trail(prepared: Prepared, asked: Asked, context: Context, graph: Any) 
                 out.answer = " ".join(s.text for s in part["answer"].sentences)
             if node == "reason" and part.get("hops"):
                 out.hops.extend(part["hops"])
-                best = sorted(rows.values(), key=lambda e: (-e.get("standing", 0.0), e["id"]))
+                best = sorted(rows.values(), key=lambda e: (-e.get("global_score", 0.0), e["id"]))
                 out.ranked.append(passages(prepared, best))
                 out.kept.append(len(best))
     return out

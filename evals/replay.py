@@ -33,8 +33,8 @@ LIVE = ("condense",)
 """Nodes that are always run: they make no decision that could be stored, and give the turn its identity."""
 _OF_QUERY = ("question", "query", "hop")
 _KNOBS: dict[str, tuple[str, ...]] = {
-    "route": ("library", "mind", "route_by", "granularity", "corpora"),
-    "expand": ("library", "mind", "phrasings", "phrasing", "expand_when", "sources"),
+    "route": ("library", "mind", "route_by", "method", "corpora"),
+    "expand": ("library", "mind", "phrasings", "method", "expand_when", "sources"),
     "search_web": ("mind", "web"),
 }
 """Nodes that go by the query of their hop, and the knobs that they read."""

@@ -18,8 +18,9 @@ from ragweave.evals.metrics import all_gold_at, mrr, ndcg_at, recall_at
 from ragweave.evals.runner import Row, Runner
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, RankedList
+from ragweave.minds.fusion import fused
+from ragweave.minds.small.rank import score_items
 from ragweave.models.errors import InputError
-from ragweave.nodes.fuse import fused, score_items
 
 Method = Literal["dense", "lexical", "rrf", "hybrid", "fusion", "rerank", "agent"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -125,7 +126,7 @@ async def ranking(library: Library, query: str, method: Method, pool: int = 50) 
             "scores": [h.score for h in hits],
         }
         found.append(row)
-    context = Context(fusion="rrf" if method == "rrf" else "scores", top_k=20)
+    context = Context.model_validate({"top_k": 20, "method": {"fusion": "rrf" if method == "rrf" else "scores"}})
     joined = fused(found, query, context)
     if method in {"hybrid", "rrf"}:
         return [i for i, _ in joined]
@@ -144,12 +145,12 @@ async def by_graph(prepared: Prepared, query: str, method: Method, hops: int) ->
         state = await search.ainvoke(sent, context=Context(**base, expand_when="always", top_k=20))
         return list(state["candidates"])
     state = await agent.ainvoke(sent, context=Context(**base, max_hops=hops, top_k=10))
-    return [e["id"] for e in standing(state["evidence"])]
+    return [e["id"] for e in by_global_score(state["evidence"])]
 
 
-def standing(evidence: Sequence[Evidence]) -> list[Evidence]:
+def by_global_score(evidence: Sequence[Evidence]) -> list[Evidence]:
     """Order the evidence of all hops as the run ranks it, best first."""
-    return sorted(evidence, key=lambda e: (-e.get("standing", e["score"]), e["id"]))
+    return sorted(evidence, key=lambda e: (-e.get("global_score", e["score"]), e["id"]))
 
 
 async def measure(

@@ -43,7 +43,7 @@ def build(context: Context) -> Minds:
     Raises:
         ModelError: if a language model is asked for and none is configured.
     """
-    strips = context.refine_by
+    strips = context.method.refine_by
     if strips == "auto":
         strips = "checkpoint" if context.grade_by == "checkpoint" else "small"
     return Minds(

@@ -22,6 +22,8 @@ from ragweave.models.text import content_terms, terms, words
 
 BEST = 3
 """Best items that lead to the items whose titles they name."""
+HOP_WEIGHT = 0.6
+"""What an item of a later hop earns from the item that led to it (docs/iteration.md)."""
 LINK = 0.8
 """Share of its score that an item passes to an item whose title it names."""
 _BRACKETS = re.compile(r"\s*[(（][^)）]*[)）]")
@@ -30,7 +32,7 @@ _SHORTEST_TITLE = 5
 
 
 async def scored(
-    library: Library, question: str, rows: Sequence[Evidence], hops: Sequence[Hop], weight: float
+    library: Library, question: str, rows: Sequence[Evidence], hops: Sequence[Hop]
 ) -> tuple[list[Evidence], float]:
     """Score everything found against the question, and add hop rank.
 
@@ -39,7 +41,6 @@ async def scored(
         question: question of the turn.
         rows: evidence of all hops.
         hops: the rounds so far, in order.
-        weight: weight of hop rank beside the relevance to the question.
 
     Returns:
         The rows with their global scores, best first, and the lead of the best over the next one by itself.
@@ -52,8 +53,8 @@ async def scored(
     own = {e["id"]: float(o) for e, o in zip(rows, order, strict=True)}
     best = sorted(own.values(), reverse=True)
     fetched = [(before["lead"], after["evidence"]) for before, after in pairwise(hops)]
-    total = hop_rank(spread(own), fetched, links(question, rows), weight)
-    placed = [Evidence(**{**e, "standing": round(total[e["id"]], 4)}) for e in rows]
+    total = hop_rank(spread(own), fetched, links(question, rows))
+    placed = [Evidence(**{**e, "global_score": round(total[e["id"]], 4)}) for e in rows]
     gap = best[0] - best[1] if len(best) > 1 else float("inf")
     return sorted(placed, key=lambda e: (-total[e["id"]], e["id"])), gap
 
@@ -68,7 +69,7 @@ def hop_rank(
     own: Mapping[str, float],
     fetched: Sequence[tuple[str, Sequence[str]]],
     named: Mapping[str, Collection[str]],
-    weight: float,
+    weight: float = HOP_WEIGHT,
 ) -> dict[str, float]:
     """Add to each item a share of the score of what led to it; the best share counts.
 
@@ -134,7 +135,7 @@ def chain(question: str, rows: Sequence[Evidence], hops: Sequence[Hop]) -> Chain
     found = {e["id"]: e for e in rows}
     led = [found[h["lead"]] for h in hops if h["lead"] in found]
     have = {t for e in led for t in terms(f"{e['title']} {e['text']}")}
-    best = sorted((e for e in rows if "standing" in e), key=lambda e: (-e["standing"], e["id"]))[:BEST]
+    best = sorted((e for e in rows if "global_score" in e), key=lambda e: (-e["global_score"], e["id"]))[:BEST]
     named = links(question, rows) if best else {}
     return Chain(
         frozenset(e["id"] for e in led),

@@ -47,8 +47,8 @@ class Evidence(TypedDict):
     """ISO date of the document, or empty."""
     also: NotRequired[list[Locator]]
     """Other places where the same text stands."""
-    standing: NotRequired[float]
-    """Standing with the question of the turn over all hops, set by `reason`: 1 is the best item by itself, and an item
+    global_score: NotRequired[float]
+    """Score for the question of the turn over all hops, set by `reason`: 1 is the best item by itself, and an item
     of a later hop earns a share of what led to it."""
     seen: NotRequired[str]
     """What a vision model saw in the frames of a clip, or in a picture, asked with the question; empty: nothing."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import RankedList
+
 Ranking = list[tuple[str, float]]
 """(item id, score), best first."""
 
@@ -56,25 +59,19 @@ def mix(text: Ranking, visual: Ranking, alpha: float) -> Ranking:
     return ordered(total)
 
 
-def fuse_ranks(lists: Sequence[tuple[float, Ranking]], k: int = 60, base: int = 1) -> Ranking:
+def fuse_ranks(lists: Sequence[tuple[float, Ranking]], k: int = 60) -> Ranking:
     """Reciprocal rank fusion: an item's score is the sum of weight / (k + rank) over the lists that hold it.
 
     Args:
         lists: (weight, ranking) pairs.
         k: damping constant.
-        base: rank of the first item; 1 as in the formula, 0 as in some published code.
-
-    Raises:
-        ValueError: if k + base is not positive.
     """
-    if k + base <= 0:
-        raise ValueError("k + base must be positive")
     total: dict[str, float] = {}
     for weight, ranking in lists:
         seen: set[str] = set()
         for item, _ in ranking:
             if item not in seen:
-                total[item] = total.get(item, 0.0) + weight / (k + base + len(seen))
+                total[item] = total.get(item, 0.0) + weight / (k + 1 + len(seen))
                 seen.add(item)
     return ordered(total)
 
@@ -85,3 +82,29 @@ def ordered(scores: Mapping[str, float]) -> Ranking:
     Scores are compared to twelve decimals: sums of the same parts in another order differ in their last digits.
     """
     return sorted(scores.items(), key=lambda row: (-round(row[1], 12), row[0]))
+
+
+def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
+    """Join every list of the hop into one ranking."""
+    groups: dict[tuple[str, str], list[tuple[float, Ranking]]] = {}
+    shown: dict[tuple[str, str], Ranking] = {}
+    for row in found:
+        key = (str(row["corpus"]), row["query"])
+        ranking = list(zip(row["ids"], row["scores"], strict=True))
+        lists = groups.setdefault(key, [])
+        if row["kind"] == "visual":
+            shown[key] = ranking
+        else:
+            lists.append((context.method.dense_weight if row["kind"] == "dense" else 1.0, ranking))
+    joined: list[tuple[float, Ranking]] = []
+    for key, lists in sorted(groups.items()):
+        weight = context.method.original_weight if key[1] == query else 1.0
+        seen = shown.get(key, [])
+        if context.method.fusion == "rrf":
+            text = 1 - context.method.alpha if seen else 1.0
+            joined.extend((weight * text * own, ranking) for own, ranking in lists)
+            joined += [(weight * context.method.alpha, seen)] if seen else []
+        else:
+            both = fuse_scores(lists)
+            joined.append((weight, mix(both, seen, context.method.alpha) if seen else both))
+    return joined[0][1] if len(joined) == 1 else fuse_ranks(joined, context.method.rrf_k)

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from ragweave.corpora.types import Item
 from ragweave.minds.evidence import Evidence
 
+STANDS_OUT = 4.0
+"""Standard deviations by which a picture must be nearer to the question than to questions about other things, to count
+as neither relevant nor not (docs/images.md)."""
 SPREAD = 2.0
 """Standard deviations from relevance 0 to either end of the scale."""
 _SHOWN = 3
@@ -37,11 +40,11 @@ def joined(told: float, looks: float, alpha: float, text: bool) -> float:
     return max(told, alpha * looks + (1 - alpha) * told if text else looks)
 
 
-def lifted(row: Evidence, item: Item, deviations: Mapping[str, float], alpha: float, stands_out: float) -> Evidence:
+def lifted(row: Evidence, item: Item, deviations: Mapping[str, float], alpha: float) -> Evidence:
     """Return a row of a picture that an image encoder compared with the query, its relevance from both sides."""
     if item.corpus != "image" or item.id not in deviations:
         return row
-    looks, told = by_look(deviations[item.id], stands_out), row["relevance"]
+    looks, told = by_look(deviations[item.id], STANDS_OUT), row["relevance"]
     relevance = joined(told, looks, alpha, bool(item.text.strip()))
     return {**row, "told": told, "looks": round(looks, 4), "relevance": round(relevance, 4)}
 

@@ -12,11 +12,16 @@ import re
 import statistics
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+from ragweave.corpora.types import Recency
+from ragweave.minds.evidence import Evidence
 from ragweave.models.text import names
 
 HALF_LIFE = 7.0
 """Days, where neither the run nor its library says otherwise (the article's lambda of .1 a day)."""
+FLOOR = 0.3
+"""Share of its relevance that any old document keeps."""
 SLACK = timedelta(days=2)
 """How far ahead of the clock a date may lie: time zones and clocks that are set a little wrong."""
 BEARS = 0.5
@@ -152,3 +157,37 @@ def refaded(relevance: Sequence[float], made: Sequence[float]) -> list[float]:
 def faded(relevance: float, weight: float) -> float:
     """Return calibrated relevance in [-1, 1] after its probability (1 + relevance) / 2 was multiplied by a weight."""
     return min((1 + relevance) * weight, 2.0) - 1
+
+
+def asks_recency(when: Recency, question: str, now: datetime) -> bool:
+    """Tell whether newer items shall be preferred."""
+    return when == "on" or (when == "auto" and wants_recency(question, now))
+
+
+def by_age(rows: list[Evidence], half_life: float, now: datetime) -> list[Evidence]:
+    """Weaken older items and order by what is left of their relevance; what was equal keeps its order.
+
+    The document's own date counts, else the date of its file as it lies on disk. `decay` says what the numbers mean.
+    """
+    made = weights(
+        [date_of(r) for r in rows],
+        [r["relevance"] for r in rows],
+        half_life=half_life,
+        floor=FLOOR,
+        now=now,
+    )
+    aged: list[Evidence] = [
+        {**r, "relevance": round(faded(r["relevance"], w), 4), "fresh": round(w, 4)}
+        for r, w in zip(rows, made, strict=True)
+    ]
+    return sorted(aged, key=lambda r: -r["relevance"])
+
+
+def date_of(row: Evidence) -> datetime | None:
+    """Return the date of an evidence row's document, or None where neither it nor its file has one."""
+    if row["date"]:
+        return datetime.fromisoformat(row["date"])
+    try:
+        return datetime.fromtimestamp(Path(row["locator"]["file"]).stat().st_mtime, UTC)
+    except (KeyError, OSError, OverflowError, ValueError):
+        return None

@@ -99,7 +99,7 @@ class Draft:
     def show(self, text: str, support: Support, rests: Sequence[Strip], confidence: float, about: str = "") -> None:
         """Show a sentence; what it rests on is quoted whole, or by the sentence that is nearest to `about`."""
         quoted = [(s, best_sentence(about, s["text"]) if about else s["text"]) for s in rests]
-        used = {c.n: c for c in (self._cite(*q) for q in (quoted if self._run.context.references else []))}
+        used = {c.n: c for c in (self._cite(*q) for q in quoted)}
         sentence = Sentence(text=text, support=support, citations=tuple(used), confidence=round(confidence, 3))
         self.sentences.append(sentence)
         self._run.event(sentence_event(sentence, list(used.values())))

@@ -47,10 +47,10 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
 
 def thresholds(context: Context, graded: Graded) -> tuple[float, float]:
     """Return the upper and lower threshold of the evaluator that graded; what the context names comes first."""
-    upper = graded.upper if context.upper is None else context.upper
-    lower = graded.lower if context.lower is None else context.lower
+    upper = graded.upper if context.method.upper is None else context.method.upper
+    lower = graded.lower if context.method.lower is None else context.method.lower
     # A threshold given alone may lie beyond the evaluator's other one; then there is no `ambiguous` left between them.
-    return (upper, min(lower, upper)) if context.lower is None else (max(upper, lower), lower)
+    return (upper, min(lower, upper)) if context.method.lower is None else (max(upper, lower), lower)
 
 
 def verdict(best: float, upper: float, lower: float) -> Action:

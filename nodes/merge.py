@@ -32,7 +32,7 @@ async def merge(state: VideoState, runtime: Runtime[Context]) -> Update:
     items = await library.items([i for i, _ in joined])
     whole = await library.items(lists.get("video", []))
     recordings = [i for i in lists.get("video", []) if i in whole]
-    best = mixed(joined, items, [(whole[i].source, whole[i].title) for i in recordings])[: run.context.clips]
+    best = mixed(joined, items, [(whole[i].source, whole[i].title) for i in recordings])[: run.context.method.clips]
     found: list[RankedList] = []
     if "video" in state.get("corpora", []) and recordings:
         scores = [1.0 / n for n in range(1, len(recordings) + 1)]

@@ -35,7 +35,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     strips = merge_strips(state.get("knowledge"), whole)
     hops = [] if opening else [*state.get("hops", []), _row(state)]
     found = [e for e in rows.values() if e["origin"] != "model"]
-    placed, gap = await scored(await run.library(), state["question"], found, hops, context.hop_weight)
+    placed, gap = await scored(await run.library(), state["question"], found, hops)
     others = not context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
     known = Known(state["question"], hops, placed, strips, gap, others)
     can_search = context.max_hops > (0 if opening else state["hop"])

@@ -22,7 +22,7 @@ async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
         library = await open_library(task["library"])
         context = run.context
         scope = Scope(tuple(task["sources"]), tuple(task["titles"]), context.from_time, context.to_time)
-        found = await search_within(library, task["corpus"], task["queries"], scope, context.pool)
+        found = await search_within(library, task["corpus"], task["queries"], scope, context.method.pool)
         if task["corpus"] == "clip":
             found = await in_window(library, task["queries"][0], found)
     except RagweaveError as error:

@@ -45,10 +45,10 @@ async def retrieve_clips(task: ClipTask, runtime: Runtime[Context]) -> Update:
 
 async def _ids(run: Run, library: Library, task: ClipTask, scope: Scope) -> list[str]:
     """Return the ids that one retriever ranks, best first."""
-    name, query, forms, length = task["retriever"], task["query"], task["forms"], run.context.pool
+    name, query, forms, length = task["retriever"], task["query"], task["forms"], run.context.method.pool
     if name == "video":
         (lists,) = await search_within(library, "video", [query], scope, length)
-        both = [(run.context.dense_weight, _ranking(lists.dense)), (1.0, _ranking(lists.lexical))]
+        both = [(run.context.method.dense_weight, _ranking(lists.dense)), (1.0, _ranking(lists.lexical))]
         return [i for i, _ in fuse_scores(both)][:RECORDINGS]
     if name == "entity":
         text = " . ".join([query, forms["statement"], *forms["keywords"]])

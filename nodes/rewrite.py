@@ -25,7 +25,7 @@ async def rewrite(state: VideoState, runtime: Runtime[Context]) -> Update:
 
 def retrievers(state: VideoState, runtime: Runtime[Context]) -> list[Send]:
     """Send one task per retriever: those of the context, the recordings, and the timeline where it is asked."""
-    wanted: list[Retriever] = [*Context.of(runtime).channels, "video"]
+    wanted: list[Retriever] = [*Context.of(runtime).method.channels, "video"]
     if state["asked"] is not None:
         wanted.append("timeline")
     task = {key: value for key, value in state.items() if key in RewrittenTask.__annotations__}

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from typing import Literal
 
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from ragweave.corpora.types import Locator
 from ragweave.corpora.web import Page
 from ragweave.corpora.web import search_web as fetch_pages
 from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.providers import make
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Strip
-from ragweave.minds.passages import best_window
+from ragweave.minds.pages import key_of, web_row, web_strip
+from ragweave.minds.strips import cut, select
 from ragweave.models import relevance
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.refine import cut, score_strips, select
+from ragweave.nodes.refine import score_strips
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
@@ -82,64 +81,15 @@ def _consent(state: State, context: Context, provider: str) -> Consent:
 
 async def _grade(run: Run, query: str, pages: list[Page]) -> tuple[list[Evidence], list[Strip]]:
     """Cut pages into strips and keep those that the evaluator of the library's strips finds relevant."""
-    texts = [inert(page.text) for page in pages]
-    made = await score_strips(
-        run,
-        query,
-        [
-            _strip(page, text, a, b, query, run.hop)
-            for page, text in zip(pages, texts, strict=True)
-            for a, b in cut(text, run.context.strip_mode, query)
-        ],
-    )
-    kept = [s for s in select(made, run.context) if s["score"] >= relevance.LOWER]
-    best = {s["evidence"]: max(t["score"] for t in made if t["evidence"] == s["evidence"]) for s in kept}
-    evidence = [
-        _row(page, text, best[_key(page)], query, run.hop)
-        for page, text in zip(pages, texts, strict=True)
-        if _key(page) in best
+    method = run.context.method
+    texts = [(page, inert(page.text)) for page in pages]
+    cuts = [
+        web_strip(page, text, a, b, query, run.hop)
+        for page, text in texts
+        for a, b in cut(text, method.strip_mode, query)
     ]
-    return evidence, kept
-
-
-def _key(page: Page) -> str:
-    return "web-" + hashlib.sha256(page.url.encode()).hexdigest()[:16]
-
-
-def _title(page: Page) -> str:
-    return inert(page.title).strip() or page.url
-
-
-def _locator(page: Page) -> Locator:
-    return {"kind": "url", "url": page.url, "fetched": page.fetched}
-
-
-def _strip(page: Page, text: str, start: int, end: int, query: str, hop: int) -> Strip:
-    return {
-        "id": f"{_key(page)}#{start}-{end}",
-        "evidence": _key(page),
-        "text": text[start:end],
-        "title": _title(page),
-        "locator": {**_locator(page), "chars": [start, end]},
-        "origin": "web",
-        "query": query,
-        "hop": hop,
-        "score": -1.0,
-    }
-
-
-def _row(page: Page, text: str, score: float, query: str, hop: int) -> Evidence:
-    start, end = best_window(text, query)
-    return {
-        "id": _key(page),
-        "corpus": "web",
-        "origin": "web",
-        "title": _title(page),
-        "text": text[start:end],
-        "locator": _locator(page),
-        "query": query,
-        "hop": hop,
-        "score": 0.0,
-        "relevance": score,
-        "date": "",
-    }
+    made = (await score_strips(run, query, cuts)).value
+    kept = [s for s in select(made, method) if s["score"] >= relevance.LOWER]
+    best = {s["evidence"]: max(t["score"] for t in made if t["evidence"] == s["evidence"]) for s in kept}
+    rows = [web_row(p, text, best[key_of(p)], query, run.hop) for p, text in texts if key_of(p) in best]
+    return rows, kept

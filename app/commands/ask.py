@@ -61,6 +61,9 @@ Set = Annotated[
 ]
 
 
+PresetOption = Annotated[
+    str | None, typer.Option("--preset", metavar="NAME", help="Settings of a paper; docs/configuration.md has them.")
+]
 SaveOption = Annotated[
     Path | None, typer.Option("--save", metavar="RUN.json", help="Keep every step of the run, for `ragweave replay`.")
 ]
@@ -79,6 +82,7 @@ def ask(
     from_: From = None,
     to: To = None,
     choice: Choice = None,
+    preset: PresetOption = None,
     set_: Set = None,
     graph: GraphOption = None,
     trace: TraceOption = False,
@@ -92,6 +96,7 @@ def ask(
     context = build_context(
         library,
         set_,
+        preset=preset,
         mind=mind,
         web=web,
         max_hops=max_hops,
@@ -185,6 +190,7 @@ def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, *
     from pydantic import ValidationError
 
     from ragweave.minds.context import Context
+    from ragweave.minds.method import Method
     from ragweave.models.errors import InputError
 
     values = dict(given)
@@ -192,9 +198,11 @@ def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, *
         key, equals, value = pair.partition("=")
         if not equals:
             raise InputError(f"`--set {pair}` is not of the form KEY=VALUE", "write, say, --set rerank=false")
-        field = Context.model_fields.get(key)
+        group, _, inner = key.rpartition(".")
+        into = values.setdefault("method", {}) if group == "method" else values
+        field = (Method if group == "method" else Context).model_fields.get(inner)
         many = field is not None and "tuple" in str(field.annotation)
-        values[key] = [v for v in value.split(",") if v] if many else value
+        into[inner if into is not values else key] = [v for v in value.split(",") if v] if many else value
     values.update({k: getattr(v, "value", v) for k, v in options.items() if v is not None})
     try:
         return Context.model_validate(values)

@@ -13,6 +13,7 @@ from ragweave.app.commands.ask import (
     GraphOption,
     MaxHops,
     MindOption,
+    PresetOption,
     Set,
     TopK,
     TraceOption,
@@ -45,6 +46,7 @@ def chat(
     web: WebOption = None,
     max_hops: MaxHops = None,
     top_k: TopK = None,
+    preset: PresetOption = None,
     set_: Set = None,
     graph: GraphOption = None,
     trace: TraceOption = False,
@@ -58,7 +60,7 @@ def chat(
     if list_:
         _print_threads(console(), run(threads.list_threads()))
         return
-    context = build_context(library, set_, mind=mind, web=web, max_hops=max_hops, top_k=top_k)
+    context = build_context(library, set_, preset=preset, mind=mind, web=web, max_hops=max_hops, top_k=top_k)
     name = thread and run(threads.find_thread(thread))
     if last and not name:
         kept = run(threads.list_threads(limit=1))

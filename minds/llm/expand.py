@@ -47,7 +47,7 @@ class Rewrites(BaseModel):
 
 async def expand(desk: Desk, query: str) -> list[str] | None:
     """Return further phrasings of a query, without the query itself; None where the reply holds none."""
-    prompt = "rephrase" if desk.context.phrasing == "rephrase" else "diverse"
+    prompt = "rephrase" if desk.context.method.phrasing == "rephrase" else "diverse"
     reply = await desk.json(load(prompt, count=desk.context.phrasings, question=query), Rewrites)
     return None if reply is None else clean(reply.queries, query, desk.context.phrasings)
 

@@ -97,7 +97,7 @@ async def grade_by_checkpoint(
     """Ask the evaluator that RAGWEAVE_EVALUATOR names; its thresholds are those of the paper."""
     shown = [reading(e) for e in items]
     scores = await passages_by_checkpoint(desk, query, shown)
-    return Graded(_whole(desk, items, shown, scores, reread), *PRESETS[desk.context.thresholds])
+    return Graded(_whole(desk, items, shown, scores, reread), *PRESETS[desk.context.method.thresholds])
 
 
 async def passages(desk: Desk, query: str, passages: Sequence[Passage]) -> list[float] | None:
@@ -115,7 +115,7 @@ def _whole(
 ) -> list[float]:
     """Add to the relevance of texts what `fuse` knows besides: what pictures show, and the age of items."""
     whole = [
-        joined(s, e["looks"], desk.context.alpha, bool(p.text)) if "looks" in e and e["id"] not in reread else s
+        joined(s, e["looks"], desk.context.method.alpha, bool(p.text)) if "looks" in e and e["id"] not in reread else s
         for s, e, p in zip(scores, items, shown, strict=True)
     ]
     aged = any("fresh" in e for e in items)

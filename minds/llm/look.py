@@ -143,7 +143,7 @@ async def look_closer(desk: Desk, query: str, keywords: Sequence[str], clips: Se
     The frames are those stored at indexing, so the original file is not needed.
     """
     model = viewer(desk)
-    able = [(item, shown) for item in clips[:CLIPS] if (shown := frames(item, desk.context.look_frames))]
+    able = [(item, shown) for item in clips[:CLIPS] if (shown := frames(item, desk.context.method.look_frames))]
     if model is None or not able:
         return {}
 

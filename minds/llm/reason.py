@@ -43,7 +43,9 @@ async def reason(desk: Desk, known: Known) -> Decision | None:
     A turn that cannot be read, or asks what was asked before, is asked for again; the last try asks for JSON, which
     many servers can enforce. A model that only repeats itself has had enough.
     """
-    messages = conversation(known.question, rounds(known, desk.context.turn_passages), desk.context.turn_tokens)
+    messages = conversation(
+        known.question, rounds(known, desk.context.method.turn_passages), desk.context.method.turn_tokens
+    )
     turn: Turn | None = None
     for _ in range(REPROMPTS):
         reply = await desk.text(messages, "reasoner")

@@ -34,7 +34,7 @@ async def route(desk: Desk, query: str, held: Collection[Label]) -> Routed | Non
     if label is None:
         return None
     named = label.split("+")
-    if desk.context.granularity == "modality":
+    if desk.context.method.granularity == "modality":
         named = [c for name in named for group in router.matters(able) if name in group for c in group]
     return Routed(labels(named), dict.fromkeys(named, 1.0), "so the language model reads the question")
 

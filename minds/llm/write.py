@@ -112,7 +112,7 @@ async def _tell_conflict(desk: Desk, brief: Brief, page: Page) -> None:
 
 def grouped(brief: Brief) -> list[list[Strip]]:
     """Group strips by evidence, those with the best global score first; recalled passages stay last."""
-    worths = {i: e.get("standing", 0.0) for i, e in brief.rows.items()}
+    worths = {i: e.get("global_score", 0.0) for i, e in brief.rows.items()}
     rows: dict[str, list[Strip]] = {}
     for s in brief.strips:
         rows.setdefault(s["evidence"], []).append(s)

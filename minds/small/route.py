@@ -87,7 +87,7 @@ def best(
     total = sum(given.values()) or 1.0
     confidence = {c: round(p / total, 3) for c, p in given.items()}
     groups: dict[str, tuple[str, ...]] = {c: (c,) for c in given}
-    if context.granularity == "modality":
+    if context.method.granularity == "modality":
         groups = {group[0]: group for group in router.matters(list(given))}
         given = {name: sum(given[c] for c in group) for name, group in groups.items()}
     chosen = router.choose(given, set(held), second_below=router.SECOND_BELOW, none_allowed=none_allowed)

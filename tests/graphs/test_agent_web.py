@@ -13,6 +13,7 @@ from ragweave.graphs.agent import build
 from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
+from ragweave.tests.support.knobs import context as knobs_of
 
 pytestmark = pytest.mark.usefixtures("library")
 QUESTION = "Who repaired the harbour crane of Vellmouth in 1967?"
@@ -173,7 +174,7 @@ ASKED_BOTH: Any = {"messages": [("human", "When was the Corvane Observatory open
 
 async def test_own_and_web_evidence_that_disagree_are_both_shown_each_by_its_origin(tmp_path: Path) -> None:
     (tmp_path / "web" / "other.html").write_text(OTHER)
-    context = Context(corpora=("paragraph",), web="auto", upper=1.0, lower=-1.0, mind="small", max_hops=1)
+    context = knobs_of(corpora=("paragraph",), web="auto", upper=1.0, lower=-1.0, mind="small", max_hops=1)
     answer: Answer = (await build().compile().ainvoke(ASKED_BOTH, context=context))["answer"]
     assert answer.text == (
         "Your library says: It was opened in 1931. [1] The web says: The Corvane Observatory was opened in 1932. [2]"

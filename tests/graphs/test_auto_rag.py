@@ -16,6 +16,7 @@ from ragweave.minds.llm.reason import NOTHING, REMINDER, REPEATED
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.knobs import context as knobs_of
 
 pytestmark = pytest.mark.usefixtures("library")
 QUESTION = "Who founded the firm that built the main telescope of the Corvane Observatory?"
@@ -24,7 +25,7 @@ CONVERSATIONS = int(os.environ.get("CONVERSATIONS", "100"))
 
 async def ask(model: ScriptedChat, question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
     with override(writer=model):
-        state: dict[str, Any] = await graph.ainvoke({"messages": [("human", question)]}, context=Context(**knobs))
+        state: dict[str, Any] = await graph.ainvoke({"messages": [("human", question)]}, context=knobs_of(**knobs))
     return state
 
 

@@ -111,8 +111,9 @@ async def test_the_graph_ranks_with_it_and_says_nothing(
     folder = encoder(1)
     monkeypatch.setenv("RAGWEAVE_RERANK", f"hf:{folder}")
     model_settings.cache_clear()
+    monkeypatch.setattr("ragweave.minds.small.rank.STRONG", 1.1)
     sent: Any = {"messages": [("human", "What does the moon raise?")]}
-    state = await graph.ainvoke(sent, context=Context(mind="small", rerank_when="always", corpora=("paragraph",)))
+    state = await graph.ainvoke(sent, context=Context(mind="small", corpora=("paragraph",)))
     made = reranker()
     assert made is not None and made.name == f"hf:{folder}"
     read = [Passage(e["title"], e["text"]) for e in state["evidence"]]

@@ -41,7 +41,7 @@ def test_far_item_earns_from_the_item_that_led_to_it() -> None:
     assert ranked["near"] == 1.0
 
 
-def test_standing_passes_on_from_hop_to_hop() -> None:
+def test_a_score_passes_on_from_hop_to_hop() -> None:
     own = {"a": 1.0, "b": 0.2, "c": 0.0}
     ranked = hop_rank(own, [("a", ["b"]), ("b", ["c"])], {}, weight=0.6)
     assert ranked["c"] == pytest.approx(0.6 * min(ranked["b"], 1.0))
@@ -156,9 +156,9 @@ def hop(n: int, leads: str = "") -> Hop:
 
 def test_chain_names_what_led_on_what_is_named_and_what_is_still_open() -> None:
     rows: list[Evidence] = [
-        {**MILL, "standing": 1.2},
-        {**ILSE, "standing": 0.9},
-        {**PAPER, "standing": 0.1},
+        {**MILL, "global_score": 1.2},
+        {**ILSE, "global_score": 0.9},
+        {**PAPER, "global_score": 0.1},
     ]
     found = chain(QUESTION, rows, [hop(1, "mill"), hop(2)])
     assert found.led == {"mill"}

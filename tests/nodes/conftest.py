@@ -13,7 +13,7 @@ import pytest
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.types import Item
-from ragweave.minds.context import Context
+from ragweave.tests.support.knobs import context as knobs_of
 
 
 class Shelf:
@@ -50,7 +50,7 @@ def runtime() -> Callable[..., Any]:
     """Make the runtime of a node that runs outside a graph."""
 
     def made(**knobs: Any) -> Any:
-        return SimpleNamespace(context=Context(**knobs), stream_writer=lambda event: None)
+        return SimpleNamespace(context=knobs_of(**knobs), stream_writer=lambda event: None)
 
     return made
 

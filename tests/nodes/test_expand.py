@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.minds.context import Context
 from ragweave.minds.llm.expand import Rewrites, clean
 from ragweave.minds.small.route import clauses
 from ragweave.models.chat import override
@@ -15,6 +14,7 @@ from ragweave.models.text import words
 from ragweave.nodes.expand import expand
 from ragweave.prompts import load
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.knobs import context as knobs_of
 
 QUERY = "How does version v2.0 store vectors?"
 FOUR = ["vector files of v2.0", "storage format in v2.0", "where embeddings lie on disk", "index file layout"]
@@ -113,7 +113,7 @@ class _Runtime:
     """What a node needs of a runtime."""
 
     def __init__(self, **knobs: Any) -> None:
-        self.context = Context(expand_when="always", **knobs)
+        self.context = knobs_of(expand_when="always", **knobs)
         self.stream_writer = lambda event: None
 
 

@@ -15,11 +15,14 @@ from ragweave.corpora.store.library import Library, open_library, set_ageing
 from ragweave.corpora.types import Item
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, RankedList
-from ragweave.minds.fusion import Ranking
+from ragweave.minds.fusion import Ranking, fused
+from ragweave.minds.recency import asks_recency, by_age
+from ragweave.minds.small import rank as node
+from ragweave.minds.small.rank import collapse, score_items
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
-from ragweave.nodes import fuse as node
-from ragweave.nodes.fuse import asks_recency, by_age, collapse, fused, score_items
+from ragweave.nodes.fuse import fuse
+from ragweave.tests.support.knobs import context as knobs_of
 
 NOW = datetime(2026, 3, 10, tzinfo=UTC)
 TEXTS = {
@@ -62,22 +65,20 @@ def order(ranking: Ranking) -> str:
 def test_original_question_weighs_most() -> None:
     lists = [ranked_list("q", "lexical", "ab"), ranked_list("other", "lexical", "ba")]
     assert order(fused(lists, "q", Context())) == "ab"
-    assert order(fused(lists, "q", Context(original_weight=0.5))) == "ba"
+    assert order(fused(lists, "q", knobs_of(original_weight=0.5))) == "ba"
 
 
 def test_pure_rank_fusion_is_the_published_sum() -> None:
     lists = [ranked_list("q", "lexical", "ab"), ranked_list("q", "dense", "ba"), ranked_list("r", "dense", "cb")]
-    context = Context(fusion="rrf", dense_weight=1, original_weight=1)
+    context = knobs_of(fusion="rrf", dense_weight=1, original_weight=1)
     scores = dict(fused(lists, "q", context))
     assert scores == pytest.approx({"a": 1 / 61 + 1 / 62, "b": 1 / 62 + 1 / 61 + 1 / 62, "c": 1 / 61})
-    zero = dict(fused(lists, "q", context.model_copy(update={"rrf_base": 0, "rrf_k": 10})))
-    assert zero["c"] == pytest.approx(1 / 10)
 
 
 def test_dense_weight_moves_between_the_lists() -> None:
     lists = [ranked_list("q", "lexical", "abc"), ranked_list("q", "dense", "cba")]
-    assert order(fused(lists, "q", Context(dense_weight=0)))[0] == "a"
-    assert order(fused(lists, "q", Context(dense_weight=9)))[0] == "c"
+    assert order(fused(lists, "q", knobs_of(dense_weight=0)))[0] == "a"
+    assert order(fused(lists, "q", knobs_of(dense_weight=9)))[0] == "c"
 
 
 def test_nothing_found_fuses_to_nothing() -> None:
@@ -118,7 +119,7 @@ async def test_duplicate_in_the_library_becomes_one_row_with_both_files(library:
 
 
 async def test_order_without_reranking_is_the_fused_one(library: Library) -> None:
-    pool = fused(await found(library, QUESTION, "lens"), QUESTION, Context(fusion="rrf"))
+    pool = fused(await found(library, QUESTION, "lens"), QUESTION, knobs_of(fusion="rrf"))
     rows = await score_items(library, QUESTION, pool, Context(rerank=False), 1)
     at = [i for i, _ in pool]
     assert [at.index(r["id"]) for r in rows] == sorted(at.index(r["id"]) for r in rows)
@@ -142,8 +143,9 @@ async def test_cross_encoder_orders_and_the_verdict_stays_with_the_relevance_mod
 ) -> None:
     judge = Judge()
     monkeypatch.setattr(node, "reranker", lambda: judge)
+    monkeypatch.setattr(node, "STRONG", 1.1)
     pool = fused(await found(library, QUESTION, "rye bread"), QUESTION, Context())
-    rows = await score_items(library, QUESTION, pool, Context(rerank_when="always"), 1)
+    rows = await score_items(library, QUESTION, pool, Context(), 1)
     assert "rye" in rows[0]["text"]
     assert rows[0]["relevance"] < max(r["relevance"] for r in rows)
     assert judge.read == [3]
@@ -175,9 +177,10 @@ async def test_cross_encoder_that_fails_is_noted_and_the_shipped_head_orders(
         return Broken()
 
     monkeypatch.setattr(node, "reranker", make)
+    monkeypatch.setattr(node, "STRONG", 1.1)
     pool = fused(await found(library, QUESTION), QUESTION, Context())
     notes: list[str] = []
-    rows = await score_items(library, QUESTION, pool, Context(rerank_when="always"), 1, notes)
+    rows = await score_items(library, QUESTION, pool, Context(), 1, notes)
     assert "40 metres" in rows[0]["text"]
     assert len(notes) == 1
     assert "RAGWEAVE_RERANK" in notes[0]
@@ -197,14 +200,14 @@ def row(id: str, date: str, relevance: float, file: str = "") -> Evidence:
 
 
 def test_newer_of_two_equals_comes_first_and_says_so() -> None:
-    rows = by_age([row("old", "2023-01-01", 0.9), row("new", "2026-03-01", 0.85)], 7.0, 0.3, NOW)
+    rows = by_age([row("old", "2023-01-01", 0.9), row("new", "2026-03-01", 0.85)], 7.0, NOW)
     assert [r["id"] for r in rows] == ["new", "old"]
     assert rows[0]["fresh"] > rows[1]["fresh"]
     assert rows[0]["relevance"] == pytest.approx(0.9, abs=1e-3)
 
 
 def test_equals_of_one_day_keep_their_order() -> None:
-    rows = by_age([row(i, "2026-03-01", 0.5) for i in "cab"], 7.0, 0.3, NOW)
+    rows = by_age([row(i, "2026-03-01", 0.5) for i in "cab"], 7.0, NOW)
     assert [r["id"] for r in rows] == ["c", "a", "b"]
 
 
@@ -217,7 +220,7 @@ def test_own_date_counts_before_the_date_of_the_file(tmp_path: Path) -> None:
         row("undated", "", 0.9, str(tmp_path / "undated.md")),
         row("gone", "", 0.9, str(tmp_path / "gone.md")),
     ]
-    assert [r["id"] for r in by_age(rows, 365.0, 0.3, NOW)] == ["undated", "gone", "dated"]
+    assert [r["id"] for r in by_age(rows, 365.0, NOW)] == ["undated", "gone", "dated"]
 
 
 @pytest.mark.parametrize(
@@ -249,7 +252,7 @@ async def test_a_library_says_how_its_documents_age_and_a_run_has_the_last_word(
     events: list[Any] = []
     runtime = SimpleNamespace(context=Context(**knobs), stream_writer=events.append)
     state: Any = {"question": asked, "query": asked, "hop": 1, "found": await found(library, asked)}
-    update = await node.fuse(state, runtime)
+    update = await fuse(state, runtime)
     assert ("newer first" in events[0]["summary"]) is bool(told)
     assert told in events[0]["summary"]
     assert all(("fresh" in row) is bool(told) for row in update["evidence"])
@@ -260,6 +263,6 @@ async def test_without_a_word_of_the_library_a_question_decides(library: Library
         events: list[Any] = []
         runtime = SimpleNamespace(context=Context(), stream_writer=events.append)
         state: Any = {"question": asked, "query": asked, "hop": 1, "found": await found(library, asked)}
-        await node.fuse(state, runtime)
+        await fuse(state, runtime)
         assert ("newer first" in events[0]["summary"]) is bool(told)
         assert told in events[0]["summary"]

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.minds.context import Context
 from ragweave.minds.contracts import Graded
 from ragweave.minds.evidence import Action, Evidence
 from ragweave.minds.llm import grade as llm_grade
@@ -23,6 +22,7 @@ from ragweave.nodes.grade import after_grade, grade, thresholds, verdict
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.knobs import context as knobs_of
 
 PAPER = {"popqa": (0.59, -0.99), "pubhealth": (0.5, -0.91), "arc": (0.5, -0.91), "biography": (0.95, -0.91)}
 
@@ -102,12 +102,12 @@ def test_the_papers_thresholds_belong_to_the_checkpoint_alone(preset: Any, expec
     ],
 )
 def test_given_thresholds_win_and_never_cross(given: dict[str, float], expected: tuple[float, float]) -> None:
-    assert thresholds(Context(**given), Graded([], relevance.UPPER, relevance.LOWER)) == expected  # type: ignore[arg-type]
+    assert thresholds(knobs_of(**given), Graded([], relevance.UPPER, relevance.LOWER)) == expected  # type: ignore[arg-type]
 
 
 def test_thresholds_the_wrong_way_round_are_refused() -> None:
     with pytest.raises(ValueError, match="lower threshold lies above"):
-        Context(upper=-0.5, lower=0.5)
+        knobs_of(upper=-0.5, lower=0.5)
 
 
 async def test_the_best_item_decides(runtime: Any) -> None:

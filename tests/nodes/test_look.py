@@ -10,13 +10,13 @@ import pytest
 
 from ragweave.app.api import astate
 from ragweave.corpora.types import Item
-from ragweave.minds.context import Context
 from ragweave.minds.llm import look as looking
 from ragweave.minds.llm.look import frames
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.frames import add_frames
+from ragweave.tests.support.knobs import context as knobs_of
 from ragweave.tests.support.library import build_library
 
 TALK = """WEBVTT
@@ -53,7 +53,7 @@ def text_model() -> ScriptedChat:
 
 async def run(vision: ScriptedChat, **knobs: Any) -> Any:
     with override(writer=text_model(), vision=vision):
-        return await astate("Which colour has the river?", context=Context(mind="llm", **knobs), graph="video_rag")
+        return await astate("Which colour has the river?", context=knobs_of(mind="llm", **knobs), graph="video_rag")
 
 
 async def test_what_is_seen_supports_an_answer_although_the_file_is_gone(filmed: Path) -> None:

@@ -19,12 +19,14 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
+from ragweave.minds.fusion import fused
 from ragweave.minds.llm import look as pictures
+from ragweave.minds.small.rank import collapse, with_pictures
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.models.ocr import Line
-from ragweave.nodes.fuse import collapse, fused, with_pictures
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.knobs import context as knobs_of
 
 NOTE = """# Harbour
 
@@ -189,9 +191,9 @@ def lists(**kinds: list[tuple[str, float]]) -> list[RankedList]:
 def test_the_visual_list_counts_for_alpha_whatever_the_fusion() -> None:
     found = lists(dense=[("a", 0.9), ("b", 0.1)], visual=[("b", 0.3), ("a", 0.1)])
     assert [i for i, _ in fused(found, "q", Context())] == ["b", "a"]
-    assert [i for i, _ in fused(found, "q", Context(alpha=0.2))] == ["a", "b"]
-    assert [i for i, _ in fused(found, "q", Context(fusion="rrf"))] == ["b", "a"]
-    assert [i for i, _ in fused(found, "q", Context(fusion="rrf", alpha=0.2))] == ["a", "b"]
+    assert [i for i, _ in fused(found, "q", knobs_of(alpha=0.2))] == ["a", "b"]
+    assert [i for i, _ in fused(found, "q", knobs_of(fusion="rrf"))] == ["b", "a"]
+    assert [i for i, _ in fused(found, "q", knobs_of(fusion="rrf", alpha=0.2))] == ["a", "b"]
 
 
 def test_reranking_by_text_keeps_what_pictures_show() -> None:

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ragweave.minds.context import AUTO_RAG_PRESETS, Context
+from ragweave.minds.context import Context
 from ragweave.minds.known import Known
+from ragweave.minds.method import Method
 from ragweave.nodes.reason import _row, _selected, after_reason
 from ragweave.nodes.state import State
 
@@ -62,20 +63,21 @@ def test_recall_that_brought_nothing_has_no_evidence_of_an_earlier_one() -> None
     assert _row(state(recalls=2, hops=past, evidence=rows))["evidence"] == []
 
 
-@pytest.mark.parametrize("name", list(AUTO_RAG_PRESETS))
-def test_presets_set_rounds_passages_and_recalls(name: Any) -> None:
-    made = Context(auto_rag_preset=name)
-    preset = AUTO_RAG_PRESETS[name]
-    assert (made.max_hops, made.turn_passages, made.max_recalls) == tuple(preset.values())
+@pytest.mark.parametrize(("data", "hops", "passages"), [("nq", 5, 3), ("popqa", 5, 2), ("2wiki", 10, 2)])
+def test_presets_set_rounds_passages_and_recalls(data: str, hops: int, passages: int) -> None:
+    made = Context.model_validate({"preset": f"auto-rag-paper-{data}"})
+    assert (made.max_hops, made.method.turn_passages, made.max_recalls) == (hops, passages, 5)
 
 
 def test_what_is_set_besides_a_preset_wins_over_it() -> None:
-    assert Context(auto_rag_preset="2wiki", max_hops=3).max_hops == 3
+    assert Context(preset="auto-rag-paper-2wiki", max_hops=3).max_hops == 3
+    given = Context(preset="auto-rag-paper-2wiki", method=Method(turn_passages=7))
+    assert (given.method.turn_passages, given.max_hops) == (7, 10)
 
 
 def test_unknown_preset_is_refused() -> None:
     with pytest.raises(ValidationError):
-        Context.model_validate({"auto_rag_preset": "mine"})
+        Context.model_validate({"preset": "mine"})
 
 
 def evidence(name: str) -> Any:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.corpora.types import Item, Span
-from ragweave.minds.context import Context
 from ragweave.minds.evidence import TEXT_LIMIT, Strip
+from ragweave.minds.method import Method
 from ragweave.minds.passages import evidence_of
-from ragweave.nodes.refine import cut, groups, select, strip_of, windows
+from ragweave.minds.strips import cut, groups, select, strip_of, windows
 
 
 def strip(name: str, score: float, text: str = "") -> Strip:
@@ -30,7 +30,7 @@ def strip(name: str, score: float, text: str = "") -> Strip:
 
 
 def chosen(rows: list[Strip], **knobs: Any) -> list[str]:
-    return [r["id"].split("#")[0] for r in select(rows, Context(**knobs))]
+    return [r["id"].split("#")[0] for r in select(rows, Method(**knobs))]
 
 
 SENTENCE = "This is a sentence with eight words inside."
@@ -133,11 +133,6 @@ def test_top_k_and_threshold_both_apply_and_source_order_is_kept() -> None:
     assert chosen(made) == ["a.1", "a.2", "a.4"]
     assert chosen(made, strips=2) == ["a.2", "a.4"]
     assert chosen(made, strip_threshold=0.2) == ["a.2", "a.4"]
-
-
-def test_the_best_may_stand_first() -> None:
-    made = [strip("a.1", 0.1), strip("a.2", 0.9), strip("b.1", 0.5)]
-    assert chosen(made, strip_order="score") == ["a.2", "b.1", "a.1"]
 
 
 def test_best_strip_of_a_kept_item_stays_below_the_threshold() -> None:

@@ -8,7 +8,6 @@ import pytest
 from langgraph.runtime import Runtime
 
 from ragweave.minds import desk as runs
-from ragweave.minds.context import Context
 from ragweave.minds.llm.route import ENSEMBLE_AT
 from ragweave.models import chat, checkpoint, router
 from ragweave.models.errors import ModelError, WeightsError
@@ -16,6 +15,7 @@ from ragweave.models.settings import model_settings
 from ragweave.nodes.route import route
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.knobs import context as knobs_of
 
 HELD = {"paragraph": 9, "document": 4, "image": 3, "clip": 0, "video": 0}
 EVERYTHING = ["paragraph", "document", "image"]
@@ -77,7 +77,7 @@ _turns = iter(range(10_000))
 
 async def routed(query: str, hop: int = 1, **context: Any) -> tuple[dict[str, Any], list[str]]:
     """Return the row of the trace, and the notes."""
-    runtime = Runtime(context=Context(**context), stream_writer=lambda event: None)
+    runtime = Runtime(context=knobs_of(**context), stream_writer=lambda event: None)
     state: State = {"turn": f"route-{next(_turns)}", "hop": hop, "query": query}
     update: Any = await route(state, runtime)
     return update["routes"][0], update.get("notes", [])

@@ -8,13 +8,13 @@ import { corpusName } from "./words.js";
 
 const COMMON = ["web", "mind", "corpora", "max_hops", "phrasings", "sentences", "recency", "max_model_calls"];
 const GROUPS = [
-  ["Where to look", ["route_by", "half_life", "recency_floor"]],
-  ["Phrasings and fusion", ["phrasing", "expand_when", "top_k", "pool", "fusion", "rrf_k", "rrf_base", "dense_weight", "original_weight", "rerank", "rerank_when", "rerank_pool"]],
-  ["Judging and repair", ["grade_by", "refine_by", "check_by", "thresholds", "upper", "lower", "strips", "strip_mode", "strip_threshold", "strip_order"]],
-  ["Rounds", ["max_recalls", "auto_rag_preset", "turn_passages", "turn_tokens", "hop_weight"]],
+  ["Where to look", ["route_by", "half_life"]],
+  ["Search", ["preset", "expand_when", "top_k", "rerank"]],
+  ["Judging", ["grade_by", "check_by"]],
+  ["Rounds", ["max_recalls"]],
   ["Limits", ["max_tokens", "max_seconds", "max_cost"]],
 ];
-const HIDDEN = ["library", "sources"];
+const HIDDEN = ["library", "sources", "method"];
 const NAMES = {
   web: "Web search", mind: "Who decides", corpora: "Search only", max_hops: "Rounds of search", phrasings: "Further phrasings",
   sentences: "Longest answer, in sentences", recency: "Prefer newer documents", max_model_calls: "Model calls at most", graph: "Method",

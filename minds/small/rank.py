@@ -1,0 +1,164 @@
+"""Order a fused pool by the relevance model, or by a cross-encoder where that finds nothing strong."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import cast
+
+from ragweave.corpora.store.library import Library
+from ragweave.corpora.types import Item, Locator
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Evidence
+from ragweave.minds.fusion import Ranking, standardise
+from ragweave.minds.looks import lifted
+from ragweave.minds.passages import evidence_of, idf_of, passage_of
+from ragweave.models import relevance
+from ragweave.models.errors import RagweaveError
+from ragweave.models.relevance import Passage
+from ragweave.models.rerank import Reranker, reranker
+from ragweave.models.text import fold
+
+logger = logging.getLogger(__name__)
+
+TEXTUAL = ("paragraph", "document")
+"""Corpora whose items are their text. Pictures and clips with the same caption are different pictures and clips."""
+POOL = 50
+"""Items of a pool that are reranked."""
+EMBEDDED_POOL = 20
+"""Items that the shipped relevance model reads: more made it slower and no better (docs/fusion.md)."""
+STRONG = 0.7
+"""Relevance of the best item from which a cross-encoder is not asked (docs/fusion.md)."""
+BEFORE = 0.3
+"""Weight of the fused score beside the relevance model's own order."""
+
+
+def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
+    """Keep the first of the items with the same text, or of the same picture, with the locators of the others.
+
+    Items without text are never taken as the same. Of a picture the item counts about which most is written.
+    """
+    kept: dict[str, tuple[Item, list[Locator]]] = {}
+    for item in items:
+        key = _sameness(item)
+        first, also = kept.setdefault(key, (item, []))
+        places = [item.locator, *_places(item), *_places(first)]
+        if item.corpus == "image" and len(item.text) > len(first.text):
+            kept[key] = (item, also)
+            places[0], first = first.locator, item
+        for locator in places:
+            if locator != first.locator and locator not in also:
+                also.append(locator)
+    return list(kept.values())
+
+
+def _places(item: Item) -> list[Locator]:
+    """Return the other places of a picture in its own source."""
+    return cast("list[Locator]", item.meta.get("also", [])) if item.corpus == "image" else []
+
+
+def _sameness(item: Item) -> str:
+    """Return what equal items have in common: texts their words, pictures their pixels."""
+    if item.corpus == "image" and item.meta.get("picture"):
+        return f"picture {item.meta['picture']}"
+    text = " ".join(fold(item.text).split()) if item.corpus in TEXTUAL else ""
+    return f"text {text}" if text else f"id {item.id}"
+
+
+async def score_items(
+    library: Library,
+    query: str,
+    pool: Ranking,
+    context: Context,
+    hop: int,
+    notes: list[str] | None = None,
+    seen: frozenset[str] = frozenset(),
+    most: int = POOL,
+) -> list[Evidence]:
+    """Score the pool's best items against the query, once each, and return them as evidence rows, best first.
+
+    Args:
+        library: holds the items.
+        query: query of the hop.
+        pool: fused ranking.
+        context: knobs of the run.
+        hop: hop that fetched them.
+        notes: takes a sentence where a cross-encoder failed and the relevance model ordered in its stead.
+        seen: items whose picture was compared with the query; what they show counts for `alpha` here, too.
+        most: items that are scored at most.
+    """
+    judge = await _judge(notes) if context.rerank else None
+    best = [i for i, _ in pool[:most]]
+    embedded = context.rerank and judge is None
+    kept = await _read(library, best, max(EMBEDDED_POOL, context.top_k) if embedded else len(best))
+    if not kept:
+        return []
+    passages = [passage_of(item, query) for item, _ in kept]
+    idf = await idf_of(library, query, passages)
+    scores = await asyncio.to_thread(relevance.score, query, passages, idf)
+    joined = dict(pool)
+    order = before = [joined[item.id] for item, _ in kept]
+    if context.rerank:
+        needed = judge if scores.floor.max() < STRONG else None
+        crossed = await _crossed(needed, query, passages, notes) if needed else None
+        order = crossed or blended(scores.order.tolist(), before)
+        if seen:
+            order = with_pictures(order, before, [item.id in seen for item, _ in kept], context.method.alpha)
+    rows: list[Evidence] = []
+    ranked = zip(kept, order, scores.floor, strict=True)
+    compared = [item.id for item, _ in kept if item.corpus == "image" and item.id in seen]
+    deviations = await library.stand_out(query, compared) if compared else {}
+    for (item, also), rank, floor in sorted(ranked, key=lambda r: (-r[1], r[0][0].id)):
+        row = evidence_of(item, query, hop, rank, floor)
+        row = lifted(row, item, deviations, context.method.alpha)
+        rows.append({**row, "also": also} if also else row)
+    return rows
+
+
+async def _read(library: Library, ids: Sequence[str], enough: int) -> list[tuple[Item, list[Locator]]]:
+    """Read items in their order, as many at a time as are wanted, until there are enough with different texts."""
+    items: list[Item] = []
+    kept: list[tuple[Item, list[Locator]]] = []
+    for start in range(0, len(ids), max(enough, 1)):
+        part = ids[start : start + enough]
+        found = await library.items(part)
+        items += [found[i] for i in part if i in found]
+        kept = collapse(items)
+        if len(kept) >= enough:
+            break
+    return kept[:enough]
+
+
+def blended(order: Sequence[float], before: Sequence[float]) -> list[float]:
+    """Return the relevance model's order with a little of the fused one, both standardised over the pool."""
+    return [a + BEFORE * b for a, b in zip(standardise(order), standardise(before), strict=True)]
+
+
+def with_pictures(order: Sequence[float], before: Sequence[float], seen: Sequence[bool], alpha: float) -> list[float]:
+    """Order pictures by what they show as well: the models of relevance read only what is written about them."""
+    rows = zip(standardise(order), standardise(before), seen, strict=True)
+    return [alpha * b + (1 - alpha) * a if picture else a for a, b, picture in rows]
+
+
+async def _judge(notes: list[str] | None) -> Reranker | None:
+    try:
+        return await asyncio.to_thread(reranker)
+    except RagweaveError as error:
+        _unused(error, notes)
+        return None
+
+
+async def _crossed(judge: Reranker, query: str, passages: list[Passage], notes: list[str] | None) -> list[float] | None:
+    try:
+        found: list[float] = (await asyncio.to_thread(judge.scores, query, passages)).tolist()
+        return found
+    except RagweaveError as error:
+        _unused(error, notes)
+        return None
+
+
+def _unused(error: RagweaveError, notes: list[str] | None) -> None:
+    logger.info("reranking fell back: %s", error)
+    if notes is not None:
+        notes.append(f"The reranker was not used: {error}")
