@@ -64,6 +64,26 @@ def test_a_file_imports_only_its_own_room_and_those_below(path: Path) -> None:
         assert room_of(module) in BELOW[room], f"{path.relative_to(ROOT)} imports {module}"
 
 
+INSIDE = {
+    "store": {"knowledge", "video"},
+    "formats": {"store"},
+    "images": {"store", "video"},
+    "video": {"store"},
+    "knowledge": {"store", "video"},
+    "web": set(),
+    "ingest": {"store", "formats", "images", "video", "knowledge"},
+}
+"""What a sub-folder of corpora may import beside itself and the modules at the root of corpora, which import none."""
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "corpora").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_part_of_corpora_imports_only_what_lies_below_it(path: Path) -> None:
+    *folder, _ = path.relative_to(ROOT / "corpora").parts
+    allowed = INSIDE[folder[0]] | {folder[0]} if folder else set()
+    found = {m.split(".")[2] for m in imported(path) if m.startswith("ragweave.corpora.")}
+    assert (found & set(INSIDE)) <= allowed, f"{path.relative_to(ROOT)} imports {found & set(INSIDE) - allowed}"
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_file_is_short_enough_to_read(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST

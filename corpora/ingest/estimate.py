@@ -14,7 +14,7 @@ from pathlib import Path
 from ragweave.corpora.formats.probe import PICTURE, probe
 from ragweave.corpora.images.captions import wanted
 from ragweave.corpora.images.inside import PACKAGES
-from ragweave.corpora.ingest.scan import incomplete
+from ragweave.corpora.ingest.run import incomplete
 from ragweave.corpora.ingest.walk import walk
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.store.catalog import check_name

@@ -52,55 +52,61 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Event:
+    """One step of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfFile(Event):
+    """A step of one file or folder."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counted(Event):
+    """How far a stage after the files has come."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting(Event):
     """Another process writes the library; the run begins when it has finished."""
 
     holder: str
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class Started(Event):
     """The folders have been walked."""
 
     total: int
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(OfFile):
     """A file or folder was left out on purpose."""
 
-    path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unchanged:
+class Unchanged(OfFile):
     """A file is as the catalog knows it."""
 
-    path: str
-
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(OfFile):
     """A file has entered a stage."""
 
-    path: str
     stage: Stage
 
 
 @dataclass(frozen=True, slots=True)
-class Perceived:
-    """How far one stage of a recording has come.
+class Perceived(OfFile):
+    """How far one stage of a recording has come, in seconds of it or clips; `left` is seconds at its pace so far."""
 
-    Attributes:
-        path: the recording.
-        stage: `look` (frames and the text on them), `asr` or `caption`.
-        done: seconds of it, or clips.
-        total: as many there are.
-        left: seconds until the stage is done, at its pace so far.
-    """
-
-    path: str
     stage: str
     done: float
     total: float
@@ -108,72 +114,41 @@ class Perceived:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Done(OfFile):
     """A file is stored and can be found."""
 
-    path: str
     items: int
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class Linked(OfFile):
     """A file holds the bytes of a source that the library has already."""
 
-    path: str
     source: str
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(OfFile):
     """A file could not be read; the next run tries again."""
 
-    path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(OfFile):
     """A file is gone, and so is what was known from it."""
 
-    path: str
-
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Event):
     """The run is over."""
 
     report: Report
 
 
-@dataclass(frozen=True, slots=True)
-class Extracted:
+class Extracted(Counted):
     """Entities were found in chunks of recordings."""
 
-    done: int
-    total: int
 
-
-@dataclass(frozen=True, slots=True)
-class Captioned:
+class Captioned(Counted):
     """Pictures were described by the vision model."""
-
-    done: int
-    total: int
-
-
-Event = (
-    Extracted
-    | Captioned
-    | Waiting
-    | Started
-    | Skipped
-    | Unchanged
-    | Staged
-    | Perceived
-    | Done
-    | Linked
-    | Failed
-    | Removed
-    | Finished
-)

@@ -23,7 +23,7 @@ from ragweave.corpora.store.commit import Committer, Outcome
 from ragweave.corpora.store.files import File, Known, Stat, check_grown, check_unchanged, identify
 from ragweave.corpora.store.in_flight import Budget
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.prepared import dense_texts, source_id
+from ragweave.corpora.store.prepared import Prepared, dense_texts, params_hash, source_id
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
 from ragweave.corpora.video.job import Stopped
 from ragweave.corpora.video.pace import Pace
@@ -50,7 +50,6 @@ class Pipeline:
         settings: limits.
         encoder: text encoder of the library.
         committer: the one writer.
-        params_hash: parameters of this run.
         media: takes the pictures that are kept of the files.
         roots: the files and folders that are being indexed.
         intake: takes videos and recordings in.
@@ -64,7 +63,6 @@ class Pipeline:
         settings: CorporaSettings,
         encoder: Encoder,
         committer: Committer,
-        params_hash: str,
         media: Media,
         roots: Sequence[Path],
         intake: Intake,
@@ -75,7 +73,7 @@ class Pipeline:
         self._settings = settings
         self._encoder = encoder
         self._committer = committer
-        self._params = params_hash
+        self._params = params_hash()
         self._media = media
         self._roots = [str(root if root.is_dir() else root.parent) for root in roots]
         self._intake = intake
@@ -156,7 +154,7 @@ class Pipeline:
                     continue
                 held.add(file.source)
                 if file.params:
-                    recordings.submit(self._guarded, self._perceive, file, before.sha256 if before else "")
+                    recordings.submit(self._guarded, self._read, file, before.sha256 if before else "")
                     continue
                 self._budget.take(path, file.stat.size)
                 pool.submit(self._guarded, self._read, file)
@@ -170,73 +168,58 @@ class Pipeline:
             printable = path.encode("utf-8", "backslashreplace").decode()
             self._failed(printable, "Its name is no valid text. Rename it.")
             return None
-        try:
-            if before is not None and not again and before.unchanged(Stat.of(path), self._params):
-                self._unchanged(path)
+        if not again and self._as_it_was(path, before, self._params):
+            return None
+        recording, params = bool(demuxer_of(path)), self._params
+        if recording:
+            params = self._intake.params(path, self._params)
+            whole = before is not None and not self._intake.incomplete(before.sha256)
+            if whole and self._as_it_was(path, before, params):
                 return None
-        except OSError:
-            pass  # `identify` says what is wrong
+        most = self._settings.max_video_gb * 1024 if recording else self._settings.max_file_mb
         try:
-            if demuxer_of(path):
-                return self._identify_recording(path, before)
-            return identify(path, self._params, self._settings.max_file_mb)
+            return identify(path, params, most, grows=recording)
         except SourceError as error:
             nameless = File(path, source_id(f"unread\0{path}", self._params), "", Stat(0, 0, 0, 0, 0.0))
             self._to_commit.put(Outcome(nameless, None, _EMPTY, str(error), passing=True))
             return None
 
-    def _identify_recording(self, path: str, before: Known | None) -> File | None:
-        params = self._intake.params(path, self._params)
+    def _as_it_was(self, path: str, before: Known | None, params: str) -> bool:
+        """Tell whether a look from outside is enough, and say so."""
         try:
-            seen = before is not None and before.unchanged(Stat.of(path), params)
-            if seen and not self._intake.incomplete(before.sha256 if before else ""):
-                self._unchanged(path)
-                return None
+            same = before is not None and before.unchanged(Stat.of(path), params)
         except OSError:
-            pass
-        return identify(path, params, self._settings.max_video_gb * 1024, grows=True)
+            return False  # `identify` says what is wrong
+        if same:
+            self._unchanged(path)
+        return same
 
-    def _perceive(self, file: File, before: str) -> None:
-        """Take a recording in; one that has only grown meanwhile counts as it was."""
+    def _read(self, file: File, before: str = "") -> None:
+        """Read a file, or take a recording in; one that has only grown meanwhile counts as it was.
+
+        Args:
+            file: the file.
+            before: digest of the bytes that the library knew under the path of a recording.
+        """
         if self._stop.is_set():
             return
         began = time.monotonic()
         self._tell(Staged(file.path, "read"))
-        pace = Pace(lambda *far: self._tell(Perceived(file.path, *far)))
+        error, passing = "", False
+        prepared: Prepared | None = None
         try:
-            prepared = self._intake.read(
-                file,
-                self._media.staging(file.source),
-                before,
-                pace,
-            )
-            error, passing = "", False
+            staging = self._media.staging(file.source)
+            if file.params:
+                pace = Pace(lambda *far: self._tell(Perceived(file.path, *far)))
+                prepared = self._intake.read(file, staging, before, pace)
+            else:
+                prepared = self._readers.read(file.path, file.source, self._encoder.max_words, staging, self._roots)
         except Stopped:
             return
         except SourceError as failure:
-            prepared, error, passing = None, str(failure), isinstance(failure, Later)
+            error, passing = str(failure), isinstance(failure, Later)
         try:
-            check_grown(file)
-        except SourceError as failure:
-            prepared, error, passing = None, str(failure), True
-        if prepared is None:
-            self._media.discard(file.source)
-        self._spent("read", began)
-        self._to_embed.put(Outcome(file, prepared, _EMPTY, error, passing, began))
-
-    def _read(self, file: File) -> None:
-        if self._stop.is_set():
-            return
-        began = time.monotonic()
-        self._tell(Staged(file.path, "read"))
-        try:
-            staging = self._media.staging(file.source)
-            prepared = self._readers.read(file.path, file.source, self._encoder.max_words, staging, self._roots)
-            error, passing = "", False
-        except SourceError as failure:
-            prepared, error, passing = None, str(failure), False
-        try:
-            check_unchanged(file.path, file.stat)
+            check_grown(file) if file.params else check_unchanged(file.path, file.stat)
         except SourceError as failure:
             prepared, error, passing = None, str(failure), True
         if prepared is None:

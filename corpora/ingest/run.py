@@ -10,11 +10,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ragweave.corpora.images import captions
+from ragweave.corpora.images.links import state_of
+from ragweave.corpora.images.reader import further
 from ragweave.corpora.ingest.events import (
     Captioned,
+    Counted,
     Event,
     Extracted,
     Finished,
@@ -25,21 +30,22 @@ from ragweave.corpora.ingest.events import (
     Waiting,
 )
 from ragweave.corpora.ingest.pipeline import Pipeline
-from ragweave.corpora.ingest.scan import incomplete, vanished
+from ragweave.corpora.ingest.walk import vanished, walk
 from ragweave.corpora.knowledge import stage as knowledge
-from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import locks, seeing
+from ragweave.corpora.settings import CorporaSettings, corpora_settings
+from ragweave.corpora.store import ledger, locks, seeing
 from ragweave.corpora.store.background import on_this_loop, stoppable
-from ragweave.corpora.store.catalog import check_name
+from ragweave.corpora.store.catalog import Catalog, LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.files import known_paths
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.reembed import embed_missing
-from ragweave.corpora.store.stores import check_encoder, stores
+from ragweave.corpora.store.stores import Stores, check_encoder, stores
 from ragweave.corpora.video.captions import Captioner
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.perceived import sweep
+from ragweave.models.embed import Encoder, encoder
 from ragweave.models.errors import InputError, LibraryNotFound
 
 __all__ = ["Event", "Report", "index"]
@@ -84,9 +90,6 @@ def _index(
     wait: float | None,
     captioner: Captioner | None,
 ) -> Report:
-    from ragweave.corpora.ingest.walk import walk
-    from ragweave.models.embed import encoder
-
     began = time.monotonic()
     roots = _roots(paths)
     settings, held, mind = corpora_settings(), stores(), encoder()
@@ -95,69 +98,138 @@ def _index(
     except LibraryNotFound:
         library = held.catalog.create(name, mind.name, mind.dim)
     check_encoder(library, mind.name)
-    params = params_hash()
     patience = settings.lock_wait if wait is None else wait
     with locks.writer(settings.home, library.id, name, patience, lambda holder: tell(Waiting(holder))):
         # Read again: another writer may have changed, or deleted, the library while this one waited.
-        check_encoder(held.catalog.row(library.id), mind.name)
-        committer = Committer(held.catalog, held.catalog.row(library.id), params)
+        row = held.catalog.row(library.id)
+        check_encoder(row, mind.name)
+        committer = Committer(held.catalog, row, params_hash())
         committer.recover()
-        embed_missing(held, held.catalog.row(library.id), mind)
-        found = walk(roots)
-        files = [str(path) for path in found.files]
-        skipped = [(str(p), reason) for p, reason in found.skipped]
-        if installed():
-            beside = subtitles_of_others(files, lambda path: bool(demuxer_of(path)))
-            skipped += [(path, f"it is the subtitles of {other}, and read with it") for path, other in beside.items()]
-            files = [path for path in files if path not in beside]
-        report = Report(library=name, files=len(files), skipped=skipped)
-        tell(Started(len(files)))
-        for path, reason in report.skipped:
-            tell(Skipped(path, reason))
-        media = Media.of(library.id)
-        intake = Intake(settings, library.id, mind.max_words, captioner, stop)
-        pipeline = Pipeline(settings, mind, committer, params, media, roots, intake, report, tell, stop)
-        todo = files
-        try:
-            while todo:
-                again = incomplete(held.catalog, library.id, settings.ocr_seconds)
-                todo = pipeline.run(todo, known_paths(held.catalog, library.id), again)
-        finally:
-            intake.close()
-        if not stop.is_set():
-            unread = {path for path, _ in report.failed}  # some perhaps because they went while they were read
-            there = [path for path in files if path not in unread or os.path.lexists(path)]
-            gone = vanished(known_paths(held.catalog, library.id), there, roots)
-            if gone:
-                committer.remove_paths(gone)
-                report.removed = len(gone)
-                for path in gone:
-                    tell(Removed(path))
-            report.seen, why = seeing.catch_up(held, held.catalog.row(library.id), media, stop)
-            report.notes += [f"Pictures were not seen: {why}"] if why else []
-            if captioner is not None:
-                report.captioned, why = captions.catch_up(
-                    held,
-                    held.catalog.row(library.id),
-                    mind,
-                    media,
-                    captioner,
-                    stop,
-                    lambda n, of: tell(Captioned(n, of)),
-                )
-                report.notes += [why] if why else []
-            kept = (k.sha256 for k in known_paths(held.catalog, library.id).values())
-            sweep(settings.home, library.id, kept, time.time() - (time.monotonic() - began))
-            report.extracted, why = knowledge.catch_up(
-                held, held.catalog.row(library.id), mind, settings, stop, lambda n, of: tell(Extracted(n, of))
-            )
-            report.notes += [f"{why[0].upper()}{why[1:]}"] if why else []
+        embed_missing(held, row, mind)
+        report = Report(name)
+        run = _Run(settings, held, library.id, mind, committer, Media.of(library.id), captioner, report, tell, stop)
+        files = run.walk(roots)
+        run.read(files, roots)
+        for stage in (partial(run.forget, files, roots), run.see, run.caption, partial(run.sweep, began), run.extract):
+            if not stop.is_set():
+                stage()
         if not stop.is_set() and (why := held.vectors.tidy(library.id)):
             report.notes.append(f"Questions are answered without an index: {why}")
         report.stopped = stop.is_set()
     report.seconds = time.monotonic() - began
     tell(Finished(report))
     return report
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The stages of one run, in their order; each makes up what an earlier run left, and does nothing twice."""
+
+    settings: CorporaSettings
+    held: Stores
+    library: str
+    encoder: Encoder
+    committer: Committer
+    media: Media
+    captioner: Captioner | None
+    report: Report
+    tell: Listener
+    stop: threading.Event
+
+    def walk(self, roots: Sequence[Path]) -> list[str]:
+        """Return the files to read, and note what is left out."""
+        found = walk(roots)
+        files = [str(path) for path in found.files]
+        left_out = [(str(path), reason) for path, reason in found.skipped]
+        if installed():
+            beside = subtitles_of_others(files, lambda path: bool(demuxer_of(path)))
+            left_out += [(path, f"it is the subtitles of {other}, and read with it") for path, other in beside.items()]
+            files = [path for path in files if path not in beside]
+        self.report.files, self.report.skipped = len(files), left_out
+        self.tell(Started(len(files)))
+        for path, reason in left_out:
+            self.tell(Skipped(path, reason))
+        return files
+
+    def read(self, files: Sequence[str], roots: Sequence[Path]) -> None:
+        """Read, embed and commit what has changed."""
+        intake = Intake(self.settings, self.library, self.encoder.max_words, self.captioner, self.stop)
+        pipeline = Pipeline(
+            self.settings, self.encoder, self.committer, self.media, roots, intake, self.report, self.tell, self.stop
+        )
+        try:
+            while files:
+                again = incomplete(self.held.catalog, self.library, self.settings.ocr_seconds)
+                files = pipeline.run(files, known_paths(self.held.catalog, self.library), again)
+        finally:
+            intake.close()
+
+    def forget(self, files: Sequence[str], roots: Sequence[Path]) -> None:
+        """Forget the files that are gone."""
+        unread = {path for path, _ in self.report.failed}  # some perhaps because they went while they were read
+        there = [path for path in files if path not in unread or os.path.lexists(path)]
+        gone = vanished(known_paths(self.held.catalog, self.library), there, roots)
+        if gone:
+            self.committer.remove_paths(gone)
+        self.report.removed = len(gone)
+        for path in gone:
+            self.tell(Removed(path))
+
+    def see(self) -> None:
+        """Have the image encoder see the pictures that it has not seen."""
+        self.report.seen, why = seeing.catch_up(self.held, self._row(), self.media, self.stop)
+        self._note(why and f"Pictures were not seen: {why}")
+
+    def caption(self) -> None:
+        """Have the vision model describe the pictures that it has not described."""
+        if self.captioner is not None:
+            told = partial(self._count, Captioned)
+            self.report.captioned, why = captions.catch_up(
+                self.held, self._row(), self.encoder, self.media, self.captioner, self.stop, told
+            )
+            self._note(why)
+
+    def sweep(self, began: float) -> None:
+        """Remove what was kept of recordings that are gone."""
+        kept = (k.sha256 for k in known_paths(self.held.catalog, self.library).values())
+        sweep(self.settings.home, self.library, kept, time.time() - (time.monotonic() - began))
+
+    def extract(self) -> None:
+        """Find the entities of what was not read for them."""
+        told = partial(self._count, Extracted)
+        self.report.extracted, why = knowledge.catch_up(
+            self.held, self._row(), self.encoder, self.settings, self.stop, told
+        )
+        self._note(why and why[0].upper() + why[1:])
+
+    def _row(self) -> LibraryRow:
+        return self.held.catalog.row(self.library)
+
+    def _note(self, remark: str) -> None:
+        self.report.notes += [remark] if remark else []
+
+    def _count(self, event: type[Counted], done: int, total: int) -> None:
+        self.tell(event(done, total))
+
+
+def incomplete(catalog: Catalog, library: str, ocr_seconds: float) -> set[str]:
+    """Return the sources whose pictures would be read further now, or that link to pictures that have changed.
+
+    Args:
+        catalog: the catalog.
+        library: id of the library.
+        ocr_seconds: time that reading the words in one file may take.
+    """
+    with catalog.engine(library).begin() as connection:
+        rows = ledger.pictures(connection, library)
+    now: dict[tuple[str, str], str] = {}
+    found = set()
+    for source, link, before in rows:
+        if link and (link, before) not in now:
+            now[link, before] = state_of(link, before)
+        if now[link, before] != before if link else further(before, ocr_seconds):
+            found.add(source)
+    return found
 
 
 def _roots(paths: Sequence[Path]) -> list[Path]:

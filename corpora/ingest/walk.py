@@ -1,11 +1,11 @@
-"""Which files of a folder are taken, and why the others are not."""
+"""Which files of a folder are taken, why the others are not, and which are gone."""
 
 from __future__ import annotations
 
 import fnmatch
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -229,3 +229,23 @@ def _ignored(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]
         if found is not None:
             return f"it is ignored by the patterns in {folder.name or folder}" if found else ""
     return ""
+
+
+def vanished(known: Iterable[str], found: Iterable[str], roots: Sequence[Path]) -> list[str]:
+    """Return the known paths under `roots` that are gone or now left out.
+
+    What merely cannot be looked at (a folder without permission, a drive that is away) stays.
+    """
+    present = set(found)
+    anchors = [os.path.abspath(root) for root in roots if os.path.lexists(root)]
+    gone = []
+    for path in known:
+        if path not in present and any(path == a or path.startswith(a.rstrip(os.sep) + os.sep) for a in anchors):
+            try:
+                os.lstat(path)
+            except (FileNotFoundError, NotADirectoryError):
+                pass
+            except OSError:
+                continue
+            gone.append(path)
+    return gone

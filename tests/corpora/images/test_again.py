@@ -14,8 +14,7 @@ from ragweave.corpora.images.links import state_of
 from ragweave.corpora.images.reader import PictureReader, further
 from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.ingest.readers import Readers
-from ragweave.corpora.ingest.run import index
-from ragweave.corpora.ingest.scan import incomplete
+from ragweave.corpora.ingest.run import incomplete, index
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.parts import part
 from ragweave.corpora.settings import corpora_settings

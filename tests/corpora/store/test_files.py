@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from ragweave.corpora.ingest.scan import vanished
+from ragweave.corpora.ingest.walk import vanished
 from ragweave.corpora.store.files import Known, Stat, check_unchanged, identify
 from ragweave.models.errors import SourceError
 
