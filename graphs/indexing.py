@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragweave.corpora.ingest.run import Event, Report
-    from ragweave.corpora.video.captions import Captioner
+    from ragweave.models.caption import Captioner
 
 
 async def aindex(
@@ -36,8 +36,7 @@ def captioner() -> Captioner | None:
     import numpy as np
 
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.corpora.video.captions import Captioner
-    from ragweave.models.caption import caption
+    from ragweave.models.caption import Captioner, caption
     from ragweave.models.chat import chat
     from ragweave.models.meter import Limits, Meter
     from ragweave.models.pictures import jpeg
@@ -64,11 +63,11 @@ def captioner() -> Captioner | None:
 
 def at_indexing() -> Captioner | None:
     """Set what indexing asks for entities and summaries in this process, and return what writes captions."""
-    from ragweave.corpora.knowledge import extractor
-    from ragweave.corpora.video import overview
+    from ragweave.corpora.knowledge import facts
+    from ragweave.corpora.video import described
     from ragweave.minds.llm.entities import extractor as chosen
     from ragweave.minds.llm.overview import summariser
 
-    extractor.use(chosen())
-    overview.use(summariser())
+    facts.use(chosen())
+    described.use(summariser())
     return captioner()

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ragweave.models.chat import chat
+from ragweave.models.errors import RagweaveError
 from ragweave.models.meter import Meter
 from ragweave.models.text import clip
 
 LONGEST = 1_500
 """Characters of a caption that are kept."""
+
+CONTEXT = 3_000
+"""Characters of transcript and screen that a vision model is shown beside the frames."""
+
+SILENT = "the vision model did not answer; the next run asks it again"
 
 Prompt = Callable[[str, str], Sequence[tuple[str, str]]]
 """Makes the messages of a context and the name of a language."""
@@ -37,3 +46,33 @@ async def caption(
         return None
     said = await model.text(prompt(context, language), node=node, meter=meter, images=images)
     return clip(" ".join(said.split()), LONGEST) or None
+
+
+Ask = Callable[[Sequence[bytes], str, str], Awaitable[str | None]]
+"""Returns what is seen in pictures beside a context, in the language of that name ("" for that of the context).
+
+None where the model says nothing; raises a RagweaveError where it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captioner:
+    """A vision model, ready to be asked.
+
+    Attributes:
+        name: model, host and language: captions by the same name are the same.
+        ask: asks it.
+        check: finds out that it answers; raises where it does not.
+    """
+
+    name: str
+    ask: Ask
+    check: Callable[[], Coroutine[Any, Any, None]]
+
+
+def why_down(captioner: Captioner) -> str:
+    """Return why a vision model cannot be asked, in words, or ""."""
+    try:
+        asyncio.run(captioner.check())
+    except RagweaveError as error:
+        return str(error)
+    return ""

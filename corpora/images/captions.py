@@ -27,7 +27,7 @@ from ragweave.corpora.store.rows import pack
 from ragweave.corpora.store.schema import items, write
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.captions import CONTEXT, SILENT, Captioner, why_down
+from ragweave.models.caption import CONTEXT, SILENT, Captioner, why_down
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
 from ragweave.models.settings import model_settings

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ragweave.corpora.formats.probe import PICTURE, probe
 from ragweave.corpora.images.captions import wanted
-from ragweave.corpora.images.inside import PACKAGES
+from ragweave.corpora.images.look import PACKAGES
 from ragweave.corpora.ingest.run import incomplete
 from ragweave.corpora.ingest.walk import walk
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
@@ -21,9 +21,9 @@ from ragweave.corpora.store.catalog import check_name
 from ragweave.corpora.store.files import Known, Stat, known_paths
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.stores import stores
-from ragweave.corpora.video.captions import Captioner
 from ragweave.corpora.video.intake import Intake, companion, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.streams import Container, examine
+from ragweave.models.caption import Captioner
 from ragweave.models.chat_reply import IMAGE_TOKENS
 from ragweave.models.errors import LibraryNotFound, RagweaveError, SourceError
 from ragweave.models.settings import model_settings

@@ -25,8 +25,7 @@ from ragweave.corpora.store.in_flight import Budget
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, dense_texts, params_hash, source_id
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
-from ragweave.corpora.video.job import Stopped
-from ragweave.corpora.video.pace import Pace
+from ragweave.corpora.video.job import Pace, Stopped
 from ragweave.corpora.video.perceived import Later
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import SourceError

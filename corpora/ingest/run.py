@@ -42,9 +42,9 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.reembed import embed_missing
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
-from ragweave.corpora.video.captions import Captioner
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.perceived import sweep
+from ragweave.models.caption import Captioner
 from ragweave.models.embed import Encoder, encoder
 from ragweave.models.errors import InputError, LibraryNotFound
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from ragweave.corpora.ingest.events import Event, Report
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.walk import walk
-from ragweave.corpora.video.captions import Captioner
+from ragweave.models.caption import Captioner
 from ragweave.models.errors import RagweaveError
 
 INTERVAL = 2.0

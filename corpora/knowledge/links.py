@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.corpora.knowledge.names import compact, initials, normal
+from ragweave.corpora.knowledge.facts import compact, initials, normal
 from ragweave.corpora.knowledge.store import APART, Named
 from ragweave.models.text import words
 

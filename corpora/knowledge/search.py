@@ -14,9 +14,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, func, or_, select
 
+from ragweave.corpora.knowledge.facts import key_of
 from ragweave.corpora.knowledge.links import groups
-from ragweave.corpora.knowledge.names import key_of
-from ragweave.corpora.knowledge.vectors import CORPUS
+from ragweave.corpora.knowledge.store import CORPUS
 from ragweave.corpora.store.blobs import Matrix, entity_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.schema import aliases, mentions, relations

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
 
-from ragweave.corpora.knowledge.facts import Entity, Facts, Relation, facts_of
-from ragweave.corpora.knowledge.names import key_of
-from ragweave.corpora.video.summary import key_phrases
+from ragweave.corpora.knowledge.facts import Entity, Facts, Relation, facts_of, key_of
+from ragweave.corpora.phrases import key_phrases
 from ragweave.models.text import STOP, STOP_CJK, clip, fold, names, sentences, words
 
 PHRASES = 8

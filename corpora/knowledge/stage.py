@@ -9,19 +9,18 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from ragweave.corpora.chunks import CHUNK_TOKENS, Chunk, chunks_of
 from ragweave.corpora.knowledge import store
-from ragweave.corpora.knowledge.extractor import Extractor, current
-from ragweave.corpora.knowledge.facts import Entity, Facts, facts_of
+from ragweave.corpora.knowledge.facts import Entity, Extractor, Facts, current, facts_of
 from ragweave.corpora.knowledge.links import pairs
 from ragweave.corpora.knowledge.small import extract
-from ragweave.corpora.knowledge.vectors import CORPUS, refresh
+from ragweave.corpora.knowledge.store import CORPUS, refresh
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.chunks import CHUNK_TOKENS, Chunk, chunks_of
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import ModelTransient, RagweaveError

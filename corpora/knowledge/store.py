@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Engine, delete, func, select
 from sqlalchemy.dialects.sqlite import insert
 
-from ragweave.corpora.knowledge.facts import Facts
-from ragweave.corpora.knowledge.names import key_of
-from ragweave.corpora.store.catalog import now
+from ragweave.corpora.knowledge.facts import Facts, key_of
+from ragweave.corpora.store.blobs import entity_space
+from ragweave.corpora.store.catalog import LibraryRow, now
 from ragweave.corpora.store.schema import aliases, items, mentions, relations, sources, stages, write
+from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Corpus
+from ragweave.models.embed import Encoder
+from ragweave.models.text import clip
 
 EXTRACT, WHOLE = "extract", "graph"
 """Stages in the ledger: one chunk of a source, and the source as a whole."""
@@ -213,3 +216,45 @@ def source_ids(engine: Engine, library: str) -> set[str]:
 
 def _parts(values: Sequence[str]) -> list[Sequence[str]]:
     return [values[i : i + _MANY] for i in range(0, len(values), _MANY)]
+
+
+CORPUS: Corpus = "clip"
+"""Corpus under whose name they lie; their space tells them from the clips' own."""
+_AT_ONCE = 2_000
+_TEXT = 400
+
+
+def vector_id(entity: str, source: str) -> str:
+    """Return the id of the vector of an entity as one source speaks of it."""
+    return f"{entity}~{source}"
+
+
+def refresh(held: Stores, row: LibraryRow, mind: Encoder) -> int:
+    """Make the vectors that are missing and remove those that nothing mentions any more; return how many were made.
+
+    The caller holds the writer lock. Vectors that were lost, or never made because of a kill, come back here.
+    """
+    space = entity_space(row.encoder)
+    wanted = _texts(held, row.id)
+    stored = set(held.vectors.ids(row.id, CORPUS, space))
+    missing = sorted(wanted.keys() - stored)
+    for start in range(0, len(missing), _AT_ONCE):
+        some = missing[start : start + _AT_ONCE]
+        made = mind.texts([wanted[i] for i in some])
+        held.vectors.put(row.id, CORPUS, space, some, [i.partition("~")[2] for i in some], made)
+    held.vectors.discard(row.id, CORPUS, space, sorted(stored - wanted.keys()))
+    return len(missing)
+
+
+def _texts(held: Stores, library: str) -> dict[str, str]:
+    """Return what is embedded, by vector id: the name, and the first thing that the source says about it."""
+    query = (
+        select(mentions.c.entity, mentions.c.source, mentions.c.name, mentions.c.description)
+        .where(mentions.c.library == library)
+        .order_by(mentions.c.n)
+    )
+    found: dict[str, str] = {}
+    with held.catalog.engine(library).begin() as connection:
+        for entity, source, name, description in connection.execute(query):
+            found.setdefault(vector_id(entity, source), clip(f"{name}. {description}".strip(), _TEXT))
+    return found

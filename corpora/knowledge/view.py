@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.sqlite import insert
 
 from ragweave.corpora.knowledge import store
+from ragweave.corpora.knowledge.facts import key_of
 from ragweave.corpora.knowledge.links import groups
-from ragweave.corpora.knowledge.names import key_of
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.schema import mentions, relations, summaries, write
 from ragweave.corpora.store.stores import Stores

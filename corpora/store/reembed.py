@@ -86,7 +86,7 @@ async def reembed(
 def _reembed(
     name: str, embed: str, tell: Callable[[Progress], None], stop: threading.Event, wait: float | None
 ) -> Reembedded:
-    from ragweave.corpora.knowledge.vectors import refresh
+    from ragweave.corpora.knowledge.store import refresh
     from ragweave.models.embed import encoder
 
     began = time.monotonic()

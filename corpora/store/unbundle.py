@@ -254,7 +254,7 @@ def _store(reader: _Reader, name: str, files: Path | None) -> Bundle:
 
 def _embed_entities(reader: _Reader, held: Stores, row: LibraryRow) -> None:
     """Make the vectors of the graph's entities where its encoder is set; else the next run of `index` makes them."""
-    from ragweave.corpora.knowledge.vectors import refresh
+    from ragweave.corpora.knowledge.store import refresh
     from ragweave.models.embed import encoder
 
     if any(part in reader.manifest.parts for part in bundled.PARTS):

@@ -14,7 +14,7 @@ from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.sniff import HEAD, demuxer
 from ragweave.corpora.store.files import File, digest_of
 from ragweave.corpora.store.prepared import Prepared, made_of
-from ragweave.corpora.video import captions, overview
+from ragweave.corpora.video import described
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.items import items_of
 from ragweave.corpora.video.job import Job, Lanes, Senses, Tell, Work
@@ -23,6 +23,7 @@ from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.streams import examine
 from ragweave.models.asr import Asr
+from ragweave.models.caption import Captioner, why_down
 from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError
 
 VERSION = 1
@@ -78,7 +79,7 @@ class Intake:
         settings: CorporaSettings,
         library: str,
         max_words: int,
-        caption: captions.Captioner | None,
+        caption: Captioner | None,
         stop: threading.Event,
     ) -> None:
         self._settings = settings
@@ -111,7 +112,7 @@ class Intake:
         parts = [base, str(VERSION), f"{self._settings.clip_seconds:g}", str(self._settings.clip_frames)]
         parts += [listens.name if listens else "", reads.name if reads else "", written]
         parts += [self._caption.name if self._caption else ""]
-        if sums := overview.current():
+        if sums := described.current():
             parts += [f"overview {sums.name}"]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -188,16 +189,16 @@ class Intake:
 
     def incomplete(self, sha256: str) -> bool:
         """Whether captions of a recording, or its summary, are missing that another run may get."""
-        asked = self._caption is not None or overview.current() is not None
+        asked = self._caption is not None or described.current() is not None
         return asked and (self._folder(sha256) / _INCOMPLETE).exists()
 
     def _described(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
         """Return a recording with what models say of its clips and of the whole, and what they could not say."""
         recording, missing = self._captioned(recording, kept, tell)
-        sums = overview.current()
+        sums = described.current()
         untold = ""
         if sums is not None:
-            recording, untold = overview.told(recording, kept, sums, self._settings.clip_seconds)
+            recording, untold = described.told(recording, kept, sums, self._settings.clip_seconds)
         marker = kept.folder / _INCOMPLETE
         if missing or untold:
             marker.touch()
@@ -210,8 +211,8 @@ class Intake:
             return recording, ""
         with self._checking:
             if self._down is None:  # found out once a run, before the first frame is sent
-                self._down = captions.why_down(self._caption)
-        return captions.written(recording, kept, self._caption, self._settings.clip_seconds, tell, self._down)
+                self._down = why_down(self._caption)
+        return described.captioned(recording, kept, self._caption, self._settings.clip_seconds, tell, self._down)
 
     def _folder(self, sha256: str) -> Path:
         return folder_of(self._settings.home, self._library, sha256)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,8 @@ from ragweave.corpora.video.frames import STORED, Pixels, alike, frames, small
 from ragweave.corpora.video.items import ROUGH, spread
 from ragweave.corpora.video.job import Decoding, Job, Undecoded, Work
 from ragweave.corpora.video.recording import Frame, Shown
-from ragweave.corpora.video.screen import followed
 from ragweave.models.errors import SourceError
+from ragweave.models.text import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +163,51 @@ def _end(last: float, job: Job) -> float:
     """Return when the picture ends: an interval after the last frame, or earlier where the container says so."""
     claimed = job.container.duration
     return min(last + job.every, claimed) if claimed > last else last + job.every
+
+
+_LIKE = 0.8
+"""Similarity from which two readings are one line: OCR reads a letter differently now and then."""
+_SIGNS = re.compile(r"[\W_]+")
+
+
+@dataclass(slots=True)
+class _Line:
+    key: str
+    text: str
+    start: float
+    end: float
+    seen: int
+
+
+def followed(frames: Sequence[tuple[float, float, Sequence[str]]]) -> tuple[Shown, ...]:
+    """Return each line with its time.
+
+    Args:
+        frames: (start, end, lines) of each frame that was read, in order of time.
+    """
+    out: list[_Line] = []
+    active: list[_Line] = []
+    for start, end, lines in frames:
+        now: list[_Line] = []
+        for text in lines:
+            key = _SIGNS.sub("", fold(text))
+            if len(key) < 2:
+                continue
+            line = next((a for a in active if a not in now and _same(a.key, key)), None)
+            if line is None:
+                line = _Line(key, text, start, end, 0)
+                out.append(line)
+            line.end = end
+            line.seen += 1
+            now.append(line)
+        active = now
+    return tuple(Shown(line.start, line.end, line.text) for line in out)
+
+
+def _same(a: str, b: str) -> bool:
+    if a == b:
+        return True
+    if min(len(a), len(b)) < 6:
+        return False
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    return matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE and matcher.ratio() >= _LIKE

@@ -68,12 +68,6 @@ def seconds(hours: str | None, minutes: str, rest: str) -> float:
     return 3600.0 * int(hours or 0) + 60.0 * int(minutes) + int(rest)
 
 
-def clock(at: float) -> str:
-    """Write seconds as a player shows them: 0:07, 12:31, 1:02:03."""
-    hours, minutes, rest = int(at) // 3600, int(at) % 3600 // 60, int(at) % 60
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
 IN_TITLE = (
     r"\s*\b(?:in|of|from|during|throughout)\s+(?:the\s+)?"
     rf"(?:{KINDS}\s+)?(?:called\s+|titled\s+)?[\"“«]?{{}}[\"”»]?(?!\w)"

@@ -3,67 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 
+from ragweave.corpora.phrases import clock, key_phrases
 from ragweave.corpora.types import Span
 from ragweave.corpora.video.recording import Cue, Recording
-from ragweave.models.text import STOP, STOP_CJK, content_terms, fold, names, sentences, stem, words
+from ragweave.models.text import STOP, content_terms, sentences, stem, words
 
 CHAPTERS_FROM = 300.0
 """Seconds; a shorter recording has no chapters but those its container names."""
 _SHORTEST_CHAPTER = 90.0
 _SIDE = 3
 """Clips compared on either side of a possible chapter border."""
-_PHRASES = 12
 _SENTENCES = (3, 20)
 """Fewest and most sentences of a summary."""
 _SECONDS_PER_SENTENCE = 150.0
-_RUN = re.compile(r"[^\W\d_][\w'’-]*(?:[ ][^\W\d_][\w'’-]*){0,5}")
-
-
-def timestamp(seconds: float) -> str:
-    """Return 12:31, or 1:02:03 from an hour on."""
-    whole = int(seconds)
-    hours, rest = divmod(whole, 3600)
-    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"
-
-
-def key_phrases(text: str, most: int = _PHRASES) -> list[str]:
-    """Return names and runs of content words that keep coming back, the weightiest first.
-
-    A phrase weighs its occurrences times the logarithm of its length in words; what only occurs inside a longer phrase
-    of the same count is left out (C-value without its nesting term).
-    """
-    counts: Counter[str] = Counter()
-    spelt: dict[str, str] = {}
-    for name in names(text):
-        # A capital at the start of a sentence says nothing: a name shows it inside one as well.
-        found = len(re.findall(rf"(?<=[\w,;] ){re.escape(name)}(?!\w)", text))
-        if found and len(name) > 2 and len(name.split()) <= 4 and "'" not in name and fold(name) not in STOP:
-            counts[fold(name)] += 2 * found
-            spelt[fold(name)] = name
-    for m in _RUN.finditer(text):
-        run: list[str] = []
-        for word in [*m.group().split(), ""]:
-            if word and fold(word) not in STOP and fold(word) not in STOP_CJK and len(word) > 2:
-                run.append(word)
-                continue
-            for size in (2, 3):
-                for at in range(len(run) - size + 1):
-                    key = fold(" ".join(run[at : at + size]))
-                    counts[key] += 1
-                    spelt.setdefault(key, " ".join(run[at : at + size]))
-            run = []
-    weights = {k: n * math.log2(1 + len(k.split())) for k, n in counts.items() if n > 1}
-    out: list[str] = []
-    for key in sorted(weights, key=lambda k: (-weights[k], k)):
-        if not any(key in fold(other) or fold(other) in key for other in out):
-            out.append(spelt[key])
-        if len(out) == most:
-            break
-    return out
 
 
 def chapters(recording: Recording, spans: Sequence[tuple[float, float]]) -> list[tuple[float, float, str]]:
@@ -132,7 +87,7 @@ def summary(recording: Recording, found: Sequence[tuple[float, float, str]]) -> 
     if found:
         text += "\n\nChapters:"
         for start, end, title in found:
-            line = f"{timestamp(start)} {title}".strip()
+            line = f"{clock(start)} {title}".strip()
             spans.append(Span(len(text) + 1, len(text) + 1 + len(line), time=(start, end)))
             text += "\n" + line
     phrases = recording.phrases or key_phrases(everything)

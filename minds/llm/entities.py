@@ -5,9 +5,7 @@ Rules are the other maker (`corpora/knowledge/small.py`); which of them works at
 
 from __future__ import annotations
 
-from ragweave.corpora.knowledge.extractor import Extractor, Found
-from ragweave.corpora.knowledge.facts import Relation
-from ragweave.corpora.knowledge.names import key_of
+from ragweave.corpora.knowledge.facts import Extractor, Found, Relation, key_of
 from ragweave.corpora.knowledge.records import read_records
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.chat import Chat, chat

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ragweave.corpora.phrases import clock
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.places import clock
 from ragweave.minds.desk import Desk, chosen
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.looks import told

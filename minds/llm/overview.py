@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, field_validator
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.video.overview import Overview, Summariser
+from ragweave.corpora.video.described import Overview, Summariser
 from ragweave.corpora.video.places import seconds
 from ragweave.models.chat import Chat, chat
 from ragweave.models.meter import Meter

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ragweave.corpora.video.places import clock
+from ragweave.corpora.phrases import clock
 from ragweave.corpora.video.summary import most_telling
 from ragweave.minds.evidence import Strip, Timeline
 from ragweave.models.text import clip, content_terms, script, terms

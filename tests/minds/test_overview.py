@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.video.overview import Overview
+from ragweave.corpora.video.described import Overview
 from ragweave.minds.llm.overview import sum_up, summariser
 from ragweave.models.chat import chat, override
 from ragweave.models.meter import Meter

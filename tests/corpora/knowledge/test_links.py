@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.corpora.knowledge.facts import key_of
 from ragweave.corpora.knowledge.links import groups, pairs
-from ragweave.corpora.knowledge.names import key_of
 from ragweave.corpora.knowledge.store import APART, Named
 from ragweave.models.embed import encoder
 

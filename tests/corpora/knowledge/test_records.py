@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.knowledge.facts import Entity, Relation, facts_of
-from ragweave.corpora.knowledge.names import clean, key_of, normal
+from ragweave.corpora.knowledge.facts import Entity, Relation, clean, facts_of, key_of, normal
 from ragweave.corpora.knowledge.records import read_records
 
 PIPES = """entity | Ada Ostrander | person | She found the comet.

@@ -11,9 +11,8 @@ import pytest
 from sqlalchemy import func, select
 
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.knowledge import extractor, store, view
-from ragweave.corpora.knowledge.extractor import Extractor
-from ragweave.corpora.knowledge.facts import Entity, Relation
+from ragweave.corpora.knowledge import facts, store, view
+from ragweave.corpora.knowledge.facts import Entity, Extractor, Relation
 from ragweave.corpora.knowledge.search import ngrams, search
 from ragweave.corpora.knowledge.small import extract
 from ragweave.corpora.settings import corpora_settings
@@ -188,8 +187,8 @@ class Model:
 def by_model(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("RAGWEAVE_ENTITIES", "llm")
     corpora_settings.cache_clear()
-    yield lambda model: extractor.use(Extractor("scripted", model.ask))
-    extractor.use(None)
+    yield lambda model: facts.use(Extractor("scripted", model.ask))
+    facts.use(None)
 
 
 async def test_a_model_extracts_each_chunk_once(folder: Path, by_model: Any) -> None:
@@ -217,7 +216,7 @@ async def test_a_model_that_is_down_costs_a_note_and_not_the_run(folder: Path, b
 
 
 async def test_llm_without_a_model_says_so(folder: Path, by_model: Any) -> None:
-    extractor.use(None)
+    facts.use(None)
     assert any("RAGWEAVE_ENTITIES" in n for n in (await index([folder])).notes)
 
 

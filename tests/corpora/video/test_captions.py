@@ -9,7 +9,7 @@ import pytest
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
-from ragweave.corpora.video.captions import Captioner
+from ragweave.models.caption import Captioner
 from ragweave.models.errors import ModelError
 from tests.corpora.video.conftest import Film
 from tests.corpora.video.test_intake import items

@@ -8,7 +8,7 @@ import pytest
 
 from ragweave.corpora.ingest.estimate import estimate
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.video.captions import Captioner
+from ragweave.models.caption import Captioner
 from ragweave.models.settings import model_settings
 from tests.corpora.video.conftest import Film
 from tests.corpora.video.test_captions import Eye

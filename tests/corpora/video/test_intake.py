@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from ragweave.corpora.chunks import chunks_of
 from ragweave.corpora.ingest.events import Perceived as PerceivedEvent
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.chunks import chunks_of
 from ragweave.corpora.video.intake import companion, subtitles_of_others
 from tests.corpora.video.conftest import Film, ScriptedAsr
 

@@ -7,9 +7,9 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.corpora.chunks import chunks_of
 from ragweave.corpora.store.rows import pack, unpack
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.chunks import chunks_of
 from ragweave.corpora.video.items import items_of, utterances
 from ragweave.corpora.video.recording import Cue, Frame, Recording, Shown
 from ragweave.models.chat_reply import tokens_of

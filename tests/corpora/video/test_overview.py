@@ -9,7 +9,7 @@ import pytest
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.overview import SHOWN, Overview, Summariser, use, words_of
+from ragweave.corpora.video.described import SHOWN, Overview, Summariser, use, words_of
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.models.errors import ModelError
 from tests.corpora.video.conftest import Film

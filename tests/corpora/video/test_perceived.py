@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.corpora.video.pace import Pace
+from ragweave.corpora.video.job import Pace
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of, sweep
 
 
@@ -66,8 +66,8 @@ def test_what_no_source_needs_is_swept_but_not_what_was_just_written(tmp_path: P
 def test_the_pace_says_how_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    told: list[object] = []
-    pace = Pace("x.mp4", told.append)
+    told: list[tuple[str, float, float, float]] = []
+    pace = Pace(lambda *event: told.append(event))
     pace("look", 0, 100)
     now = 110.0
     pace("look", 25, 100)
@@ -75,4 +75,4 @@ def test_the_pace_says_how_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None
     pace("look", 26, 100)  # too soon to be worth telling
     now = 140.0
     pace("look", 100, 100)
-    assert [(e.done, round(e.left)) for e in told] == [(0, 0), (25, 30), (100, 0)]  # type: ignore[attr-defined]
+    assert [(done, round(left)) for _, done, _, left in told] == [(0, 0), (25, 30), (100, 0)]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.corpora.video.frames import alike, small
+from ragweave.corpora.video.look import followed
 from ragweave.corpora.video.recording import Shown
-from ragweave.corpora.video.screen import followed
 
 
 def test_a_line_stands_once_with_the_time_in_which_it_was_seen() -> None:

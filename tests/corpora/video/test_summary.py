@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ragweave.corpora.phrases import clock, key_phrases
 from ragweave.corpora.video.recording import Cue, Recording
-from ragweave.corpora.video.summary import key_phrases, summary, telling, timestamp
+from ragweave.corpora.video.summary import summary, telling
 
 
 def test_times_read_as_people_write_them() -> None:
-    assert [timestamp(t) for t in (0, 61.9, 751, 3723)] == ["0:00", "1:01", "12:31", "1:02:03"]
+    assert [clock(t) for t in (0, 61.9, 751, 3723)] == ["0:00", "1:01", "12:31", "1:02:03"]
 
 
 def test_names_and_repeated_phrases_are_key_and_sentence_openers_are_not() -> None:

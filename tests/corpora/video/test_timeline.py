@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.corpora.video.items import TAIL, cut, pauses
 from ragweave.corpora.video.recording import Cue
-from ragweave.corpora.video.timeline import TAIL, cut, pauses
 
 
 @pytest.mark.parametrize(

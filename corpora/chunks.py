@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from ragweave.corpora.phrases import clock
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.summary import timestamp
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import sentences
 
@@ -79,7 +79,7 @@ def _packed(clips: Sequence[Item], tokens: int, overlap: int) -> list[Chunk]:
 
 def _pieces(clip: Item, tokens: int) -> list[str]:
     """Return the text of a clip under its time, in several pieces where it is too long for one."""
-    head = f"[{timestamp(clip.locator.get('start', 0.0))}-{timestamp(clip.locator.get('end', 0.0))}]\n"
+    head = f"[{clock(clip.locator.get('start', 0.0))}-{clock(clip.locator.get('end', 0.0))}]\n"
     whole = head + clip.text
     if tokens_of(whole) < tokens:
         return [whole]

@@ -1,0 +1,53 @@
+"""How times and key phrases are written, of recordings and of texts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+from ragweave.models.text import STOP, STOP_CJK, fold, names
+
+_RUN = re.compile(r"[^\W\d_][\w'’-]*(?:[ ][^\W\d_][\w'’-]*){0,5}")
+
+
+def clock(at: float) -> str:
+    """Write seconds as a player shows them: 0:07, 12:31, 1:02:03."""
+    hours, minutes, rest = int(at) // 3600, int(at) % 3600 // 60, int(at) % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def key_phrases(text: str, most: int = 12) -> list[str]:
+    """Return names and runs of content words that keep coming back, the weightiest first.
+
+    A phrase weighs its occurrences times the logarithm of its length in words; what only occurs inside a longer phrase
+    of the same count is left out (C-value without its nesting term).
+    """
+    counts: Counter[str] = Counter()
+    spelt: dict[str, str] = {}
+    for name in names(text):
+        # A capital at the start of a sentence says nothing: a name shows it inside one as well.
+        found = len(re.findall(rf"(?<=[\w,;] ){re.escape(name)}(?!\w)", text))
+        if found and len(name) > 2 and len(name.split()) <= 4 and "'" not in name and fold(name) not in STOP:
+            counts[fold(name)] += 2 * found
+            spelt[fold(name)] = name
+    for m in _RUN.finditer(text):
+        run: list[str] = []
+        for word in [*m.group().split(), ""]:
+            if word and fold(word) not in STOP and fold(word) not in STOP_CJK and len(word) > 2:
+                run.append(word)
+                continue
+            for size in (2, 3):
+                for at in range(len(run) - size + 1):
+                    key = fold(" ".join(run[at : at + size]))
+                    counts[key] += 1
+                    spelt.setdefault(key, " ".join(run[at : at + size]))
+            run = []
+    weights = {k: n * math.log2(1 + len(k.split())) for k, n in counts.items() if n > 1}
+    out: list[str] = []
+    for key in sorted(weights, key=lambda k: (-weights[k], k)):
+        if not any(key in fold(other) or fold(other) in key for other in out):
+            out.append(spelt[key])
+        if len(out) == most:
+            break
+    return out
