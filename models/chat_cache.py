@@ -32,14 +32,10 @@ class ReplyCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(mode=0o600)
             self._db = sqlite3.connect(path, timeout=5, check_same_thread=False, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
             self._db.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL) STRICT")
             # Rows are numbered in order of writing: dropping the lowest numbers drops the oldest replies.
-            self._db.execute(
-                "DELETE FROM replies WHERE rowid <= (SELECT max(rowid) FROM replies) - ?",
-                (_MOST_ROWS,),
-            )
+            self._db.execute("DELETE FROM replies WHERE rowid <= (SELECT max(rowid) FROM replies) - ?", (_MOST_ROWS,))
         except (sqlite3.Error, OSError) as exc:
             self._give_up(exc)
 
@@ -50,35 +46,31 @@ class ReplyCache:
 
     def get(self, key: str) -> str | None:
         """Return the reply kept for a key, or None."""
-        with self._lock:
-            if self._db is None:
-                return None
-            try:
-                row = self._db.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-            except sqlite3.Error as exc:
-                self._give_up(exc)
-                return None
-        return str(row[0]) if row else None
+        rows = self._run("SELECT reply FROM replies WHERE key = ?", key)
+        return str(rows[0][0]) if rows else None
 
     def put(self, key: str, reply: str) -> None:
         """Keep a reply, replacing an older one."""
-        with self._lock:
-            if self._db is None:
-                return
-            try:
-                self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, reply))
-            except (sqlite3.Error, UnicodeError) as exc:
-                self._give_up(exc)
+        self._run("INSERT OR REPLACE INTO replies VALUES (?, ?)", key, reply)
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
-            if self._db is not None:
-                self._db.close()
-                self._db = None
+            self._close()
+
+    def _run(self, statement: str, *values: str) -> list[tuple[str]]:
+        with self._lock:
+            try:
+                return self._db.execute(statement, values).fetchall() if self._db is not None else []
+            except (sqlite3.Error, UnicodeError) as exc:
+                self._give_up(exc)
+                return []
 
     def _give_up(self, exc: Exception) -> None:
         logger.warning("model replies are not cached: %s", exc)
+        self._close()
+
+    def _close(self) -> None:
         if self._db is not None:
             self._db.close()
             self._db = None

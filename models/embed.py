@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from pydantic import SecretStr
 
 from ragweave.models.chat_client import address, is_local
-from ragweave.models.errors import MissingExtra, ModelError
-from ragweave.models.failures import explain, tried
+from ragweave.models.errors import ModelError
+from ragweave.models.failures import explain, loading, tried
 from ragweave.models.settings import Endpoint, ModelSettings, model_settings
-from ragweave.models.text import clip
 
 Vectors = NDArray[np.float32]
 """(n, dim), each row of length 1, or all zeros for a text without words."""
@@ -184,15 +183,11 @@ def encoder(name: str | None = None) -> Encoder:
         ModelError: if the encoder cannot be loaded or reached.
     """
     settings = model_settings()
-    return _encoder(name or settings.embed, settings)
+    with _loading:
+        return _load(name or settings.embed, settings)
 
 
 _loading = threading.Lock()
-
-
-def _encoder(name: str, settings: ModelSettings) -> Encoder:
-    with _loading:
-        return _load(name, settings)
 
 
 @lru_cache(maxsize=4)
@@ -205,18 +200,11 @@ def _load(name: str, settings: ModelSettings) -> Encoder:
 
 
 def _fastembed(model: str, settings: ModelSettings) -> Encoder:
-    try:
+    with loading(f"the encoder fastembed:{model}", "fastembed"):
         from fastembed import TextEmbedding
-    except ImportError as exc:
-        raise MissingExtra(f"the encoder fastembed:{model}", "fastembed") from exc
-    folder = settings.weights / "fastembed"
-    try:
-        made = TextEmbedding(model_name=model, cache_dir=str(folder), local_files_only=settings.offline)
-    except Exception as exc:
-        hint = "unset RAGWEAVE_OFFLINE once to download it" if settings.offline else "check the name and the network"
-        raise ModelError(
-            f"the encoder {model} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint
-        ) from exc
+
+        folder = str(settings.weights / "fastembed")
+        made = TextEmbedding(model_name=model, cache_dir=folder, local_files_only=settings.offline)
     return PrefixedEncoder(f"fastembed:{model}", model, lambda batch: list(made.embed(batch, batch_size=BATCH)))
 
 
@@ -232,10 +220,16 @@ def _served(name: str, settings: ModelSettings) -> Encoder:
         )
     try:
         client = _client(at, settings)
-        embed = _retried(client.embed_documents, name, host)
-        return PrefixedEncoder(name, model or name, embed)
     except Exception as exc:
         raise explain(exc, name, host, "EMBED") from exc
+
+    def embed(batch: list[str]) -> Any:
+        try:
+            return tried(lambda: client.embed_documents(batch))
+        except Exception as exc:
+            raise explain(exc, name, host, "EMBED") from exc
+
+    return PrefixedEncoder(name, model or name, embed)
 
 
 def _client(at: Endpoint, settings: ModelSettings) -> Any:
@@ -256,13 +250,3 @@ def _client(at: Endpoint, settings: ModelSettings) -> Any:
     from langchain.embeddings import init_embeddings
 
     return init_embeddings(at.model, **({"api_key": key} if key else {}))
-
-
-def _retried(embed: Callable[[list[str]], Any], name: str, host: str) -> Callable[[list[str]], Any]:
-    def run(batch: list[str]) -> Any:
-        try:
-            return tried(lambda: embed(batch))
-        except Exception as exc:
-            raise explain(exc, name, host, "EMBED") from exc
-
-    return run

@@ -11,10 +11,12 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
-from ragweave.models.errors import ModelError, ModelTransient, RagweaveError
+from ragweave.models.errors import MissingExtra, ModelError, ModelTransient, RagweaveError
+from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
 
 T = TypeVar("T")
@@ -88,6 +90,26 @@ def tried(call: Callable[[], T]) -> T:
                 raise
             time.sleep(pause)
     raise AssertionError("the last try returns or raises")
+
+
+@contextmanager
+def loading(what: str, extra: str) -> Iterator[None]:
+    """Tell in a sentence why a model of an optional package cannot be loaded.
+
+    Raises:
+        MissingExtra: if the package is not installed.
+        ModelError: if it is, and fails.
+    """
+    try:
+        yield
+    except RagweaveError:
+        raise
+    except ImportError as exc:
+        raise MissingExtra(what, extra) from exc
+    except Exception as exc:
+        offline = model_settings().offline
+        hint = "unset RAGWEAVE_OFFLINE once to download it" if offline else "check the name and the network"
+        raise ModelError(f"{what} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint) from exc
 
 
 def status_of(exc: BaseException) -> int | None:

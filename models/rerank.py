@@ -13,12 +13,15 @@ from functools import lru_cache
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+import httpx
 import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models.chat_client import is_local
-from ragweave.models.errors import InputError, MissingExtra, ModelError
-from ragweave.models.failures import explain, tried
+from ragweave.models.checkpoint import TextModel
+from ragweave.models.checkpoint_files import Opened, find, load_model, read_sheet, torch_and_transformers
+from ragweave.models.errors import InputError, ModelError
+from ragweave.models.failures import explain, loading, tried
 from ragweave.models.relevance_features import Passage
 from ragweave.models.settings import ModelSettings, model_settings
 from ragweave.models.text import clip
@@ -125,59 +128,32 @@ def _checked(found: Floats, count: int, name: str) -> Floats:
     return found
 
 
-def _cannot_load(name: str, exc: Exception, settings: ModelSettings) -> ModelError:
-    hint = "unset RAGWEAVE_OFFLINE once to download it" if settings.offline else "check the name and the network"
-    return ModelError(f"the reranker {name} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint)
-
-
 def _fastembed(model: str, settings: ModelSettings) -> Reranker:
     name = f"fastembed:{model}"
-    try:
+    with loading(f"the reranker {name}", "fastembed"):
         from fastembed.rerank.cross_encoder import TextCrossEncoder
-    except ImportError as exc:
-        raise MissingExtra(f"the reranker {name}", "fastembed") from exc
-    folder = settings.weights / "fastembed"
-    try:
-        made = TextCrossEncoder(model_name=model, cache_dir=str(folder), local_files_only=settings.offline)
-    except Exception as exc:
-        raise _cannot_load(name, exc, settings) from exc
+
+        folder = str(settings.weights / "fastembed")
+        made = TextCrossEncoder(model_name=model, cache_dir=folder, local_files_only=settings.offline)
     return PairReranker(name, lambda question, texts: made.rerank(question, texts, batch_size=BATCH))
 
 
 def _hf(model: str, settings: ModelSettings) -> Reranker:
     name = f"hf:{model}"
-    try:
-        import torch
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
-    except ImportError as exc:
-        raise MissingExtra(f"the reranker {name}", "hf") from exc
-    try:
-        options = {"local_files_only": settings.offline, "trust_remote_code": False}
-        cut = AutoTokenizer.from_pretrained(model, **options)
-        # Safetensors hold numbers only; the older weight files are pickles and can run code.
-        judge = AutoModelForSequenceClassification.from_pretrained(model, use_safetensors=True, **options).eval()
-    except Exception as exc:
-        raise _cannot_load(name, exc, settings) from exc
-    labels = int(judge.config.num_labels)
+    torch_and_transformers(f"the reranker {name}")
+    folder = find(model)
+    weights, tokenizer = load_model(folder, "AutoModelForSequenceClassification")
+    labels = int(weights.config.num_labels)
     if labels > 2:
         raise ModelError(
             f"{name} has {labels} labels, and a cross-encoder has one or two", "choose a model that was made to rerank"
         )
-    longest = min(int(getattr(judge.config, "max_position_embeddings", 512)), 512)
+    reader = TextModel(Opened(folder.name, weights, tokenizer, read_sheet(folder)))
 
-    def predict(question: str, texts: list[str]) -> list[float]:
-        out: list[float] = []
-        for start in range(0, len(texts), BATCH):
-            batch = texts[start : start + BATCH]
-            read = cut(
-                [question] * len(batch), batch, padding=True, truncation="longest_first", max_length=longest,
-                return_tensors="pt",
-            )  # fmt: skip
-            with torch.inference_mode():
-                logits = judge(**read).logits
-            # Two labels: how much more relevant than not.
-            out += (logits[:, 0] if labels == 1 else logits[:, 1] - logits[:, 0]).tolist()
-        return out
+    def predict(question: str, texts: list[str]) -> Any:
+        logits = reader.read([question] * len(texts), texts)
+        # Two labels: how much more relevant than not.
+        return logits[:, 0] if labels == 1 else logits[:, 1] - logits[:, 0]
 
     return PairReranker(name, predict)
 
@@ -226,8 +202,6 @@ class ServedReranker:
             raise explain(exc, self.name, self.host, "RERANK", waited=self._timeout) from exc
 
     def _post(self, body: dict[str, Any]) -> Any:
-        import httpx
-
         # No redirects: a key and a person's own text go to the configured address and nowhere else.
         with httpx.Client(timeout=self._timeout, follow_redirects=False) as client:
             reply = client.post(self._url, json=body, headers=self._headers)

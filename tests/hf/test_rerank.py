@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragweave.models.errors import ModelError
+from ragweave.models.errors import ModelError, WeightsError
 from ragweave.models.relevance import Passage
 from ragweave.models.rerank import reranker
 from ragweave.models.settings import model_settings
@@ -85,7 +85,7 @@ def test_a_pickled_cross_encoder_is_not_loaded(encoder: Any) -> None:
     folder = encoder(1)
     (folder / "model.safetensors").unlink()
     torch.save({}, folder / "pytorch_model.bin")
-    with pytest.raises(ModelError, match="cannot be loaded"):
+    with pytest.raises(WeightsError, match="a pickle only"):
         reranker(f"hf:{folder}")
 
 

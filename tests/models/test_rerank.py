@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -251,71 +252,36 @@ def test_failure_inside_a_model_is_an_error_in_words() -> None:
         PairReranker("hf:x", fail).scores("q", PASSAGES)
 
 
-class _Logits(np.ndarray[Any, Any]):
-    """Stands in for a tensor."""
+def fake_checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, labels: int) -> None:
+    """Let a folder hold a classifier that looks for the word tower."""
 
+    class Reader:
+        def __init__(self, opened: Any) -> None:
+            assert opened.name == tmp_path.name
 
-def fake_transformers(monkeypatch: pytest.MonkeyPatch, labels: int) -> dict[str, Any]:
-    seen: dict[str, Any] = {}
-
-    class Model:
-        config = SimpleNamespace(num_labels=labels, max_position_embeddings=256)
-
-        @classmethod
-        def from_pretrained(cls, name: str, **options: Any) -> Model:
-            seen["model"] = (name, options)
-            return cls()
-
-        def eval(self) -> Model:
-            return self
-
-        def __call__(self, texts: list[str]) -> Any:
+        def read(self, questions: list[str], texts: list[str]) -> np.ndarray[Any, Any]:
+            assert questions == ["tower?"] * len(texts)
             good = np.array([float("tower" in t.lower()) for t in texts])
-            logits = good[:, None] if labels == 1 else np.stack([np.zeros(len(good)), good], axis=1)
-            return SimpleNamespace(logits=logits.view(_Logits))
+            return good[:, None] if labels == 1 else np.stack([np.zeros(len(good)), good], axis=1)
 
-    class Tokenizer:
-        @classmethod
-        def from_pretrained(cls, name: str, **options: Any) -> Tokenizer:
-            return cls()
-
-        def __call__(self, questions: list[str], texts: list[str], **options: Any) -> dict[str, Any]:
-            seen["tokenizer"] = options
-            return {"texts": texts}
-
-    class Quiet:
-        def __enter__(self) -> None:
-            return None
-
-        def __exit__(self, *args: object) -> None:
-            return None
-
-    torch, transformers = ModuleType("torch"), ModuleType("transformers")
-    torch.inference_mode = Quiet  # type: ignore[attr-defined]
-    transformers.AutoModelForSequenceClassification = Model  # type: ignore[attr-defined]
-    transformers.AutoTokenizer = Tokenizer  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    monkeypatch.setitem(sys.modules, "transformers", transformers)
+    model = SimpleNamespace(config=SimpleNamespace(num_labels=labels))
+    monkeypatch.setattr(rerank, "torch_and_transformers", lambda what: None)
+    monkeypatch.setattr(rerank, "load_model", lambda folder, head: (model, None))
+    monkeypatch.setattr(rerank, "TextModel", Reader)
     rerank._load.cache_clear()
-    return seen
 
 
 @pytest.mark.parametrize("labels", [1, 2])
-def test_transformers_model_is_safetensors_only_and_runs_no_foreign_code(
-    labels: int, monkeypatch: pytest.MonkeyPatch
+def test_a_cross_encoder_is_opened_as_checkpoints_are_and_its_raw_scores_count(
+    labels: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    seen = fake_transformers(monkeypatch, labels)
-    judge = reranker("hf:some/judge")
+    fake_checkpoint(monkeypatch, tmp_path, labels)
+    judge = reranker(f"hf:{tmp_path}")
     assert judge is not None
     assert judge.scores("tower?", PASSAGES).tolist() == [0.0, 1.0, 0.0]
-    name, options = seen["model"]
-    assert name == "some/judge"
-    assert options["use_safetensors"] is True
-    assert options["trust_remote_code"] is False
-    assert seen["tokenizer"]["max_length"] == 256
 
 
-def test_classifier_of_three_labels_is_no_reranker(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_transformers(monkeypatch, 3)
+def test_classifier_of_three_labels_is_no_reranker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake_checkpoint(monkeypatch, tmp_path, 3)
     with pytest.raises(ModelError, match="3 labels"):
-        reranker("hf:some/nli")
+        reranker(f"hf:{tmp_path}")
