@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -24,6 +25,7 @@ from ragweave.app.commands import index as cli_index
 from ragweave.app.commands import keys as cli_keys
 from ragweave.app.commands import models as cli_models
 from ragweave.app.commands import replay as cli_replay
+from ragweave.app.commands import search as cli_search
 from ragweave.app.commands import serve as cli_serve
 from ragweave.app.commands import sources as cli_sources
 from ragweave.models.errors import InputError, RagweaveError
@@ -59,7 +61,7 @@ def _options(
 
 app.command("index")(cli_index.index)
 app.command("ask")(cli_ask.ask)
-app.command("search")(cli_ask.search)
+app.command("search")(cli_search.search)
 app.command("replay")(cli_replay.replay)
 app.command("chat")(cli_chat.chat)
 app.command("show")(cli_sources.show)
@@ -106,7 +108,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Conversations are read back as the types of the state alone, before anything imports the reader.
     os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
     try:
-        app(args=None if argv is None else list(argv))
+        # `--trace` takes a word or none, which the parser cannot tell from a question.
+        app(args=_with_full_trace(sys.argv[1:] if argv is None else list(argv)))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
     except cli_common.Stopped as stop:
@@ -124,6 +127,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         cli_common.complain(cli_common.unexpected(error))
         return cli_common.EXIT_UNEXPECTED
     return 0
+
+
+def _with_full_trace(words: list[str]) -> list[str]:
+    for at, (word, following) in enumerate(pairwise(words)):
+        if word in ("--trace", "-t") and following == "full":
+            return [*words[:at], "--trace-full", *words[at + 2 :]]
+    return words
 
 
 if __name__ == "__main__":

@@ -194,9 +194,27 @@ async def _reach(url: str) -> str:
 
 
 async def _pictures() -> list[Finding]:
-    from ragweave.app.doctor_pictures import rows
+    from ragweave.models.image_text import image_encoder
+    from ragweave.models.ocr import installed
+    from ragweave.models.settings import model_settings
 
-    return [Finding("pictures", state, what, remedy) for state, what, remedy in await rows()]
+    settings = model_settings()
+    if not installed():
+        what = "pictures and scans are not read; captions and alternative texts in documents are"
+        read = Finding("pictures", "off", what, 'pip install "ragweave[images]"')
+    elif settings.ocr == "off":
+        read = Finding("pictures", "off", "pictures are kept, and the words in them are not read", "unset RAGWEAVE_OCR")
+    else:
+        read = Finding("pictures", "ok", "the words in pictures and on scanned pages are read (rapidocr)")
+    encoder = await asyncio.to_thread(image_encoder)
+    looks = f"; {settings.vision or settings.chat} is shown them" if settings.vision or settings.chat else ""
+    looks += ", and describes them at indexing" if settings.vision else ""
+    if encoder is None:
+        what = f"pictures are found by what is written about them and in them{looks}"
+        remedy = "RAGWEAVE_IMAGE_TEXT names an image-text encoder that finds them by what they show"
+        return [read, Finding("pictures", "off", what, remedy)]
+    what = f"pictures are seen by {encoder.name}, vectors of {encoder.dim} numbers{looks}"
+    return [read, Finding("pictures", "ok", what)]
 
 
 async def _recordings() -> list[Finding]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.style import Style
-from rich.table import Table
 from rich.text import Text
 
-from ragweave.graphs.steps import step_of
 from ragweave.models.text import UNSPACED, clip, clock
 
 if TYPE_CHECKING:
@@ -198,23 +196,6 @@ def print_evidence(console: Console, evidence: Sequence[Evidence]) -> None:
         console.print(Text("    " + " · ".join(clean(f) for f in facts), style="dim"), soft_wrap=True)
         text = clip(" ".join(clean(e["text"]).split()), 300)
         console.print(Padding(Text(text), (0, 0, 0, 4)), width=min(console.width, _WIDEST))
-
-
-def print_step(console: Console, event: Mapping[str, Any], n: int) -> None:
-    """Tell one step of a run in plain words."""
-    node = str(event["node"])
-    told = Text(step_of(node).words)
-    facts = [str(event["by"])] if event.get("by") else []
-    if event.get("seconds") is not None:
-        facts.append(duration(float(event["seconds"])))
-    if facts:
-        told.append(f" ({', '.join(facts)})", style="dim")
-    if event.get("summary"):
-        told.append(f": {clean(str(event['summary']))}")
-    row = Table.grid(padding=(0, 1))
-    row.add_column(style="cyan", width=4, justify="right")
-    row.add_row(f"{n}.", told)
-    console.print(row)
 
 
 def usage_line(answer: Answer) -> str:

@@ -1,10 +1,11 @@
-"""Conversations kept on disk."""
+"""Conversations and saved runs: LangGraph's own checkpoints, in SQLite files of a person's own."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,14 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Thread:
-    """One conversation.
-
-    Attributes:
-        id: its name.
-        opening: first question.
-        turns: questions asked so far.
-        last: ISO time of the last turn.
-    """
+    """One conversation: its id, its first question, how many were asked, and the ISO time of the last turn."""
 
     id: str
     opening: str
@@ -45,50 +39,74 @@ def new_thread() -> str:
     return f"{datetime.now():%Y%m%d}-{secrets.token_hex(3)}"
 
 
-@asynccontextmanager
-async def saver(file: Path | None = None) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open a database of conversations; by default that of `ragweave chat`."""
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Make the file of a run that is to be saved; it goes again where the run does not come to its end.
+
+    Only its owner can read it, for it holds text of the library.
+
+    Raises:
+        InputError: there is a file of that name, or none can be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600, exist_ok=False)
+    except FileExistsError:
+        raise InputError(f"{path} exists", "name another file to keep the run in") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror})", "name another file") from None
+    try:
+        yield path
+    except BaseException:
+        path.unlink()
+        raise
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[tuple[asyncio.Runner, AsyncSqliteSaver]]:
+    """Open a database of checkpoints, with the one event loop that it is used on."""
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    file = file or threads_file()
     file.parent.mkdir(parents=True, exist_ok=True)
-    async with AsyncSqliteSaver.from_conn_string(str(file)) as opened:
-        await opened.setup()
-        yield opened
+    with asyncio.Runner() as runner:
+        kept = AsyncSqliteSaver.from_conn_string(str(file))
+        saver = runner.run(kept.__aenter__())
+        try:
+            runner.run(saver.setup())
+            yield runner, saver
+        finally:
+            runner.run(kept.__aexit__(None, None, None))
 
 
-async def list_threads(limit: int = 20) -> list[Thread]:
+async def list_threads(saver: AsyncSqliteSaver, limit: int = 20) -> list[Thread]:
     """Return the latest conversations, newest first."""
     from langchain_core.messages import HumanMessage
 
-    from ragweave.app.api import build_agent
+    from ragweave.graphs.run import build_agent
 
-    if not threads_file().exists():
-        return []
     found: list[Thread] = []
-    async with saver() as opened:
-        agent = build_agent(checkpointer=opened)
-        # Checkpoint ids grow with time.
-        rows = await opened.conn.execute_fetchall(
-            "SELECT thread_id, MAX(checkpoint_id) AS last FROM checkpoints WHERE checkpoint_ns = '' "
-            "GROUP BY thread_id ORDER BY last DESC LIMIT ?",
-            (limit,),
-        )
-        for thread, _last in rows:
-            state = await agent.aget_state({"configurable": {"thread_id": thread}})
-            asked = [m.text for m in state.values.get("messages", []) if isinstance(m, HumanMessage)]
-            if asked:
-                found.append(Thread(thread, clip(" ".join(asked[0].split()), 60), len(asked), state.created_at or ""))
+    agent = build_agent(checkpointer=saver)
+    # Checkpoint ids grow with time.
+    rows = await saver.conn.execute_fetchall(
+        "SELECT thread_id, MAX(checkpoint_id) AS last FROM checkpoints WHERE checkpoint_ns = '' "
+        "GROUP BY thread_id ORDER BY last DESC LIMIT ?",
+        (limit,),
+    )
+    for thread, _last in rows:
+        state = await agent.aget_state({"configurable": {"thread_id": thread}})
+        asked = [m.text for m in state.values.get("messages", []) if isinstance(m, HumanMessage)]
+        if asked:
+            found.append(Thread(thread, clip(" ".join(asked[0].split()), 60), len(asked), state.created_at or ""))
     return found
 
 
-async def find_thread(name: str) -> str:
+def find_thread(found: list[Thread], name: str) -> str:
     """Return the id of the conversation that `name` begins.
 
     Raises:
         InputError: if none or several begin so.
     """
-    ids = [t.id for t in await list_threads(limit=1_000)]
+    ids = [t.id for t in found]
     if name in ids:
         return name
     matches = [i for i in ids if i.startswith(name)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langgraph.graph.state import CompiledStateGraph
 
-    from ragweave.graphs.base import Wrap
     from ragweave.minds.context import Context
     from ragweave.minds.evidence import Evidence
 
@@ -25,15 +24,12 @@ GRAPHS: dict[str, str] = {
 """Graphs by name, and the module that builds each."""
 
 
-def build_agent(
-    graph: str = "agent", *, checkpointer: Any = None, wrap: Wrap | None = None
-) -> CompiledStateGraph[Any, Any, Any, Any]:
+def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return a compiled graph, ready to invoke, stream, or add as a node of another graph.
 
     Args:
         graph: name of one of `GRAPHS`.
         checkpointer: a LangGraph saver; with one, threads persist and web consent can be asked.
-        wrap: what every node is put through, for a run that is recorded or replayed.
 
     Raises:
         InputError: if there is no graph of that name.
@@ -42,13 +38,7 @@ def build_agent(
         raise InputError(f"there is no graph named “{graph}”", f"use one of: {', '.join(GRAPHS)}")
     module = import_module(GRAPHS[graph])
     compiled: CompiledStateGraph[Any, Any, Any, Any]
-    if checkpointer is None and wrap is None:
-        compiled = module.graph
-        return compiled
-    from ragweave.graphs.base import through
-
-    with through(wrap) if wrap else nullcontext():
-        compiled = module.build().compile(checkpointer=checkpointer, name=graph)
+    compiled = module.graph if checkpointer is None else module.build().compile(checkpointer=checkpointer, name=graph)
     return compiled
 
 
@@ -61,6 +51,7 @@ async def astream(
     checkpointer: Any = None,
     resume: Any = None,
     durability: Literal["sync", "async", "exit"] | None = None,
+    metadata: dict[str, str] | None = None,
 ) -> AsyncGenerator[dict[str, Any], None]:
     """Yield the run's typed events, then one `{"type": "state", "state": State}`.
 
@@ -75,30 +66,41 @@ async def astream(
         checkpointer: a LangGraph saver.
         resume: answer to the interrupt that ended the previous call.
         durability: when the saver writes: at each step, or with `exit` once at the end.
+        metadata: texts that the saver keeps with every checkpoint.
     """
     from langchain_core.messages import HumanMessage
     from langgraph.types import Command
 
-    from ragweave.minds.context import Context
-
     compiled = build_agent(graph, checkpointer=checkpointer) if isinstance(graph, str) else graph
     messages = [HumanMessage(question)] if isinstance(question, str) else question
     sent: Any = {"messages": messages} if resume is None else Command(resume=resume)
+    config = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "metadata": metadata or {}}
+    # Closed at once, so that a run ends with its last reader.
+    async with aclosing(follow(compiled, sent, config, context, durability=durability)) as events:
+        async for event in events:
+            yield event
+
+
+async def follow(
+    compiled: CompiledStateGraph[Any, Any, Any, Any],
+    sent: Any,
+    config: dict[str, Any],
+    context: Context | None = None,
+    **options: Any,
+) -> AsyncGenerator[dict[str, Any], None]:
+    """Yield the typed events of a compiled graph as `astream` does; what is sent may be None, to go on from `config`.
+
+    `options` are those of LangGraph's own `astream`.
+    """
+    from ragweave.minds.context import Context
+
     context = context or Context()
     # A superstep is one node wide; the hop budget ends the run long before this limit does.
     limit = 20 + 10 * (context.max_hops + context.max_recalls)
-    config: Any = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "recursion_limit": limit}
+    placed: Any = {**config, "recursion_limit": limit}
+    modes: Any = {"stream_mode": ["custom", "values"], "version": "v2", "subgraphs": True, **options}
+    stream: Any = compiled.astream(sent, placed, context=context, **modes)
     state: Any = {}
-    stream: Any = compiled.astream(
-        sent,
-        config,
-        context=context,
-        stream_mode=["custom", "values"],
-        version="v2",
-        durability=durability,
-        subgraphs=True,
-    )
-    # Closed at once, so that a run ends with its last reader.
     async with aclosing(stream):
         async for part in stream:
             if part["type"] == "custom":

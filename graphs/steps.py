@@ -23,6 +23,7 @@ STEPS: dict[str, Step] = {
     "expand": Step("Asked in other words", "Looking"),
     "plan": Step("Planned the search", "Searching"),
     "retrieve": Step("Searched", "Putting in order what came back"),
+    "retrieve_video": Step("Searched the recordings", "Putting in order what came back"),
     "rewrite": Step("Put the question into the words of recordings", "Searching the recordings"),
     "retrieve_clips": Step("Searched the recordings", "Searching the recordings"),
     "merge": Step("Merged what the retrievers found", "Judging the clips"),

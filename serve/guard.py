@@ -33,6 +33,8 @@ _STALL = 30.0
 """Seconds between two pieces of a body."""
 _PACE = 16_384
 """Bytes per second that a body has to come at, counted from the `_STALL` seconds that each may take."""
+_UNREAD = 60.0
+"""Seconds that what was written may wait for its reader."""
 _CALLERS = 10_000
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -71,7 +73,7 @@ class Guard:
             return
         request = secrets.token_hex(6)
         scope.setdefault("state", {})["request_id"] = request
-        began, status = time.monotonic(), 500
+        began, status, gone = time.monotonic(), 500, asyncio.Event()
 
         async def answered(message: Message) -> None:
             nonlocal status
@@ -81,13 +83,18 @@ class Guard:
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers["X-Request-Id"] = request
-            await send(message)
+            if not gone.is_set():
+                try:
+                    async with asyncio.timeout(_UNREAD):
+                        await send(message)
+                except TimeoutError:
+                    gone.set()
 
         try:
             try:
                 caller = await self._admit(scope)
                 scope["state"]["caller"] = caller
-                guarded = self._limited(scope, receive)
+                guarded = self._limited(scope, _until(gone, receive))
             except RagweaveError as error:
                 await response(error, request, scope["path"])(scope, receive, answered)
                 return
@@ -172,6 +179,21 @@ class Guard:
             return message
 
         return limited
+
+
+def _until(gone: asyncio.Event, receive: Receive) -> Receive:
+    """Return a `receive` that tells of a client who does not read as of one who has left."""
+
+    async def told() -> Message:
+        tasks = asyncio.ensure_future(receive()), asyncio.ensure_future(gone.wait())
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            return tasks[0].result() if tasks[0].done() else {"type": "http.disconnect"}
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    return told
 
 
 class Rates:

@@ -80,4 +80,4 @@ def stream(journal: Journal, request: Request) -> EventSourceResponse:
         async for entry in journal.follow(int(given)):
             yield ServerSentEvent(entry.data, event=entry.type, id=str(entry.id))
 
-    return EventSourceResponse(events(), sep="\n", ping=15, send_timeout=60)
+    return EventSourceResponse(events(), sep="\n", ping=15)

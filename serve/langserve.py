@@ -102,7 +102,7 @@ def _for_playground(graph: ServedGraph) -> Callable[[Request], Any]:
                     yield _patch(*op)
             yield ServerSentEvent(event="end")
 
-        return EventSourceResponse(patches(), sep="\n", send_timeout=60)
+        return EventSourceResponse(patches(), sep="\n")
 
     return stream
 

@@ -54,7 +54,7 @@ async def complete(caller: CallerNow, desk: DeskNow, request: Request, body: Cha
     writer = Writer(body, desk.settings.url or str(request.base_url).rstrip("/"))
     if body.stream:
         first = await _first(events)
-        return EventSourceResponse(writer.stream(first, events), sep="\n", ping=15, send_timeout=60)
+        return EventSourceResponse(writer.stream(first, events), sep="\n", ping=15)
     try:
         return JSONResponse(await unless_left(request, writer.whole(events)))
     except Left:

@@ -107,6 +107,8 @@ def response(error: Exception, request_id: str = "", path: str = "") -> JSONResp
     headers = {"Retry-After": str(error.after)} if isinstance(error, TooMany) else {}
     if body["status"] == 401:
         headers["WWW-Authenticate"] = "Bearer"
+    if body["status"] == 408:
+        headers["Connection"] = "close"  # what is still to come of the body is not waited for
     if path.startswith("/v1/"):
         return JSONResponse(openai_error(error), status_code=body["status"], headers=headers)
     if request_id:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragweave.app.commands.ask import (
+from ragweave.app.commands.common import LibraryOption, Stopped, complain, console, in_words
+from ragweave.app.commands.options import (
+    FullOption,
     GraphOption,
-    MaxHops,
     MindOption,
     PresetOption,
     Set,
-    TopK,
     TraceOption,
     WebOption,
-    answer_aloud,
     build_context,
+    told,
 )
-from ragweave.app.commands.common import LibraryOption, Stopped, complain, console, in_words, run
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -44,53 +44,52 @@ def chat(
     list_: Annotated[bool, typer.Option("--list", help="List the conversations on disk.")] = False,
     mind: MindOption = None,
     web: WebOption = None,
-    max_hops: MaxHops = None,
-    top_k: TopK = None,
     preset: PresetOption = None,
     set_: Set = None,
     graph: GraphOption = None,
     trace: TraceOption = False,
+    full: FullOption = False,
 ) -> None:
     """Ask in turn; a follow-up is understood.
 
     Conversations are kept on disk and can be gone on with.
     """
     from ragweave.app import threads
+    from ragweave.graphs.settings import run_settings
 
-    if list_:
-        _print_threads(console(), run(threads.list_threads()))
-        return
-    context = build_context(library, set_, preset=preset, mind=mind, web=web, max_hops=max_hops, top_k=top_k)
-    name = thread and run(threads.find_thread(thread))
-    if last and not name:
-        kept = run(threads.list_threads(limit=1))
-        name = kept[0].id if kept else None
-    Conversation(context, name or threads.new_thread(), known=bool(name), graph=graph, trace=trace).talk()
+    context = build_context(library, set_, preset=preset, mind=mind, web=web)
+    with threads.opened(threads.threads_file()) as (runner, saver):
+        kept = runner.run(threads.list_threads(saver, 1_000)) if list_ or thread or last else []
+        if list_:
+            _print_threads(console(), kept[:20])
+            return
+        known = threads.find_thread(kept, thread) if thread else kept[0].id if last and kept else ""
+        options = {"context": context, "graph": graph or run_settings().graph, "checkpointer": saver}
+        talk = Conversation(runner, saver, options, known or threads.new_thread(), known=bool(known))
+        talk.trace = told(trace, full)
+        talk.talk(context)
 
 
 class Conversation:
     """The loop of questions and answers on one event loop, so that the library stays open."""
 
-    def __init__(self, context: Context, thread: str, *, known: bool, graph: str | None, trace: bool) -> None:
-        self.context, self.thread, self.graph, self.trace = context, thread, graph, trace
+    def __init__(
+        self, runner: asyncio.Runner, saver: AsyncSqliteSaver, options: dict[str, Any], thread: str, *, known: bool
+    ) -> None:
+        self.runner, self.saver, self.options, self.thread = runner, saver, options, thread
         self.out = console()
+        self.trace = ""
         self.turns = 1 if known else 0
 
-    def talk(self) -> None:
+    def talk(self, context: Context) -> None:
         """Read questions until the reader leaves."""
-        from ragweave.app import threads
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401 - gives `input` arrow keys and a history, where the platform has them
 
-        self._edit_lines()
-        self.out.print(f"Library {self.context.library}. Ask, or type /help. Leave with Ctrl-D.", style="dim")
-        with asyncio.Runner() as runner:
-            kept = threads.saver()
-            saver = runner.run(kept.__aenter__())
-            try:
-                while (line := self._read()) not in (None, "/quit", "/exit"):
-                    if line:
-                        self._turn(runner, saver, line)
-            finally:
-                runner.run(kept.__aexit__(None, None, None))
+        self.out.print(f"Library {context.library}. Ask, or type /help. Leave with Ctrl-D.", style="dim")
+        while (line := self._read()) not in (None, "/quit", "/exit"):
+            if line:
+                self._turn(line)
         if self.turns:
             self.out.print(f"Kept. Go on with: ragweave chat --thread {self.thread}", style="dim", soft_wrap=True)
 
@@ -107,22 +106,20 @@ class Conversation:
             self.out.print()
             return None
 
-    def _turn(self, runner: asyncio.Runner, saver: AsyncSqliteSaver, line: str) -> None:
+    def _turn(self, line: str) -> None:
+        from ragweave.app import api
+        from ragweave.app.aloud import answer_aloud
         from ragweave.models.errors import RagweaveError
 
         try:
             if line.startswith("/"):
-                self._command(runner, line)
+                self._command(line)
                 return
             self.out.print()
             answer_aloud(
-                line,
-                self.context,
-                graph=self.graph,
-                thread=self.thread,
-                checkpointer=saver,
+                lambda resume: api.astream(line, resume=resume, thread=self.thread, **self.options),
                 trace=self.trace,
-                runner=runner.run,
+                runner=self.runner.run,
             )
             self.turns += 1
         except (KeyboardInterrupt, Stopped):
@@ -130,7 +127,7 @@ class Conversation:
         except RagweaveError as error:
             complain(in_words(error))
 
-    def _command(self, runner: asyncio.Runner, line: str) -> None:
+    def _command(self, line: str) -> None:
         from ragweave.app import threads
 
         word, _, rest = line.partition(" ")
@@ -138,23 +135,16 @@ class Conversation:
             self.thread, self.turns = threads.new_thread(), 0
             self.out.print("A new conversation.", style="dim")
         elif word == "/threads":
-            _print_threads(self.out, runner.run(threads.list_threads()))
+            _print_threads(self.out, self.runner.run(threads.list_threads(self.saver)))
         elif word == "/go" and rest.strip():
-            self.thread, self.turns = runner.run(threads.find_thread(rest.strip())), 1
+            found = self.runner.run(threads.list_threads(self.saver, 1_000))
+            self.thread, self.turns = threads.find_thread(found, rest.strip()), 1
             self.out.print(f"Going on with {self.thread}.", style="dim")
         elif word == "/trace":
-            self.trace = not self.trace
+            self.trace = "" if self.trace else "short"
             self.out.print("Telling the steps." if self.trace else "No longer telling the steps.", style="dim")
         else:
             self.out.print(_HELP)
-
-    @staticmethod
-    def _edit_lines() -> None:
-        """Give `input` arrow keys and a history, where the platform has them."""
-        import contextlib
-
-        with contextlib.suppress(ImportError):
-            import readline  # noqa: F401
 
 
 def _print_threads(out: Console, found: list[Thread]) -> None:

@@ -1,60 +1,74 @@
-"""`ragweave graph`: the graphs, drawn without a network."""
+"""`ragweave graph`: the graphs in words, as Mermaid text and as a page."""
 
 from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ragweave.app.commands.common import LibraryOption, console, library_name
-
-if TYPE_CHECKING:
-    from ragweave.app.drawing import Edge
+from ragweave.graphs.steps import step_of
 
 
 def graph(
-    name: Annotated[str, typer.Argument(help="Graph to draw; `entities` for what the recordings speak of.")] = "agent",
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text.")] = False,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the drawing.")] = None,
+    name: Annotated[str, typer.Argument(help="Graph to show; `entities` for what the recordings speak of.")] = "agent",
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text, which many editors draw.")] = False,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page instead.")] = None,
     library: LibraryOption = None,
     about: Annotated[str | None, typer.Option("--about", metavar="NAME", help="Tell about one entity.")] = None,
     apart: Annotated[str | None, typer.Option("--apart", metavar="NAME=NAME", help="Keep two names apart.")] = None,
 ) -> None:
-    """Show the steps of a graph, or draw it; `graph entities` lists the people and things in the recordings."""
+    """Show the steps of a graph; `graph entities` lists the people and things in the recordings."""
     if name == "entities":
         from ragweave.app.commands.entities import entities
 
         entities(library_name(library), html, about, apart)
         return
-    from ragweave.app import api
+    from ragweave.graphs.run import build_agent
 
-    drawn = api.build_agent(name).get_graph()
+    drawn = build_agent(name).get_graph()
     if mermaid:
         typer.echo(drawn.draw_mermaid())
-        return
-    nodes, edges = shape(drawn)
-    words = {n: meaning(n) for n in nodes}
-    if html is not None:
-        from ragweave.app.drawing import page
+    elif html is not None:
         from ragweave.models.errors import InputError
 
         try:
-            html.write_text(page(f"Ragweave: {name}", nodes, edges, words), encoding="utf-8")
+            html.write_text(_page(f"Ragweave: {name}", steps(drawn), drawn.draw_mermaid()), encoding="utf-8")
         except OSError as error:
             raise InputError(f"{html} cannot be written ({error.strerror})", "choose another file") from None
         typer.echo(f"Wrote {html}.")
-        return
-    _print_steps(name, nodes, edges, words)
+    else:
+        from rich.table import Table
+
+        table = Table("step", "what it does", "then", box=None, padding=(0, 2, 0, 0), header_style="bold")
+        for row in steps(drawn):
+            table.add_row(*row)
+        out = console()
+        out.print(table)
+        told = "`or` is a decision, ↺ goes round again. As a drawing: "
+        out.print(f"\n{told}ragweave graph {name} --mermaid", style="dim", soft_wrap=True)
 
 
-def shape(drawn: Any) -> tuple[list[str], list[Edge]]:
-    """Return the nodes and edges of a drawable graph, the start first."""
-    from ragweave.app.drawing import Edge
+def steps(drawn: Any) -> list[tuple[str, str, str]]:
+    """Return each step of a drawable graph: its name, what it does, and what follows it."""
+    import networkx
 
-    edges = [Edge(e.source, e.target, bool(e.conditional)) for e in drawn.edges]
-    return list(drawn.nodes), list(dict.fromkeys(edges))
+    arrows = networkx.DiGraph((e.source, e.target) for e in drawn.edges)
+    far = networkx.single_source_shortest_path_length(arrows, "__start__")
+    rows = []
+    for node in drawn.nodes:
+        ends: dict[bool, list[str]] = {False: [], True: []}
+        for e in drawn.edges:
+            if e.source == node:
+                loop = far[e.target] < far[e.source] and networkx.has_path(arrows, e.target, e.source)
+                again = "↺ " if loop else ""
+                ends[bool(e.conditional)].append(again + e.target.strip("_"))
+        then = " and ".join([*ends[False], *([" or ".join(ends[True])] if ends[True] else [])])
+        if node != "__end__":
+            rows.append((node.strip("_"), meaning(node), then))
+    return rows
 
 
 def meaning(node: str) -> str:
@@ -62,35 +76,20 @@ def meaning(node: str) -> str:
     if node.startswith("__"):
         return ""
     try:
-        module = importlib.import_module(f"ragweave.nodes.{node}")
+        told = importlib.import_module(f"ragweave.nodes.{node}").__doc__ or ""
     except ModuleNotFoundError:
-        return ""
-    return " ".join((module.__doc__ or "").split("\n\n")[0].split())
+        # A graph of its own as one step of this one.
+        return f"{step_of(node).words}: a graph of its own."
+    return " ".join(told.split("\n\n")[0].split())
 
 
-def _print_steps(name: str, nodes: list[str], edges: list[Edge], words: dict[str, str]) -> None:
-    from rich.table import Table
+def _page(title: str, rows: list[tuple[str, str, str]], mermaid: str) -> str:
+    """Build a page that needs no network: what each step does and what follows, and the text that draws it."""
+    from html import escape
 
-    from ragweave.app.drawing import back_edges
-
-    back = back_edges(nodes, edges)
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("step", style="cyan", no_wrap=True)
-    table.add_column("what it does")
-    table.add_column("then")
-    for node in nodes:
-        if node == "__end__":
-            continue
-        plain = [_target(e, back) for e in edges if e.source == node and not e.conditional]
-        decided = [_target(e, back) for e in edges if e.source == node and e.conditional]
-        then = " and ".join(plain) + (" and " if plain and decided else "") + " or ".join(decided)
-        table.add_row(node.strip("_"), words[node], then)
-    out = console()
-    out.print(table)
-    out.print(
-        f"\n`or` is a decision, ↺ goes round again. Draw it: ragweave graph {name} --html graph.html", style="dim"
+    table = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
+        f"<body><h1>{escape(title)}</h1>\n<table>\n<tr><th>step</th><th>what it does</th><th>then</th></tr>\n"
+        f"{table}\n</table>\n<h2>Mermaid</h2>\n<pre>{escape(mermaid)}</pre></body></html>\n"
     )
-
-
-def _target(edge: Edge, back: list[Edge]) -> str:
-    return ("↺ " if edge in back else "") + edge.target.strip("_")

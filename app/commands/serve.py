@@ -178,15 +178,14 @@ def config_of(app: FastAPI, shutdown_seconds: int) -> uvicorn.Config:
     """Return how the app is served."""
     import uvicorn
 
-    from ragweave.serve.connections import Connection
-
     return uvicorn.Config(
         app,
-        http=Connection,
+        http="h11",
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=shutdown_seconds,
+        timeout_keep_alive=20,
         h11_max_incomplete_event_size=64 * 1024,
         proxy_headers=False,
     )

@@ -106,7 +106,7 @@ def builder(graph: str) -> Callable[[], Any]:
 
 def context_of(library: str, mind: str, settings: list[str] | None) -> Context:
     """Return the knobs of an evaluation: those given, and no answer of the shell's own defaults."""
-    from ragweave.app.commands.ask import with_settings
+    from ragweave.app.commands.options import with_settings
 
     return with_settings({"library": library, "mind": mind}, settings)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.ask import Set
+from ragweave.app.commands.options import Set
 from ragweave.evals.commands.common import (
     WORK,
     Folder,

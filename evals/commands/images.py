@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ragweave.app.commands.ask import Set
+from ragweave.app.commands.options import Set
 from ragweave.evals.commands.common import WORK, HtmlOut, JsonOut, Work, context_of, report, run
 
 Folder = Annotated[Path, typer.Option("--data", help="Folder of the public data sets.")]

@@ -103,7 +103,7 @@ def test_a_conversation_goes_on_in_another_process(main: Any, monkeypatch: pytes
 
 
 def test_a_trace_names_every_step_of_the_road(main: Any) -> None:
-    out = main("ask", QUESTIONS[3][0], "--trace")[1]
+    out = main("ask", QUESTIONS[3][0], "--trace", "full")[1]
     for words in ("Chose where to look", "Searched", "Judged what came back", "Round 2", "Checked the answer"):
         assert words in out
 

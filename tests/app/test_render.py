@@ -21,7 +21,6 @@ from ragweave.app.render import (
     place,
     print_answer,
     print_evidence,
-    print_step,
     short_path,
     size,
     usage_line,
@@ -226,21 +225,6 @@ def test_evidence_shows_place_scores_and_text() -> None:
     assert " 1. /x/ferry.md, Timetable\n" in text
     assert "relevance +0.25 · score 1.500 · paragraph · p1 · 2024-01-02" in text
     assert "    The ferry sails at 7:10." in text
-
-
-def test_a_step_is_told_in_plain_words() -> None:
-    out = console()
-    print_step(out, {"node": "route", "by": "small", "seconds": 0.0031, "summary": "paragraph .82, document .11"}, 2)
-    print_step(out, {"node": "new_node"}, 12)
-    first, second = printed(out).splitlines()
-    assert first.strip() == "2. Chose where to look (small, 3 ms): paragraph .82, document .11"
-    assert second.strip() == "12. New node"
-
-
-def test_a_long_step_is_indented_under_its_own_words() -> None:
-    out = console(40)
-    print_step(out, {"node": "condense", "summary": "word " * 12}, 1)
-    assert all(line.startswith("     ") for line in printed(out).splitlines()[1:])
 
 
 def test_the_byline_tells_who_answered_and_what_it_took() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator
@@ -13,7 +14,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 
-from ragweave.serve import connections, guard
+from ragweave.serve import guard
 from ragweave.tests.support.serving import on_loopback
 
 HEAD = b"POST /api/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n"
@@ -23,8 +24,7 @@ WHOLE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits of a fraction of a second."""
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)
-    monkeypatch.setattr(connections, "READ_SECONDS", 0.5)
+    monkeypatch.setattr(guard, "_UNREAD", 0.5)
     monkeypatch.setattr(guard, "_STALL", 0.5)
 
 
@@ -40,33 +40,28 @@ async def talk(address: str, first: bytes, then: bytes = b"") -> bytes:
             await asyncio.sleep(0.1)
 
     dribbling = asyncio.create_task(dribble())
+    told = b""
     try:
         async with asyncio.timeout(20):
-            return await reader.read()
+            # Whoever still sends when the server hangs up may see the connection reset.
+            with contextlib.suppress(ConnectionResetError):
+                while part := await reader.read(1 << 16):
+                    told += part
+            return told
     finally:
         dribbling.cancel()
         await asyncio.gather(dribbling, return_exceptions=True)
         writer.close()
 
 
-@pytest.mark.parametrize(
-    ("first", "then", "answers"),
-    [
-        (b"", b"", 1),
-        (b"GET / HTTP/1.1\r\n", b"X-Slow: " + b"a" * 500, 1),
-        (b"GET / HTT", b"", 1),
-        (WHOLE + b"GET / HTTP/1.1\r\n", b"X-Slow: " + b"a" * 500, 2),
-    ],
-    ids=["nothing", "a header letter by letter", "half a line", "the second request of a connection"],
-)
-async def test_a_head_that_does_not_arrive_ends_the_connection(
-    hasty: None, app: FastAPI, first: bytes, then: bytes, answers: int
-) -> None:
+async def test_a_head_that_does_not_arrive_holds_nobody_up(app: FastAPI) -> None:
     async with on_loopback(app) as address:
-        told = await talk(address, first, then)
-        assert told.count(b"HTTP/1.1 ") == answers and b"408 Request Timeout" in told
+        slow = [asyncio.create_task(talk(address, b"GET / HTTP/1.1\r\n", b"X-Slow: " + b"a" * 500)) for _ in range(20)]
         async with httpx.AsyncClient(base_url=address) as client:
             assert (await client.get("/healthz")).status_code == 200
+        for task in slow:
+            task.cancel()
+        await asyncio.gather(*slow, return_exceptions=True)
 
 
 @pytest.mark.parametrize("then", [b"", b"x" * 200], ids=["stalled", "letter by letter"])

@@ -57,7 +57,7 @@ def test_an_error_ends_the_turn_and_not_the_conversation(typed: Typed, agent: An
 
 def test_trace_can_be_turned_on_within_a_conversation(typed: Typed, agent: Any) -> None:
     out = typed("One?", "/trace", "Two?", "/trace", "Three?")[1]
-    assert out.count("Chose where to look") == 1
+    assert out.count("Checked the answer") == 1
 
 
 def test_an_unknown_command_lists_those_there_are(typed: Typed, agent: Any) -> None:

@@ -1,0 +1,156 @@
+"""What sets and narrows a run: options that `ask`, `search`, `chat` and `replay` share, and the context they make."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragweave.app.commands.common import library_name
+
+if TYPE_CHECKING:
+    from ragweave.minds.context import Context
+
+
+class MindChoice(StrEnum):
+    """Values of `--mind`."""
+
+    auto = "auto"
+    small = "small"
+    llm = "llm"
+
+
+class WebChoice(StrEnum):
+    """Values of `--web`."""
+
+    off = "off"
+    ask = "ask"
+    auto = "auto"
+
+
+MindOption = Annotated[
+    MindChoice | None,
+    typer.Option("--mind", help="Who answers; default: the chat model where there is one."),
+]
+WebOption = Annotated[WebChoice | None, typer.Option("--web", help="Web search: never, after consent, when needed.")]
+TraceOption = Annotated[
+    bool, typer.Option("--trace", "-t", help="Tell the steps that mattered; `--trace full` tells every one.")
+]
+FullOption = Annotated[bool, typer.Option("--trace-full", hidden=True)]
+GraphOption = Annotated[str | None, typer.Option("--graph", "-g", metavar="NAME", help="Graph; see `ragweave graph`.")]
+TopK = Annotated[int | None, typer.Option("--top-k", help="Items kept per round, 1 to 50.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any other knob of docs/configuration.md; may be repeated."),
+]
+PresetOption = Annotated[
+    str | None, typer.Option("--preset", metavar="NAME", help="Settings of a paper; docs/configuration.md has them.")
+]
+SaveOption = Annotated[
+    Path | None, typer.Option("--save", metavar="RUN", help="Keep every step of the run, for `ragweave replay`.")
+]
+Video = Annotated[
+    list[str] | None,
+    typer.Option("--video", metavar="NAME", help="Only this recording: file name, title or id; may be repeated."),
+]
+Folder = Annotated[str | None, typer.Option("--in", metavar="FOLDER", help="Only what lies in this folder.")]
+From = Annotated[str | None, typer.Option("--from", metavar="TIME", help="Only from here on, as 12:30 or seconds.")]
+To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only up to here, as 15:00 or seconds.")]
+Choice = Annotated[
+    list[str] | None, typer.Option("--choice", metavar="TEXT", help="An answer to choose from; may be repeated.")
+]
+
+
+def told(trace: bool, full: bool) -> str:
+    """Return how much of the steps is told."""
+    return "full" if full else "short" if trace else ""
+
+
+def read_question(question: str) -> str:
+    """Return the question, read from standard input for `-`.
+
+    Raises:
+        InputError: if it is empty, or not text.
+    """
+    from ragweave.models.errors import InputError
+
+    if question == "-":
+        try:
+            question = sys.stdin.read()
+        except UnicodeDecodeError:
+            raise InputError("the question on standard input is not UTF-8 text", "send plain text") from None
+    if not question.strip():
+        raise InputError("the question is empty", "write what you want to know")
+    return question
+
+
+def scope(video: list[str] | None, folder: str | None, from_: str | None, to: str | None) -> dict[str, Any]:
+    """Return the context's fields for the options that narrow a question; None where one is not given."""
+    times = {"from_time": from_ and at_seconds(from_), "to_time": to and at_seconds(to)}
+    return {"videos": video or None, "collection": folder, **times}
+
+
+def at_seconds(time: str) -> float:
+    """Read a time as a player shows it, 1:02:03 or 12:30, or a number of seconds.
+
+    Raises:
+        InputError: it is neither.
+    """
+    from ragweave.models.errors import InputError
+
+    try:
+        parts = [float(part) for part in time.split(":")]
+    except ValueError:
+        parts = []
+    if not 1 <= len(parts) <= 3 or any(part < 0 for part in parts):
+        raise InputError(f"“{time}” is not a time", "write 12:30, 1:02:03 or a number of seconds")
+    return float(sum(part * 60.0**n for n, part in enumerate(reversed(parts))))
+
+
+def build_context(library: str | None, settings: list[str] | None = None, **options: Any) -> Context:
+    """Build the run's context from options; one that was not given keeps its default.
+
+    Raises:
+        InputError: if a value is out of bounds, or a key is not known.
+    """
+    from ragweave.graphs.settings import run_settings
+
+    values: dict[str, Any] = {"mind": run_settings().mind, "web": run_settings().web}
+    return with_settings(values, settings, library=library_name(library), **options)
+
+
+def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, **options: Any) -> Context:
+    """Build a context from values, with `KEY=VALUE` pairs over them, and options over both; None counts as not given.
+
+    Raises:
+        InputError: if a value is out of bounds, or a key is not known.
+    """
+    from pydantic import ValidationError
+
+    from ragweave.minds.context import Context
+    from ragweave.minds.method import Method
+    from ragweave.models.errors import InputError
+
+    values = dict(given)
+    for pair in settings or []:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise InputError(f"`--set {pair}` is not of the form KEY=VALUE", "write, say, --set rerank=false")
+        group, _, inner = key.rpartition(".")
+        into = values.setdefault("method", {}) if group == "method" else values
+        field = (Method if group == "method" else Context).model_fields.get(inner)
+        many = field is not None and "tuple" in str(field.annotation)
+        into[inner if into is not values else key] = [v for v in value.split(",") if v] if many else value
+    values.update({k: getattr(v, "value", v) for k, v in options.items() if v is not None})
+    try:
+        return Context.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(p) for p in first["loc"])
+        raise InputError(
+            f"{key}: {first['msg'].lower()}", "docs/configuration.md lists every knob with its bounds"
+        ) from None
