@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragweave.corpora.ingest.run import Event, Report
+    from ragweave.corpora.ingest.run import Event, Models, Report
     from ragweave.models.caption import Captioner
 
 
@@ -21,7 +21,7 @@ async def aindex(
     """Index files and folders into a library; what is unchanged costs a hash."""
     from ragweave.corpora.ingest.run import index as run_index
 
-    return await run_index([Path(p) for p in paths], library, on_event=on_event, captioner=at_indexing())
+    return await run_index([Path(p) for p in paths], library, on_event=on_event, models=at_indexing())
 
 
 def captioner() -> Captioner | None:
@@ -61,13 +61,10 @@ def captioner() -> Captioner | None:
     return Captioner(f"{model.name} at {model.host}", ask, check)
 
 
-def at_indexing() -> Captioner | None:
-    """Set what indexing asks for entities and summaries in this process, and return what writes captions."""
-    from ragweave.corpora.knowledge import facts
-    from ragweave.corpora.video import described
-    from ragweave.minds.llm.entities import extractor as chosen
+def at_indexing() -> Models:
+    """Return what indexing asks for captions, summaries and entities, as the settings have it."""
+    from ragweave.corpora.ingest.run import Models
+    from ragweave.minds.llm.entities import extractor
     from ragweave.minds.llm.overview import summariser
 
-    facts.use(chosen())
-    described.use(summariser())
-    return captioner()
+    return Models(captioner(), summariser(), extractor())

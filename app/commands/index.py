@@ -94,7 +94,7 @@ def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -
             library,
             on_report=told,
             on_error=lambda error: complain(in_words(error)),
-            captioner=at_indexing(),
+            models=at_indexing(),
         ),
         stopped="What was indexed stays.",
     )

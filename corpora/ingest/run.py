@@ -32,6 +32,7 @@ from ragweave.corpora.ingest.events import (
 from ragweave.corpora.ingest.pipeline import Pipeline
 from ragweave.corpora.ingest.walk import vanished, walk
 from ragweave.corpora.knowledge import stage as knowledge
+from ragweave.corpora.knowledge.facts import Extractor
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.store import ledger, locks, seeing
 from ragweave.corpora.store.background import on_this_loop, stoppable
@@ -42,15 +43,31 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.reembed import embed_missing
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
+from ragweave.corpora.video.described import Summariser
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.perceived import sweep
 from ragweave.models.caption import Captioner
 from ragweave.models.embed import Encoder, encoder
 from ragweave.models.errors import InputError, LibraryNotFound
 
-__all__ = ["Event", "Report", "index"]
+__all__ = ["Event", "Models", "Report", "index"]
 
 Listener = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What a run asks of language models; each may be missing.
+
+    Attributes:
+        captioner: writes what is seen in pictures and in the clips of videos.
+        summariser: sums up a whole recording.
+        extractor: extracts entities.
+    """
+
+    captioner: Captioner | None = None
+    summariser: Summariser | None = None
+    extractor: Extractor | None = None
 
 
 async def index(
@@ -59,7 +76,7 @@ async def index(
     *,
     on_event: Listener | None = None,
     wait: float | None = None,
-    captioner: Captioner | None = None,
+    models: Models | None = None,
 ) -> Report:
     """Bring a library up to date with files and folders; makes the library where it is missing.
 
@@ -72,14 +89,14 @@ async def index(
         library: name of the library.
         on_event: told about progress, on the event loop of the caller.
         wait: seconds to wait while another process writes the library; None takes the setting.
-        captioner: writes what is seen in pictures and in the clips of videos; None writes nothing.
+        models: what is asked for captions, summaries and entities; None asks nobody.
 
     Raises:
         InputError: a path does not exist.
         LibraryError: the library was made by another encoder or a newer Ragweave, or is being written.
     """
     name, tell = check_name(library), on_this_loop(on_event)
-    return await stoppable(lambda stop: _index(paths, name, tell, stop, wait, captioner))
+    return await stoppable(lambda stop: _index(paths, name, tell, stop, wait, models or Models()))
 
 
 def _index(
@@ -88,7 +105,7 @@ def _index(
     tell: Listener,
     stop: threading.Event,
     wait: float | None,
-    captioner: Captioner | None,
+    models: Models,
 ) -> Report:
     began = time.monotonic()
     roots = _roots(paths)
@@ -107,7 +124,7 @@ def _index(
         committer.recover()
         embed_missing(held, row, mind)
         report = Report(name)
-        run = _Run(settings, held, library.id, mind, committer, Media.of(library.id), captioner, report, tell, stop)
+        run = _Run(settings, held, library.id, mind, committer, Media.of(library.id), models, report, tell, stop)
         files = run.walk(roots)
         run.read(files, roots)
         for stage in (partial(run.forget, files, roots), run.see, run.caption, partial(run.sweep, began), run.extract):
@@ -131,7 +148,7 @@ class _Run:
     encoder: Encoder
     committer: Committer
     media: Media
-    captioner: Captioner | None
+    models: Models
     report: Report
     tell: Listener
     stop: threading.Event
@@ -153,7 +170,14 @@ class _Run:
 
     def read(self, files: Sequence[str], roots: Sequence[Path]) -> None:
         """Read, embed and commit what has changed."""
-        intake = Intake(self.settings, self.library, self.encoder.max_words, self.captioner, self.stop)
+        intake = Intake(
+            self.settings,
+            self.library,
+            self.encoder.max_words,
+            self.models.captioner,
+            self.stop,
+            self.models.summariser,
+        )
         pipeline = Pipeline(
             self.settings, self.encoder, self.committer, self.media, roots, intake, self.report, self.tell, self.stop
         )
@@ -182,10 +206,10 @@ class _Run:
 
     def caption(self) -> None:
         """Have the vision model describe the pictures that it has not described."""
-        if self.captioner is not None:
+        if self.models.captioner is not None:
             told = partial(self._count, Captioned)
             self.report.captioned, why = captions.catch_up(
-                self.held, self._row(), self.encoder, self.media, self.captioner, self.stop, told
+                self.held, self._row(), self.encoder, self.media, self.models.captioner, self.stop, told
             )
             self._note(why)
 
@@ -198,7 +222,7 @@ class _Run:
         """Find the entities of what was not read for them."""
         told = partial(self._count, Extracted)
         self.report.extracted, why = knowledge.catch_up(
-            self.held, self._row(), self.encoder, self.settings, self.stop, told
+            self.held, self._row(), self.encoder, self.settings, self.models.extractor, self.stop, told
         )
         self._note(why and why[0].upper() + why[1:])
 

@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragweave.corpora.ingest.events import Event, Report
-from ragweave.corpora.ingest.run import index
+from ragweave.corpora.ingest.run import Models, index
 from ragweave.corpora.ingest.walk import walk
-from ragweave.models.caption import Captioner
 from ragweave.models.errors import RagweaveError
 
 INTERVAL = 2.0
@@ -32,7 +31,7 @@ async def watch(
     on_event: Callable[[Event], None] | None = None,
     on_report: Callable[[Report], None] | None = None,
     on_error: Callable[[RagweaveError], None] | None = None,
-    captioner: Captioner | None = None,
+    models: Models | None = None,
 ) -> None:
     """Index files and folders now and after every change, until cancelled.
 
@@ -46,7 +45,7 @@ async def watch(
         on_event: told about the progress of each run.
         on_report: told about each run that ended.
         on_error: told why a run could not be made.
-        captioner: writes what is seen in the clips of videos.
+        models: what is asked for captions, summaries and entities.
 
     Raises:
         RagweaveError: the first run could not be made.
@@ -58,7 +57,7 @@ async def watch(
         rested = seen == before or not indexed or time.monotonic() - restless > LONGEST_UNREST
         if seen != indexed and rested:
             try:
-                report = await index(paths, library, on_event=on_event, captioner=captioner)
+                report = await index(paths, library, on_event=on_event, models=models)
             except RagweaveError as error:
                 if not indexed:
                     raise

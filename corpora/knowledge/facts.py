@@ -167,17 +167,3 @@ class Extractor:
 
     name: str
     ask: Callable[[str], Awaitable[Found]]
-
-
-_current: Extractor | None = None
-
-
-def use(extractor: Extractor | None) -> None:
-    """Set the extractor of this process."""
-    global _current
-    _current = extractor
-
-
-def current() -> Extractor | None:
-    """Return the extractor of this process, or None."""
-    return _current

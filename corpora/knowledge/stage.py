@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ragweave.corpora.chunks import CHUNK_TOKENS, Chunk, chunks_of
 from ragweave.corpora.knowledge import store
-from ragweave.corpora.knowledge.facts import Entity, Extractor, Facts, current, facts_of
+from ragweave.corpora.knowledge.facts import Entity, Extractor, Facts, facts_of
 from ragweave.corpora.knowledge.links import pairs
 from ragweave.corpora.knowledge.small import extract
 from ragweave.corpora.knowledge.store import CORPUS, refresh
@@ -55,9 +55,15 @@ class Todo:
 
 
 def catch_up(
-    held: Stores, row: LibraryRow, mind: Encoder, settings: CorporaSettings, stop: threading.Event, tell: Tell
+    held: Stores,
+    row: LibraryRow,
+    mind: Encoder,
+    settings: CorporaSettings,
+    extractor: Extractor | None,
+    stop: threading.Event,
+    tell: Tell,
 ) -> tuple[int, str]:
-    """Read the chunks that are not in the graph yet; the caller holds the writer lock.
+    """Read the chunks that are not in the graph yet, by rules or the extractor; the caller holds the writer lock.
 
     Each chunk is stored with its row in the ledger in one transaction, so a run that is killed repeats only the chunks
     in flight. Sources that lost or changed their items lose what those said.
@@ -67,7 +73,7 @@ def catch_up(
     """
     if settings.entities == "off":
         return 0, ""
-    maker = current() if settings.entities == "llm" else None
+    maker = extractor if settings.entities == "llm" else None
     if settings.entities == "llm" and maker is None:
         return 0, "entities were not extracted: RAGWEAVE_ENTITIES is llm, and no chat model is configured"
     params = hashlib.sha256(f"{VERSION} {maker.name if maker else 'small'}".encode()).hexdigest()[:16]

@@ -115,20 +115,6 @@ class Summariser:
     ask: Callable[[str], Awaitable[Overview | None]]
 
 
-_current: Summariser | None = None
-
-
-def use(summariser: Summariser | None) -> None:
-    """Set the summariser of this process."""
-    global _current
-    _current = summariser
-
-
-def current() -> Summariser | None:
-    """Return the summariser of this process, or None."""
-    return _current
-
-
 def told(recording: Recording, kept: Perceived, summariser: Summariser, seconds: float) -> tuple[Recording, str]:
     """Return a recording with what the model says of it, and why it says nothing, in words, or "".
 

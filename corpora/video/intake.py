@@ -72,6 +72,7 @@ class Intake:
         max_words: most words the text encoder reads at once.
         caption: writes what is seen in a clip; None writes nothing.
         stop: when set, the work ends at the next step.
+        summariser: sums up the whole; None leaves that to rules.
     """
 
     def __init__(
@@ -81,11 +82,13 @@ class Intake:
         max_words: int,
         caption: Captioner | None,
         stop: threading.Event,
+        summariser: described.Summariser | None = None,
     ) -> None:
         self._settings = settings
         self._library = library
         self._max_words = max_words
         self._caption = caption
+        self._summariser = summariser
         self._down: str | None = None
         self._checking = threading.Lock()
         self._lanes = Lanes()
@@ -112,7 +115,7 @@ class Intake:
         parts = [base, str(VERSION), f"{self._settings.clip_seconds:g}", str(self._settings.clip_frames)]
         parts += [listens.name if listens else "", reads.name if reads else "", written]
         parts += [self._caption.name if self._caption else ""]
-        if sums := described.current():
+        if sums := self._summariser:
             parts += [f"overview {sums.name}"]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -189,13 +192,13 @@ class Intake:
 
     def incomplete(self, sha256: str) -> bool:
         """Whether captions of a recording, or its summary, are missing that another run may get."""
-        asked = self._caption is not None or described.current() is not None
+        asked = self._caption is not None or self._summariser is not None
         return asked and (self._folder(sha256) / _INCOMPLETE).exists()
 
     def _described(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
         """Return a recording with what models say of its clips and of the whole, and what they could not say."""
         recording, missing = self._captioned(recording, kept, tell)
-        sums = described.current()
+        sums = self._summariser
         untold = ""
         if sums is not None:
             recording, untold = described.told(recording, kept, sums, self._settings.clip_seconds)

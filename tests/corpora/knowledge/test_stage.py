@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from ragweave.corpora.ingest.run import index
-from ragweave.corpora.knowledge import facts, store, view
+from ragweave.corpora.ingest.run import Models, index
+from ragweave.corpora.knowledge import store, view
 from ragweave.corpora.knowledge.facts import Entity, Extractor, Relation
 from ragweave.corpora.knowledge.search import ngrams, search
 from ragweave.corpora.knowledge.small import extract
@@ -146,7 +146,7 @@ async def prepared(folder: Path) -> tuple[Any, ...]:
         await index([folder])
     corpora_settings.cache_clear()
     held = stores()
-    return held, held.catalog.library("default"), encoder(), settings, threading.Event(), lambda n, of: None
+    return held, held.catalog.library("default"), encoder(), settings, None, threading.Event(), lambda n, of: None
 
 
 async def test_removing_a_source_keeps_the_vectors_of_the_others(folder: Path) -> None:
@@ -187,36 +187,34 @@ class Model:
 def by_model(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("RAGWEAVE_ENTITIES", "llm")
     corpora_settings.cache_clear()
-    yield lambda model: facts.use(Extractor("scripted", model.ask))
-    facts.use(None)
+    return lambda model: Models(extractor=Extractor("scripted", model.ask))
 
 
 async def test_a_model_extracts_each_chunk_once(folder: Path, by_model: Any) -> None:
     model = Model()
-    by_model(model)
-    await index([folder])
-    await index([folder])
+    models = by_model(model)
+    await index([folder], models=models)
+    await index([folder], models=models)
     assert model.asked == 2
     assert names() == {"Ada Ostrander", "Boris Tamm", "The Craft"}
 
 
 async def test_a_chunk_that_the_model_fails_on_is_read_by_the_next_run(folder: Path, by_model: Any) -> None:
     model = Model(fail=1)
-    by_model(model)
-    report = await index([folder])
+    models = by_model(model)
+    report = await index([folder], models=models)
     assert report.extracted == 1 and any("1 of 2 chunks" in n and "refused" in n for n in report.notes)
-    assert (await index([folder])).extracted == 1
+    assert (await index([folder], models=models)).extracted == 1
     assert model.asked == 3
 
 
 async def test_a_model_that_is_down_costs_a_note_and_not_the_run(folder: Path, by_model: Any) -> None:
-    by_model(Model(fail=99, error=ModelTransient("the server is down", "start it")))
-    report = await index([folder])
+    models = by_model(Model(fail=99, error=ModelTransient("the server is down", "start it")))
+    report = await index([folder], models=models)
     assert report.indexed == 2 and any("down" in n for n in report.notes)
 
 
 async def test_llm_without_a_model_says_so(folder: Path, by_model: Any) -> None:
-    facts.use(None)
     assert any("RAGWEAVE_ENTITIES" in n for n in (await index([folder])).notes)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragweave.corpora.ingest.run import index
+from ragweave.corpora.ingest.run import Models, index
 from ragweave.corpora.store.library import open_library
 from ragweave.models.caption import Captioner
 from ragweave.models.errors import ModelError
@@ -43,7 +43,7 @@ async def test_each_clip_gets_a_caption_of_its_frames_after_its_transcript(film:
     path = film(seconds=70)
     path.with_suffix(".vtt").write_text("WEBVTT\n\n00:31.000 --> 00:33.000\nBernoulli numbers.\n")
     eye = Eye()
-    assert (await index([path.parent], captioner=eye.captioner)).failed == []
+    assert (await index([path.parent], models=Models(eye.captioner))).failed == []
     clips = [i for i in await items() if i.corpus == "clip"]
     assert len(eye.asked) == len(clips) == 3
     assert eye.most > 1
@@ -55,10 +55,10 @@ async def test_each_clip_gets_a_caption_of_its_frames_after_its_transcript(film:
 async def test_captions_are_kept_and_another_model_writes_others(film: Film) -> None:
     path = film(seconds=8)
     first, second = Eye("one"), Eye("two")
-    await index([path.parent], captioner=first.captioner)
-    assert (await index([path.parent], captioner=first.captioner)).indexed == 0
-    assert (await index([path.parent], captioner=second.captioner)).indexed == 1
-    assert (await index([path.parent], captioner=first.captioner)).indexed == 1
+    await index([path.parent], models=Models(first.captioner))
+    assert (await index([path.parent], models=Models(first.captioner))).indexed == 0
+    assert (await index([path.parent], models=Models(second.captioner))).indexed == 1
+    assert (await index([path.parent], models=Models(first.captioner))).indexed == 1
     assert (len(first.asked), len(second.asked)) == (1, 1)
 
 
@@ -67,13 +67,13 @@ async def test_a_model_that_fails_costs_its_captions_and_the_next_run_asks_again
     path = film(seconds=8, sound="")
     eye = Eye()
     setattr(eye, how, True)
-    report = await index([path.parent], captioner=eye.captioner)
+    report = await index([path.parent], models=Models(eye.captioner))
     assert (report.indexed, report.failed) == (1, [])
     [source] = await (await open_library()).sources()
     assert source.status == "partial" and "1 of 1 clips have no caption" in source.warnings[0]
     assert ("is down" in source.warnings[0]) is (how == "down")
     setattr(eye, how, False)
-    assert (await index([path.parent], captioner=eye.captioner)).indexed == 1
+    assert (await index([path.parent], models=Models(eye.captioner))).indexed == 1
     [source] = await (await open_library()).sources()
     assert (source.status, (await items())[0].text) == ("ok", f"A test picture, clip {len(eye.asked)}.")
-    assert (await index([path.parent], captioner=eye.captioner)).indexed == 0
+    assert (await index([path.parent], models=Models(eye.captioner))).indexed == 0

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from ragweave.corpora.ingest.run import index
+from ragweave.corpora.ingest.run import Models, index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.described import SHOWN, Overview, Summariser, use, words_of
+from ragweave.corpora.video.described import SHOWN, Overview, Summariser, words_of
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.models.errors import ModelError
 from tests.corpora.video.conftest import Film
@@ -27,7 +25,7 @@ class Pen:
     def __init__(self, *replies: Overview | Exception | None, name: str = "pen") -> None:
         self.replies = list(replies)
         self.shown: list[str] = []
-        use(Summariser(name, self.ask))
+        self.models = Models(summariser=Summariser(name, self.ask))
 
     async def ask(self, text: str) -> Overview | None:
         self.shown.append(text)
@@ -41,23 +39,17 @@ CHAPTERS = ((0.0, "Comet"), (35.0, "Moon"), (900.0, "None"))
 COMETS = Overview("An evening of comets", "A talk about the comet of Pell.", CHAPTERS, ("Pell",))
 
 
-@pytest.fixture(autouse=True)
-def _nobody_afterwards() -> Iterator[None]:
-    yield
-    use(None)
-
-
-async def whole(film: Film) -> Item:
+async def whole(film: Film, pen: Pen) -> Item:
     path = film(seconds=70, sound="")
     path.with_suffix(".vtt").write_text(SAID)
-    await index([path.parent])
+    await index([path.parent], models=pen.models)
     [found] = [i for i in await items() if i.corpus == "video"]
     return found
 
 
 async def test_a_model_gives_the_whole_its_summary_chapters_and_phrases_in_one_call(film: Film) -> None:
     pen = Pen(COMETS)
-    found = await whole(film)
+    found = await whole(film, pen)
     assert len(pen.shown) == 1 and "[0:00] The comet of Pell" in pen.shown[0]
     assert "An evening of comets\n\nA talk about the comet of Pell." in found.text
     assert "Key phrases: Pell." in found.text
@@ -69,12 +61,11 @@ async def test_what_was_written_is_kept_and_another_model_is_asked_anew(film: Fi
     pen = Pen(COMETS)
     path = film(seconds=70, sound="")
     path.with_suffix(".vtt").write_text(SAID)
-    assert (await index([path.parent])).indexed == 1
-    assert (await index([path.parent])).indexed == 0
+    assert (await index([path.parent], models=pen.models)).indexed == 1
+    assert (await index([path.parent], models=pen.models)).indexed == 0
     other = Pen(COMETS, name="quill")
-    assert (await index([path.parent])).indexed == 1
-    use(Summariser("pen", pen.ask))
-    assert (await index([path.parent])).indexed == 1
+    assert (await index([path.parent], models=other.models)).indexed == 1
+    assert (await index([path.parent], models=pen.models)).indexed == 1
     assert (len(pen.shown), len(other.shown)) == (1, 1)
 
 
@@ -85,11 +76,11 @@ async def test_a_model_that_fails_leaves_the_recordings_own_words_and_is_asked_b
     film: Film, reply: Exception | None, why: str
 ) -> None:
     pen = Pen(reply, COMETS)
-    found = await whole(film)
+    found = await whole(film, pen)
     assert "Ada Ostrander" in found.text and "An evening" not in found.text
     [source] = await (await open_library()).sources()
     assert source.status == "partial" and why in source.warnings[0]
-    await index([source.path])
+    await index([source.path], models=pen.models)
     assert len(pen.shown) == 2
     assert "An evening of comets" in next(i.text for i in await items() if i.corpus == "video")
 
