@@ -1,33 +1,24 @@
 """The small router: which corpus and granularity can answer a question (UniversalRAG, section 3.2).
 
-The head ships with the package and needs numpy alone; `ragweave train router` reproduces its weights. Figures and the
-model card are in docs/routing.md.
+One linear layer; it ships with the package and needs numpy alone; `ragweave train router` reproduces its weights.
+Figures are in docs/routing.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from zipfile import BadZipFile
 
-from ragweave.models.router_cues import media, names_place
-from ragweave.models.router_head import Head
-from ragweave.models.small_talk import none_by_rule
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = [
-    "GRANULARITIES",
-    "HEAD",
-    "SECOND_BELOW",
-    "choose",
-    "head",
-    "label_set",
-    "matters",
-    "names_place",
-    "narrowed",
-    "none_by_rule",
-    "predict",
-    "several",
-]
+from ragweave.models.errors import WeightsError
+from ragweave.models.router_features import CUES, features, media
+from ragweave.models.router_features import names_place as names_place
+from ragweave.models.small_talk import none_by_rule as none_by_rule
 
 HEAD = Path(__file__).parent / "heads" / "router.npz"
 """The weights that ship."""
@@ -37,27 +28,57 @@ SECOND_BELOW = 0.8
 at most 1.25 corpora on average (`ragweave eval router --data evals/router_probe.jsonl --curve`)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A router head as stored.
+
+    Attributes:
+        labels: label names.
+        weights: shape (features, labels).
+        bias: shape (labels,).
+        seen: hashes of the training questions, for the overlap that reports print.
+    """
+
+    labels: tuple[str, ...]
+    weights: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    seen: NDArray[np.uint32]
+
+    def probabilities(self, questions: Sequence[str]) -> NDArray[np.float64]:
+        """Return probabilities, shape (questions, labels)."""
+        scores = (features(questions) @ self.weights + self.bias).astype(np.float64)
+        e = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(e / e.sum(axis=1, keepdims=True))
+
+
 @lru_cache(maxsize=4)
 def head(path: Path = HEAD) -> Head:
     """Return a head, read once per process.
 
     Raises:
-        WeightsError: the file is missing or not a head.
+        WeightsError: the file is missing, not a head, or belongs to other features.
     """
-    return Head.load(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            a = {name: file[name] for name in file.files}
+        if tuple(a["cues"].tolist()) != CUES:
+            raise WeightsError(f"{path.name} was trained for other features", "run: ragweave train router")
+        return Head(tuple(a["labels"].tolist()), a["weights"].astype(np.float32), a["bias"], a["seen"])
+    except OSError as error:
+        raise WeightsError(f"the router head {path.name} cannot be read ({error})", "reinstall Ragweave") from error
+    except (KeyError, ValueError, BadZipFile) as error:
+        # What numpy says of such a file is advice to unpickle it.
+        remedy = "give a file written by `ragweave train router`"
+        raise WeightsError(f"{path.name} cannot be read as a router head", remedy) from error
 
 
 def predict(question: str, path: Path = HEAD) -> dict[str, float]:
-    """Return calibrated probabilities over the labels; blocking, a few milliseconds.
+    """Return probabilities over the labels; blocking, about a millisecond.
 
     A question without words gets the head's answer to no evidence at all.
-
-    Args:
-        question: as asked; answer options on further lines are left out, and of a very long text the middle.
-        path: head to use.
     """
     h = head(path)
-    return {label: float(p) for label, p in zip(h.labels, h.probabilities(question), strict=True)}
+    return dict(zip(h.labels, h.probabilities([question])[0].tolist(), strict=True))
 
 
 def choose(
@@ -66,19 +87,10 @@ def choose(
     second_below: float = SECOND_BELOW,
     none_allowed: bool = False,
 ) -> list[str]:
-    """Return the corpora to search, best first.
+    """Return the corpora to search, best first: one or two, ["none"], or [] when nothing is available.
 
     Labels that the library lacks are masked and the rest re-normalised; the second-best joins when the confidence
     of the best is below the threshold.
-
-    Args:
-        probabilities: over labels, as `predict` gives them.
-        available: corpora that the library has.
-        second_below: confidence under which a second corpus is searched too.
-        none_allowed: whether "none" may be chosen.
-
-    Returns:
-        One or two corpora, ["none"], or [] when nothing is available.
     """
     kept = {
         k: v for k, v in probabilities.items() if (k in available and k != "none") or (k == "none" and none_allowed)

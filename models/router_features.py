@@ -1,8 +1,8 @@
-"""Features of a question for the router head: the same code in training and in inference.
+"""What the router's linear layer sees of a question, and which medium its words name.
 
-Four bags of hashed n-grams (words, cased characters, skeleton, word classes), the cues, and the embedding. The skeleton
-keeps function words and replaces the rest by shape and ending, the word classes replace it by the nearest of some
-hundred centres of the embedding, so that what carries across topics is the build of a question, not its subject.
+Hashed one- and two-word phrases of the question and of its *skeleton* (function words kept, the rest by shape and
+ending, so that the build of a question counts and not its subject), a few cues, and the embedding. The cues count words
+of five languages that speak for a medium, a moment, an appearance, an act or a procedure.
 """
 
 from __future__ import annotations
@@ -10,177 +10,170 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.models.router_cues import DENSE_NAMES, dense
-from ragweave.models.text import UNSPACED, fold, words
+from ragweave.models.text import STOP, UNSPACED, fold, words
 
-__all__ = ["BLOCKS", "DENSE_NAMES", "Features", "WordClasses", "clean", "content_words", "embed", "featurise"]
+_CUES: dict[str, str] = {
+    "picture": r"""photo[a-z]* picture[sd]? pics? images? snapshots? snaps? screenshots?
+        screen_?(?:grab|shot|cap)s? drawings? paintings? posters? maps? logos? sketch(?:es)? selfies? portraits?
+        x-?rays? scans? murals? murales? floor_?plans? seating_?plans? stickers? illustrations? icons? emblems?
+        statues? facades? fotos? bild(?:er|es|s)? plakat karte imagen(?:es)? mapa cartel retrato photographie
+        peinture affiche carte 照片 图片 截图 图像 海报 地图 合影 画""",
+    "chart": r"""charts? graphs? diagrams? plots? histograms? figures? fig infographics? axis axes legend bars?
+        curves? trend_?lines? flow_?charts? dashboards? slides? whiteboards? blackboards? diagramm folien? tafel
+        graficos? diapositivas? pizarra graphiques? diagramme diapositives? tableau 图表 柱状图 曲线 幻灯片 白板
+        图""",
+    "recording": r"""videos? recordings? recorded footage films? filmed movies? clips? episodes? webinars?
+        lectures? talks? podcasts? vlogs? documentar(?:y|ies) live_?streams? streams? scenes? interviews?
+        keynotes? screencasts? tutorials? broadcasts? shows? match game season trailer demo calls? zoom session
+        panel camera cam audio tape soundtrack vortrag aufnahme filme? folge sendung besprechung spiel grabacion
+        pelicula charla episodio partido enregistrement conference reunion reportage 视频 录像 录音 电影 讲座
+        播客 比赛 节目 会议""",
+    "text": r"""documents? reports? papers? articles? notes? books? chapters? contracts? e?mails? letters?
+        manuals? pages? paragraphs? sections? minutes polic(?:y|ies) files? memos? guides? handbooks? leases?
+        agreements? novels? thesis dissertation essays? clauses? statutes? receipts? invoices? quotes? bills?
+        prescription diar(?:y|ies) journals? memoirs? vertrag[a-z]* bericht[a-z]* handbuch brief protokoll
+        rechnung buch contratos? informes? manual carta actas? libro contrat rapports? manuel lettre bail livre
+        合同 报告 手册 邮件 论文 笔记 小说 书 纪要""",
+    "moment": r"""at_(?:what|which)_(?:point|time|minute|second|moment|timestamp)
+        (?:what|which)_(?:minute|second|timestamp) timestamps? timecodes?
+        (?:right|just|immediately|straight|shortly)_(?:after|before|when|as) as_soon_as moments?
+        when_(?:does|did|do) (?:part|bit|scene|moment|spot|section)_(?:where|when) \d{1,2}:\d\d
+        (?:minutes?|seconds?|hours?)_(?:in|mark) minute_\d+ (?:jump|skip|go|take_me|scrub|rewind)_to
+        at_the_(?:start|beginning|end)_of near_the_end welcher_(?:stelle|minute) wann_genau
+        kurz_(?:bevor|nachdem) direkt_nachdem (?:que|cual)_(?:momento|minuto) justo_(?:antes|despues)
+        (?:quel|quelle)_(?:moment|minute|endroit) juste_(?:apres|avant) 什么时候 第.{1,4}分钟 那一段 之后 之前""",
+    "looks": r"""colou?rs? shapes? shaped wear(?:s|ing)? worn visible facing background foreground left right
+        top bottom corner beside next_to behind in_front_of above standing seated sitting kneeling holding
+        striped? patterns? tall(?:er)? wider? round square shown depict[a-z]* look(?:s|ing)? see seen written
+        labell?ed painted shaded highlighted taller farbe aussieht zu_sehen steht_(?:auf|neben) schild color
+        forma lado detras couleur forme a_cote ressemble panneau 颜色 长什么样 旁边 写着""",
+    "acts": r"""says? said shout[a-z]* yell[a-z]* whisper[a-z]* mentions? mentioned happens? happened
+        walk(?:s|ing)? picks?_up puts? opens? enters? leaves pours? laughs? reacts? drops? turns? grabs? throws?
+        falls? runs? cries kicks? hands points? scores? interrupts? brings?_up bring_up explains talks?_about
+        sagt macht reagiert spricht dice hace reacciona menciona dit fait reagit parle 说 提到 讲到 反应 做了""",
+    "persons": r"""man woman boy girl guy lady kid baby crowd audience players? hosts? presenters? speakers?
+        narrator characters? coach referee goalkeeper judge teacher professor chef guest bride groom
+        contestants? detective driver reporter cat dog""",
+    "procedure": r"""how_(?:do|can|should|would)_(?:you|i|we|one|they) how_to how_is_\w+_(?:made|done) steps?
+        procedure process_(?:for|of|to) method_(?:for|of|to) (?:best|right|proper|easiest|good)_way_to way_to
+        techniques? tools? precautions? recommended wie_\w+_man como_se schritte pasos etapes comment 怎么 如何
+        步骤""",
+}
 
-BLOCKS = ("words", "chars", "skeleton", "classes")
-"""Names of the n-gram bags, in the order in which the head stores their scales."""
 
-_ORDERS = {"words": (1, 2), "chars": (2, 3, 4, 5), "skeleton": (1, 2, 3, 4, 5), "classes": (1, 2, 3, 4)}
-_SALT = {name: np.uint64(0x9E3779B97F4A7C15 * (i + 1) % 2**64) for i, name in enumerate(BLOCKS)}
-_PRIME = np.uint64(0x100000001B3)
+def _compiled(phrases: str) -> re.Pattern[str]:
+    """Join the phrases of a cue: "_" is the gap between two words, "_?" one that may be missing, the rest a pattern."""
+    found = []
+    for phrase in phrases.split():
+        body = phrase.replace("_?", r"\W?").replace("_", r"\W+")
+        found.append(rf"\b(?:{body})\b" if phrase.isascii() else body)
+    return re.compile("|".join(found))
 
-_HEAD_CHARS = 600
-_TAIL_CHARS = 200
+
+_PATTERNS = {name: _compiled(phrases) for name, phrases in _CUES.items()}
+
+CUES = tuple(_PATTERNS)
+"""Names of the cues, in the order of the vector; a head trained for other names is refused."""
+BUCKETS = 8192
+"""Places that the phrases of the question, and those of its skeleton, are hashed to."""
+_CUE = 0.4
+"""Weight of one cue beside bags and embeddings of length 1."""
+
+_MATTERS = {"image": ("picture", "chart"), "clip": ("recording", "moment"), "paragraph": ("text",)}
+"""Cues that name a medium, by the finest corpus of what it holds."""
+
+_PLACES = re.compile(
+    r"\b(?:(?:at|in|around|from|after|near)\W+)?(?:what|which)\W+(?:minute|second|timestamp|point\W+in\W+time)s?\b"
+    r"|\b(?:in|at|during|from)\W+(?:what|which)\W+(?:part|point|moment|section|stretch|half|episode|video|recording"
+    r"|talk|lecture|film|clip|scene|podcast|interview|session)s?\b"
+    r"|\b(?:when|where|how\W+far)\W+(?:in|into|during)\W+(?:the|this|that|my|our)\W+(?:\w+\W+)?(?:video|recording|talk"
+    r"|lecture|episode|film|movie|podcast|interview|meeting|call|webinar|session|stream|broadcast)\b"
+    r"|\bhow\W+(?:many\W+minutes|far)\W+in(?:to)?\b"
+    r"|\b(?:in|ab|bei|um|an)\W+welche[rmn]?\W+(?:minute|sekunde|stelle|folge|episode|sendung|aufnahme|video|vortrag|film"
+    r"|szene|abschnitt|teil)\b|\b(?:wann|wo)\W+(?:im|in\W+de[rm])\W+(?:video|vortrag|film|aufnahme|folge|sendung"
+    r"|besprechung|gesprach|vorlesung)\b"
+    r"|\b(?:en|a|desde|hacia)\W+(?:que|cual)\W+(?:minuto|segundo|momento|parte|episodio|video|charla|capitulo|escena"
+    r"|grabacion)s?\b|\bcuando\W+en\W+(?:el|la)\W+(?:video|charla|grabacion|episodio|pelicula|clase|reunion)\b"
+    r"|\b(?:a|dans|vers|de)\W+quel(?:le)?s?\W+(?:minute|seconde|moment|partie|episode|video|emission|conference|scene"
+    r"|enregistrement|passage)s?\b|\b(?:quand|ou)\W+dans\W+(?:la|le|l)\W+(?:video|conference|emission|film|episode"
+    r"|enregistrement|reunion|cours)\b"
+    r"|第几(?:分钟|秒|集|期)|哪(?:一)?(?:分钟|秒|集|期|段|部分)|几分几秒|哪个(?:视频|录像|讲座|节目)|(?:视频|录像|讲座|节目)的?(?:什么时候|哪里)"
+)
+"""A place on a timeline, or the recording that holds something, asked for in five languages."""
+
+
+def names_place(question: str) -> bool:
+    """Tell whether a question asks where on a timeline, or in which recording, something stands."""
+    return bool(_PLACES.search(fold(question)))
+
+
+def media(question: str) -> set[str]:
+    """Return the media that a question names, by the finest corpus of each: `image`, `clip`, `paragraph`."""
+    plain = fold(question)
+    named = {corpus for corpus, cues in _MATTERS.items() if any(_PATTERNS[cue].search(plain) for cue in cues)}
+    return named | ({"clip"} if _PLACES.search(plain) else set())
+
+
 _OPTION = re.compile(r"^\s*(?:\(?[A-Ha-h1-9][.):]\)?|[-*•])\s+\S")
 _TOKEN = re.compile(rf"\d[\d.,:/]*|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*|[{UNSPACED}]|[?!,.;:\"“”()-]")
 
-_FUNCTION = frozenset(
-    """a about above after again against all also although am among an and another any are around as at away be because
-    been before begin beginning behind being below beneath beside between both but by can could did do does doing
-    done down during each either else end entire even ever every few for from further had has have having he her
-    here hers him his how however i if in inside into is it its itself just last least less many may me might mine
-    more most much must my near neither never next no none nor not now of off on once one only onto or other others
-    our ours out outside over own part per please point right same second several shall she should side since so
-    some step steps still such take than that the their theirs them then there these they this those though three
-    through throughout time times to together too toward towards two under until up upon us very was way we were
-    what whatever when whenever where whether which while who whole whom whose why will with within without would
-    year yet you your yours first show shows shown say says said tell explain summarize summarise describe compare
-    list find give write color colour kind type name number used look looks""".split()
-)
-
 
 def clean(question: str) -> str:
-    """Return the part of a question that is routed: no answer options, one line, bounded length.
+    """Return the part of a question that is routed: one line, no answer options, of a very long text both ends.
 
     Answer options on further lines say nothing about where the answer lies, and the published trained routers read
-    the first line only (UniversalRAG, appendix on training). Of a very long text the beginning and the end are kept.
+    the first line only (UniversalRAG, appendix on training).
     """
     lines = [line.strip() for line in question.splitlines() if line.strip()]
-    kept = [line for i, line in enumerate(lines) if i == 0 or not _OPTION.match(line)]
-    text = " ".join(" ".join(kept).split())
-    if len(text) > _HEAD_CHARS + _TAIL_CHARS:
-        text = f"{text[:_HEAD_CHARS]} {text[-_TAIL_CHARS:]}"
-    return text
+    text = " ".join(" ".join(line for i, line in enumerate(lines) if i == 0 or not _OPTION.match(line)).split())
+    return text if len(text) <= 800 else f"{text[:600]} {text[-200:]}"
 
 
-def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Encode with the embedded encoder, whatever the library uses: the head was fitted with it. Shape (n, dim)."""
+def features(questions: Sequence[str]) -> NDArray[np.float32]:
+    """Return a row per question: phrases, phrases of the skeleton, cues, embedding; a wordless question has zeros.
+
+    The embedding is the embedded encoder's, whatever the library uses: the head was fitted with it.
+    """
     from ragweave.models.embed import encoder
 
-    return encoder("wordllama").texts(texts)
+    texts = [clean(q) for q in questions]
+    return np.stack([_row(text, vector) for text, vector in zip(texts, encoder("wordllama").texts(texts), strict=True)])
 
 
-_REMEMBERED = 20_000
+def _row(text: str, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    plain = fold(text)
+    cues = [min(len(p.findall(plain)), 3) * _CUE for p in _PATTERNS.values()]
+    return np.concatenate([_bag("w", words(text)), _bag("s", skeleton(text)), cues, vector], dtype=np.float32)
 
 
-@dataclass(frozen=True, slots=True)
-class WordClasses:
-    """Classes of words by the nearest centre of their embeddings.
-
-    Attributes:
-        centres: shape (classes, dim).
-        known: classes of words met before; emptied when it grows too large.
-    """
-
-    centres: NDArray[np.float32]
-    known: dict[str, int] = field(default_factory=dict)
-
-    def of(self, content: Sequence[str]) -> dict[str, int]:
-        """Return the class of each lower-cased word."""
-        fresh = sorted({w for w in content if w not in self.known})
-        found = {w: self.known[w] for w in content if w in self.known}
-        if fresh:
-            near = embed(fresh) @ self.centres.T - (self.centres**2).sum(axis=1) / 2
-            found |= dict(zip(fresh, near.argmax(axis=1).tolist(), strict=True))
-            if len(self.known) > _REMEMBERED:
-                self.known.clear()
-            self.known.update(found)
-        return found
+def _bag(kind: str, tokens: Sequence[str]) -> NDArray[np.float32]:
+    """Hash single tokens and pairs of neighbours; the bag has length 1."""
+    phrases = [*tokens, *(" ".join(pair) for pair in pairwise(tokens))]
+    bag = np.zeros(BUCKETS, dtype=np.float32)
+    bag[[zlib.crc32((kind + p).encode("utf-8", "replace")) % BUCKETS for p in phrases]] = 1
+    return bag / max(1.0, float(np.linalg.norm(bag)))
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
-    """What the head sees of one question.
-
-    Attributes:
-        keys: per block the sorted distinct 32-bit n-gram hashes.
-        dense: form and rule cues, shape (len(DENSE_NAMES),).
-        vector: embedding of the question, shape (dim,).
-    """
-
-    keys: dict[str, NDArray[np.uint32]]
-    dense: NDArray[np.float32]
-    vector: NDArray[np.float32]
-
-
-def content_words(question: str) -> list[str]:
-    """Return the lower-cased words of a question that are not function words; they are what classes are made of."""
-    return [t.lower() for t in _TOKEN.findall(clean(question)) if _is_content(t)]
-
-
-def featurise(question: str, classes: WordClasses) -> Features:
-    """Return the features of a question; an empty one has empty bags."""
-    text = clean(question)
-    tokens = _TOKEN.findall(text)
-    folded = words(text)
-    shapes = skeleton(tokens)
-    found = classes.of([t.lower() for t in tokens if _is_content(t)])
-    padded = re.sub(r"\d", "0", f" {text} ") if text else ""
-    keys = {
-        "words": _bag(_codes(folded), "words"),
-        "chars": _bag(np.frombuffer(padded.encode("utf-32-le", "replace"), dtype=np.uint32).astype(np.uint64), "chars"),
-        "skeleton": _bag(_codes(shapes), "skeleton"),
-        "classes": _bag(_codes([_classed(t, s, found) for t, s in zip(tokens, shapes, strict=True)]), "classes"),
-    }
-    return Features(keys, dense(text, tokens, folded), embed([text])[0])
-
-
-def _is_content(token: str) -> bool:
-    return token[0].isalpha() and fold(token) not in _FUNCTION
-
-
-def _classed(token: str, shape: str, found: dict[str, int]) -> str:
-    number = found.get(token.lower()) if _is_content(token) else None
-    return shape if number is None else f"c{number}{'C' if shape in ('CAP', 'ACR') else ''}"
-
-
-def skeleton(tokens: list[str]) -> list[str]:
+def skeleton(text: str) -> list[str]:
     """Replace content words by what they look like: names by CAP, numbers by NUM or YEAR, others by their ending.
 
-    >>> skeleton(["Who", "wrote", "Dune", "in", "1965", "?"])
+    >>> skeleton("Who wrote Dune in 1965?")
     ['^who', '_ote', 'CAP', 'in', 'YEAR', '?']
     """
-    return [_shape(token, i == 0) for i, token in enumerate(tokens)]
+    return [_shape(token, i == 0) for i, token in enumerate(_TOKEN.findall(text))]
 
 
-@lru_cache(maxsize=50_000)
 def _shape(token: str, first: bool) -> str:
     low = fold(token)
-    if low in _FUNCTION:
+    if low in STOP:
         return f"^{low}" if first else low
     if token[0].isdigit():
-        return "YEAR" if re.fullmatch(r"1\d{3}|20\d{2}", token) else ("CLOCK" if ":" in token else "NUM")
+        return "YEAR" if re.fullmatch(r"1\d{3}|20\d{2}", token) else "NUM"
     if not token[0].isalpha() or len(token) == 1:
         return token
-    if token[0].isupper() and not first:
-        return "ACR" if token.isupper() else "CAP"
-    return ("^_" if first else "_") + low[-3:]
-
-
-def _codes(tokens: list[str]) -> NDArray[np.uint64]:
-    return np.array([zlib.crc32(t.encode("utf-8", "replace")) for t in tokens], dtype=np.uint64)
-
-
-def _bag(codes: NDArray[np.uint64], block: str) -> NDArray[np.uint32]:
-    """Hash every n-gram of a code sequence to 32 bits; distinct, sorted."""
-    found = []
-    for n in _ORDERS[block]:
-        size = len(codes) - n + 1
-        if size < 1:
-            break
-        h = np.full(size, _SALT[block] + np.uint64(n), dtype=np.uint64)
-        for i in range(n):
-            h = (h ^ codes[i : i + size]) * _PRIME
-            h ^= h >> np.uint64(29)
-        h *= np.uint64(0xBF58476D1CE4E5B9)
-        found.append((h >> np.uint64(32)).astype(np.uint32))
-    return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.uint32)
+    return "CAP" if token[0].isupper() and not first else ("^_" if first else "_") + low[-3:]

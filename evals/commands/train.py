@@ -161,21 +161,20 @@ def _small_router(data: Path, out: Path, templates: bool, leave_one_out: bool) -
     from ragweave.evals.data import read_routed
     from ragweave.evals.report import table
     from ragweave.evals.templates import template_questions
-    from ragweave.evals.train_router import Corpus, fit, leave_one_source_out
+    from ragweave.evals.train_router import Corpus, fit, leave_one_source_out, save
     from ragweave.models.errors import MissingExtra
 
     try:
-        import lightgbm  # noqa: F401
         import sklearn  # noqa: F401
     except ImportError as error:
         raise MissingExtra("training the router", "train") from error
     rows = read_routed(data, LABELS)
     own = template_questions() if templates else []
-    head = fit(Corpus.of(rows, own, LABELS), lambda line: typer.echo(line, err=True))
-    head.save(out)
+    corpus = Corpus.of(rows, own, LABELS)
+    save(fit(corpus), out)
     typer.echo(f"{out}: {out.stat().st_size:,} bytes, {len(rows)} labelled and {len(own)} template questions")
     if leave_one_out:
-        found = leave_one_source_out(rows, own, LABELS, lambda line: typer.echo(line, err=True))
+        found = leave_one_source_out(corpus, lambda line: typer.echo(line, err=True))
         typer.echo(table(["source left out", "accuracy"], [[k, v] for k, v in found.items()]))
 
 

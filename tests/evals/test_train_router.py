@@ -3,13 +3,11 @@ import random
 import numpy as np
 import pytest
 
-from ragweave.evals import train_router
 from ragweave.evals.data import Routed, read_routed
 from ragweave.evals.templates import template_questions
-from ragweave.evals.train_router import Corpus, calibrate, cross_validate, fit, overlap, seen
+from ragweave.evals.train_router import Corpus, cross_validate, fit, leave_one_source_out, overlap, save
 from ragweave.models import router
 from ragweave.models.errors import InputError
-from ragweave.models.router_head import Head, calibrated
 
 NAMES = ("none", "paragraph", "image", "table")
 THINGS = [
@@ -36,41 +34,35 @@ def rows():
     ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _quick():
-    """Fewer trees, folds and word classes: the tests are about the way, not about the figures."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("ROUNDS", 30), ("FOLDS", 3), ("CLASSES", 20)):
-            patch.setattr(train_router, name, value)
-        yield
-
-
 @pytest.fixture(scope="module")
-def trained(_quick):
-    return fit(Corpus.of(rows(), [], NAMES), lambda line: None)
+def trained():
+    return fit(Corpus.of(rows(), [], NAMES))
 
 
 def test_a_seventh_class_is_learned_like_the_others(trained):
-    p = trained.probabilities("Which row of the sheet lists the anchor?")
+    p = trained.probabilities(["Which row of the sheet lists the anchor?"])[0]
     assert trained.labels[int(p.argmax())] == "table"
     assert p.sum() == pytest.approx(1)
 
 
 def test_a_head_predicts_the_same_after_saving_and_loading(trained, tmp_path):
     path = tmp_path / "head.npz"
-    trained.save(path)
-    loaded = Head.load(path)
-    for question in ("When was the anchor bought?", "Write a poem about a spoon", "", "照片里有什么？"):
-        assert loaded.probabilities(question) == pytest.approx(trained.probabilities(question), abs=0.03)
+    save(trained, path)
+    asked = ["When was the anchor bought?", "Write a poem about a spoon", "", "照片里有什么？"]
+    assert np.array_equal(router.head(path).probabilities(asked), trained.probabilities(asked))
     assert router.predict("When was the anchor bought?", path)["paragraph"] > 0.5
-    assert loaded.card["public"] == len(rows())
 
 
 def test_training_twice_gives_the_same_file(trained, tmp_path):
-    trained.save(tmp_path / "a.npz")
-    fit(Corpus.of(rows(), [], NAMES), lambda line: None).save(tmp_path / "b.npz")
+    save(trained, tmp_path / "a.npz")
+    save(fit(Corpus.of(rows(), [], NAMES)), tmp_path / "b.npz")
     with np.load(tmp_path / "a.npz") as a, np.load(tmp_path / "b.npz") as b:
         assert all(np.array_equal(a[k], b[k]) for k in a.files)
+
+
+def test_a_label_without_questions_is_never_said():
+    two = fit(Corpus.of(rows()[:60], [], NAMES))
+    assert two.probabilities(["What colour is it in the photo?", ""])[:, 2:].max() < 1e-6
 
 
 def test_the_overlap_with_the_training_questions_is_counted(trained):
@@ -98,15 +90,11 @@ def test_rows_that_cannot_be_learned_from_are_refused(given, message):
         Corpus.of(given, [], (*NAMES, "a", "b"))
 
 
-def test_calibration_mends_overconfidence():
-    rng = np.random.default_rng(0)
-    labels = rng.integers(0, 3, 600)
-    said = np.where(rng.random(600) < 0.7, labels, rng.integers(0, 3, 600))
-    p = np.full((600, 3), 0.005)
-    p[np.arange(600), said] = 0.99
-    slope, shift = calibrate(p, labels, np.ones(600))
-    confidence = calibrated(p, slope, shift).max(axis=1).mean()
-    assert confidence == pytest.approx((said == labels).mean(), abs=0.03)
+def test_a_source_left_out_is_answered_by_the_others():
+    twice = [*rows(), *(Routed(f"{r.id}-b", f"{r.query} now", r.label, "other") for r in rows())]
+    found = leave_one_source_out(Corpus.of(twice, [], NAMES), lambda line: None)
+    assert list(found) == ["made", "other", "mean of sources", "all questions"]
+    assert min(found.values()) > 0.9
 
 
 @pytest.mark.data
@@ -118,4 +106,4 @@ def test_the_shipped_head_was_trained_on_the_public_split_and_never_on_peoples_o
     head = router.head()
     assert overlap(head, public) == len(public)
     assert overlap(head, own) == 0
-    assert np.array_equal(head.seen, seen([*public, *templates]))
+    assert overlap(head, templates) == len(templates)

@@ -83,7 +83,7 @@ def test_a_head_for_other_cues_is_refused(tmp_path):
 
 
 def test_the_shipped_head_is_small():
-    assert router.HEAD.stat().st_size <= 1_500_000
+    assert router.HEAD.stat().st_size <= 250_000
 
 
 P = {"none": 0.5, "paragraph": 0.2, "document": 0.1, "image": 0.15, "clip": 0.03, "video": 0.02}

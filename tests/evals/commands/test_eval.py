@@ -82,10 +82,7 @@ def test_runs_are_compared(tmp_path):
     assert "+0.2500" in run(eval_app, "compare", tmp_path / "a.json", tmp_path / "b.json")
 
 
-def test_a_head_is_trained_saved_and_measured(tmp_path, monkeypatch):
-    from ragweave.evals import train_router
-
-    monkeypatch.setattr(train_router, "ROUNDS", 20)
+def test_a_head_is_trained_saved_and_measured(tmp_path):
     parts = ("bo", "la", "mi", "ter"), ("ra", "sen", "to", "vi"), ("dul", "pam", "ki", "ne", "sh", "lo")
     words = ["".join(p) for p in itertools.product(*parts)]
     forms = {
