@@ -111,9 +111,8 @@ def fit(corpus: Corpus, rows: Rows | None = None) -> Head:
 def save(head: Head, path: Path) -> None:
     """Write a head as a compressed npz without pickled objects, weights in half precision."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    half = head.weights.astype(np.float16)
-    kept = {"labels": np.array(head.labels), "cues": np.array(CUES), "bias": head.bias, "seen": head.seen}
-    np.savez_compressed(path, weights=half, **kept)
+    half, labels = head.weights.astype(np.float16), np.array(head.labels)
+    np.savez_compressed(path, weights=half, labels=labels, cues=np.array(CUES), bias=head.bias, seen=head.seen)
 
 
 def overlap(head: Head, texts: Sequence[str]) -> int:
