@@ -8,6 +8,7 @@ import secrets
 import shutil
 import sqlite3
 import threading
+import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +25,9 @@ from ragweave.corpora.types import CORPORA, MAX_HALF_LIFE, Recency
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
 logger = logging.getLogger(__name__)
+
+_LEFT = 86_400.0
+"""Seconds after which a library that was never finished is removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +180,9 @@ class Libraries:
             LibraryError: one of that name exists, or the disk cannot take it.
         """
         self._free(row.name)
+        for left in folder_of(self._home, "").glob(".*.part"):  # of a process that was killed long ago
+            if time.time() - left.stat().st_mtime > _LEFT:
+                shutil.rmtree(left, ignore_errors=True)
         part = folder_of(self._home, f".{row.id}.part")
         engine = connect(part / "catalog.sqlite")
         try:

@@ -15,12 +15,14 @@ from ragweave.corpora.store.background import on_this_loop, stoppable
 from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.catalog import LibraryRow, bump, check_name
 from ragweave.corpora.store.commit import Committer
-from ragweave.corpora.store.prepared import chunked
+from ragweave.corpora.store.prepared import Chunks, chunked
 from ragweave.corpora.store.schema import items, libraries, vectors, write
 from ragweave.corpora.store.stores import Stores, stores
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError, LibraryError
+
+_PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,24 +127,32 @@ def embedded(
             return
         cut = chunked(page, mind.max_words)
         stale.difference_update(cut.ids)
-        lost = [n for n, id_ in enumerate(cut.ids) if id_ not in there]
-        made: list[str] = []
-        if lost:
-            rows = mind.texts([cut.texts[n] for n in lost])
-            ids, sources = [cut.ids[n] for n in lost], [cut.sources[n] for n in lost]
-            made = held.vectors.put(library, corpus, mind.name, ids, sources, rows)
-        yield len(page), len(made)
+        yield len(page), _add(held, library, corpus, mind, cut, there)
     held.vectors.discard(library, corpus, mind.name, sorted(stale))
 
 
 def embed_missing(held: Stores, row: LibraryRow, mind: Encoder) -> int:
     """Make vectors of items that have none, such as those of an old home that could not be read; return how many."""
-    mine = (vectors.c.item == items.c.id) & (vectors.c.space == mind.name)
-    lacking = select(items.c.corpus).where(items.c.library == row.id, ~select(vectors.c.n).where(mine).exists())
+    with_vectors = select(vectors.c.item).where(vectors.c.library == row.id, vectors.c.space == mind.name)
+    lacking = select(items.c.id, items.c.corpus).where(items.c.library == row.id, items.c.id.not_in(with_vectors))
     with held.catalog.engine(row.id).begin() as connection:
-        corpora = list(connection.execute(lacking.distinct()).scalars())
-    never = threading.Event()
-    return sum(made for corpus in corpora for _, made in embedded(held, row.id, corpus, mind, never))
+        lost = [(str(id_), corpus) for id_, corpus in connection.execute(lacking)]
+    made = 0
+    for corpus in CORPORA:
+        ids = [id_ for id_, of in lost if of == corpus]
+        for start in range(0, len(ids), _PAGE):
+            page = list(held.catalog.items(row.id, ids[start : start + _PAGE]).values())
+            made += _add(held, row.id, corpus, mind, chunked(page, mind.max_words), frozenset())
+    return made
+
+
+def _add(held: Stores, library: str, corpus: Corpus, mind: Encoder, cut: Chunks, there: frozenset[str]) -> int:
+    lost = [n for n, id_ in enumerate(cut.ids) if id_ not in there]
+    if not lost:
+        return 0
+    rows = mind.texts([cut.texts[n] for n in lost])
+    ids, sources = [cut.ids[n] for n in lost], [cut.sources[n] for n in lost]
+    return len(held.vectors.put(library, corpus, mind.name, ids, sources, rows))
 
 
 def _exchange(held: Stores, row: LibraryRow, mind: Encoder) -> int:

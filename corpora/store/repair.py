@@ -136,7 +136,7 @@ def _examine(held: Stores, row: LibraryRow, mind: Encoder | None) -> Health:
         damage += [f"a row of {r[0]} has lost its {r[2]}" for r in lost]
         empty = len(_empty(connection, row.id))
         mine = vectors.c.library == row.id, vectors.c.space == row.encoder
-        known = select(items.c.id).where(items.c.id == vectors.c.item).exists()
+        known = select(items.c.id).where(items.c.library == row.id, items.c.id == vectors.c.item).exists()
         extra = connection.execute(select(func.count()).where(*mine, ~known)).scalar_one()
         short = func.length(vectors.c.data) != 4 * row.dim
         wrong = connection.execute(select(func.count()).where(*mine, short)).scalar_one()
@@ -211,7 +211,7 @@ def _index_words(held: Stores, row: LibraryRow, corpus: Corpus) -> None:
 
 def _mend_vectors(held: Stores, row: LibraryRow, mind: Encoder | None) -> None:
     """Remove vectors that belong to nothing or cannot be compared, and make those that are missing."""
-    known = select(items.c.id).where(items.c.id == vectors.c.item).exists()
+    known = select(items.c.id).where(items.c.library == row.id, items.c.id == vectors.c.item).exists()
     wrong = func.length(vectors.c.data) != 4 * row.dim
     with write(held.catalog.engine(row.id)) as connection:
         mine = vectors.c.library == row.id, vectors.c.space == row.encoder

@@ -128,6 +128,7 @@ vectors = Table(
     UniqueConstraint("library", "space", "corpus", "item", "part"),
     ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
     Index("vectors_by_source", "library", "source"),
+    Index("vectors_by_item", "library", "item"),
     sqlite_autoincrement=True,
 )
 """Vectors of length 1 as little-endian 32-bit floats. `n` is never used twice and grows with every write, so that a

@@ -304,15 +304,17 @@ def _loaded(connection: Connection, key: tuple[str, str, str], after: int, at: i
         held = _Rows(at, after, np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
     kept = np.isin(held.n, live)
     missing = live[~np.isin(live, held.n)]
+    if not kept.all():
+        held = _Rows(at, after, held.n[kept], held.matrix[kept])
     if not len(missing):
-        return _Rows(at, after, held.n[kept], held.matrix[kept])
+        return _Rows(at, after, held.n, held.matrix)
     rows = connection.exec_driver_sql(f"SELECT n, data {where}", (*key, int(missing[0]) - 1)).all()
     wanted = set(missing.tolist())
     new = [row for row in rows if row[0] in wanted]
     matrix = _matrix([row[1] for row in new])
     n = np.fromiter((row[0] for row in new), np.int64)
-    if kept.any():
-        n, matrix = np.concatenate([held.n[kept], n]), np.concatenate([held.matrix[kept], matrix])
+    if len(held.n):
+        n, matrix = np.concatenate([held.n, n]), np.concatenate([held.matrix, matrix])
     return _Rows(at, after, n, matrix)
 
 
