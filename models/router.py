@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ragweave.models.errors import WeightsError
 from ragweave.models.router_features import CUES, features, media
 from ragweave.models.router_features import names_place as names_place
-from ragweave.models.small_talk import none_by_rule as none_by_rule
 
 HEAD = Path(__file__).parent / "heads" / "router.npz"
 """The weights that ship."""

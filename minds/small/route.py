@@ -10,6 +10,7 @@ from ragweave.corpora.types import CORPORA, LABELS, Label
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Routed
 from ragweave.minds.desk import Desk
+from ragweave.minds.small.greeting import is_greeting
 from ragweave.minds.small.timeline import asked_of
 from ragweave.models import router
 from ragweave.models.text import content_terms, fold, names
@@ -25,8 +26,8 @@ async def route(desk: Desk, query: str, held: Collection[Label]) -> Routed:
     In a library of several matters a question seldom tells where its answer lies. Unless it does, everything is
     searched, and `fuse` weighs what was found by the head's confidence in its corpus.
     """
-    if desk.hop <= 1 and router.none_by_rule(query):
-        return Routed(["none"], {"none": 1.0}, "a greeting, or something to compute")
+    if desk.hop <= 1 and is_greeting(query):
+        return Routed(["none"], {"none": 1.0}, "a greeting")
     wide, chosen, confidence = await asyncio.to_thread(_head, query, held, desk.context)
     if wide:
         everything = sorted(labels([*confidence]), key=lambda c: -confidence[c])

@@ -20,7 +20,6 @@ from ragweave.minds.small.conflict import conflict
 from ragweave.minds.small.sentences import choose, rank, with_context, with_premise
 from ragweave.minds.small.tell import tell
 from ragweave.minds.small.timeline import placeless
-from ragweave.models.arithmetic import compute
 from ragweave.models.text import content_terms
 
 ANSWERABLE = -0.3
@@ -43,7 +42,7 @@ async def write(desk: Desk, brief: Brief, page: Page) -> Written:
     if brief.strips:
         done = await _extract(desk, brief, page)
     elif not brief.searched:
-        page.show(compute(brief.question) or phrase("greeting", brief.question), "model", [], 1.0)
+        page.show(phrase("greeting", brief.question), "model", [], 1.0)
         return Written()
     else:
         done = await say_nothing(desk, brief)

@@ -61,13 +61,11 @@ async def test_hop_budget_of_one_stops_after_one_hop() -> None:
     assert [h["n"] for h in state["hops"]] == [1]
 
 
-async def test_greeting_and_arithmetic_need_no_search() -> None:
+async def test_a_greeting_needs_no_search() -> None:
     greeted = await ask("Hello!")
     assert greeted["evidence"] == []
     assert not greeted["answer"].abstained
-    computed = (await ask("What is 17 * 23?"))["answer"]
-    assert "391" in computed.text
-    assert computed.sentences[0].support == "model"
+    assert greeted["answer"].sentences[0].support == "model"
 
 
 async def test_follow_up_is_understood_and_the_turn_starts_clean() -> None:
