@@ -15,8 +15,7 @@ from ragweave.minds.phrases import phrase
 from ragweave.minds.references import citation_of, exact, placed, times_agree
 from ragweave.minds.small.choose import options_of
 from ragweave.nodes.answer import marked
-from ragweave.nodes.events import push_text, sentence_event
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import Run, push_text, sentence_event
 from ragweave.nodes.state import State, Update, known, message_id
 
 _SHOWN = 12

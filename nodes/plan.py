@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ragweave.corpora.types import CORPORA, Corpus, Label
+from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.corpora.video.scope import Scope, named_scope, scope_of
 from ragweave.minds.context import Context
-from ragweave.minds.small.route import labels
 from ragweave.minds.small.timeline import wants_whole
-from ragweave.models.router import matters
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import RetrieveTask, State, Update, VideoTask
 
@@ -99,23 +97,3 @@ def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send]
         }
         sent.append(Send("retrieve_video", task))
     return sent or otherwise
-
-
-def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[Label]:
-    """Return the finest corpus of each matter that was not searched for the query yet; none where no router chose.
-
-    A router is wrong now and then. Where what it chose holds nothing that bears on the question, the same question is
-    asked of the rest before the run declines (CRAG, section 4.2: an incorrect retrieval is corrected). Text counts as
-    searched with its paragraphs or its documents, recordings with their clips or as wholes.
-
-    Args:
-        state: the state at the end of a round, or at the start of the next.
-        query: query that would be asked again.
-        held: corpora that hold something.
-    """
-    if not state.get("routes"):
-        return []
-    searched: set[str] = {t["corpus"] for t in state.get("tasks", []) if query in t["queries"][:1]}
-    searched |= {c for hop in state.get("hops", []) if hop["query"] == query for c in hop["corpora"]}
-    groups = matters([c for c in CORPORA if c in held])
-    return labels([group[0] for group in groups if not searched & {*group}]) if searched else []

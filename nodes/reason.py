@@ -13,7 +13,7 @@ from ragweave.minds.evidence import Evidence, Hop, Route, Strip
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.mind import Made
 from ragweave.minds.passages import as_strip
-from ragweave.nodes.plan import fallback_corpora
+from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Then, Update, merge_strips, on_timeline
 

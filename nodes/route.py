@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import CORPORA, Label
@@ -10,7 +12,7 @@ from ragweave.minds.contracts import Routed
 from ragweave.minds.evidence import Route
 from ragweave.minds.mind import Made
 from ragweave.minds.small.route import labels
-from ragweave.nodes.plan import fallback_corpora
+from ragweave.models.router import matters
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
@@ -45,3 +47,23 @@ def _forced(run: Run, held: set[Label]) -> Routed:
     for missing in sorted(set(run.context.corpora) - held):
         run.note(f"The library holds nothing in its {missing} corpus.")
     return Routed(wanted, {}, "these corpora were asked for")
+
+
+def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[Label]:
+    """Return the finest corpus of each matter that was not searched for the query yet; none where no router chose.
+
+    A router is wrong now and then. Where what it chose holds nothing that bears on the question, the same question is
+    asked of the rest before the run declines (CRAG, section 4.2: an incorrect retrieval is corrected). Text counts as
+    searched with its paragraphs or its documents, recordings with their clips or as wholes.
+
+    Args:
+        state: the state at the end of a round, or at the start of the next.
+        query: query that would be asked again.
+        held: corpora that hold something.
+    """
+    if not state.get("routes"):
+        return []
+    searched: set[str] = {t["corpus"] for t in state.get("tasks", []) if query in t["queries"][:1]}
+    searched |= {c for hop in state.get("hops", []) if hop["query"] == query for c in hop["corpora"]}
+    groups = matters([c for c in CORPORA if c in held])
+    return labels([group[0] for group in groups if not searched & {*group}]) if searched else []

@@ -1,34 +1,73 @@
-"""What a node has at hand while it runs: context, meter, models, library, events."""
+"""What a node has at hand while it runs, and the typed events of the `custom` stream that tell what it does."""
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any, Literal, NotRequired
 
+from langchain_core.messages import AIMessageChunk
+from langgraph.config import get_config
+from langgraph.graph.message import push_message
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
+from typing_extensions import TypedDict
 
 from ragweave.minds.build import build
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Minds
-from ragweave.minds.desk import Desk, Turn, chosen
+from ragweave.minds.desk import Desk, Turn
+from ragweave.minds.evidence import Citation, Sentence, Support
 from ragweave.minds.mind import Made
-from ragweave.models.chat import Chat, Role, is_transient
-from ragweave.models.errors import ModelTransient, RagweaveError
+from ragweave.models.chat import is_transient
 from ragweave.models.meter import Limits, Meter, Spend
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import NodeUsage
-from ragweave.nodes.events import Spent
 from ragweave.nodes.state import State, Update
-
-logger = logging.getLogger(__name__)
-T = TypeVar("T")
 
 RETRY = RetryPolicy(max_attempts=3, initial_interval=0.2, retry_on=is_transient)
 """The one retry policy of the graph. Chat calls retry inside the client wrapper and arrive here as final."""
+
+
+class Spent(TypedDict):
+    """What a turn has spent up to here."""
+
+    calls: int
+    """Calls of chat models."""
+    tokens: int
+    """Tokens that they read and wrote."""
+    seconds: float
+    """Since the turn began."""
+
+
+class StepEvent(TypedDict):
+    """A node has finished."""
+
+    type: Literal["step"]
+    node: str
+    hop: int
+    by: str
+    """Maker that decided: `small`, `llm`, `llm failed, small`, or a rule."""
+    summary: str
+    """What was decided, in words."""
+    seconds: float
+    data: dict[str, Any]
+    """The decision itself, JSON-serialisable."""
+    fallback: NotRequired[dict[str, str]]
+    """Why the mind of choice did not decide, and which one stood in."""
+    spent: NotRequired[Spent]
+    """Not told by tasks that run side by side."""
+
+
+class SentenceEvent(TypedDict):
+    """A sentence has passed its check; it will not be taken back."""
+
+    type: Literal["sentence"]
+    text: str
+    support: Support
+    citations: list[dict[str, Any]]
+    """The citations it rests on, with their numbers."""
 
 
 class Run(Desk):
@@ -70,38 +109,6 @@ class Run(Desk):
         minds: Minds = self.turn.minds or build(self.context)
         self.turn.minds = minds
         return minds
-
-    def chat(self, role: Role = "judge", choice: str = "auto") -> Chat | None:
-        """Return the chat model that should decide, or None where the small mind does.
-
-        Raises:
-            ModelError: if a language model is asked for and none is configured.
-        """
-        return chosen(role, self.context.mind if choice == "auto" else choice)
-
-    async def decide(
-        self,
-        model: Chat | None,
-        llm: Callable[[Chat], Awaitable[T | None]],
-        small: Callable[[], Awaitable[T]],
-    ) -> T:
-        """Let the language model decide, and the small mind where there is none or its reply is no use."""
-        if model is not None and self.turn.down:
-            self.by = "small, llm down"
-        elif model is not None:
-            try:
-                decided = await llm(model)
-                if decided is not None:
-                    self.by = "llm"
-                    return decided
-                self.by = "small, llm unreadable"
-            except RagweaveError as error:
-                logger.info("%s fell back: %s", self.node, error)
-                self.by = "small, llm failed"
-                if not self.turn.down:
-                    self.note(f"{self.node}: {error}")
-                self.turn.down |= isinstance(error, ModelTransient)
-        return await small()
 
     def _spent(self) -> Spent:
         total = self.meter.spent
@@ -152,3 +159,19 @@ def _opened(context: Context, usage: Sequence[NodeUsage]) -> Turn:
         turn.meter.record(Spend(**spent.model_dump()))
         turn.meter.take(spent.node)
     return turn
+
+
+def sentence_event(sentence: Sentence, citations: list[Citation]) -> SentenceEvent:
+    """Build the event of one checked sentence."""
+    return {
+        "type": "sentence",
+        "text": sentence.text,
+        "support": sentence.support,
+        "citations": [c.model_dump() for c in citations],
+    }
+
+
+def push_text(message_id: str, text: str) -> None:
+    """Send checked text to the `messages` stream as one chunk of the answer's message."""
+    if hasattr(get_config().get("callbacks"), "handlers"):
+        push_message(AIMessageChunk(content=text, id=message_id), state_key=None)

@@ -16,7 +16,7 @@ _WORDS = r"""
     привет спасибо 你好 您好 早上好 下午好 晚上好 晚安 再见 谢谢[你您]?
     こんにちは ありがとう(?:ございます)?
 """
-_AFTER = r"there again everyone all ragweave team please"
+_AFTER = r"there again everyone all ragweave team please that(?:\W?s|\W+is|\W+was)\W+all for\W+(?:the|your)\W+help"
 _GREETING = re.compile(
     rf"\W*(?:(?:{'|'.join(_WORDS.split())})(?![a-zа-я])\W*(?:(?:{'|'.join(_AFTER.split())})(?![a-z])\W*)?)+"
 )

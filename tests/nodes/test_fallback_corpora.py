@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ragweave.minds.context import Context
-from ragweave.nodes.plan import fallback_corpora
+from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.state import State
 from ragweave.tests.support import build_library
 
