@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import threading
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.layout import LARGER, Line, PageLook, blocks
 from ragweave.corpora.meta import pdf_date
-from ragweave.corpora.types import union
+from ragweave.corpora.types import Box, union
 from ragweave.models.errors import SourceError
 
 MAX_PAGES = 5_000
@@ -107,7 +107,7 @@ def _page(document: Any, number: int, pictures: PageLook | None) -> tuple[list[L
     try:
         text = page.get_textpage()
         try:
-            lines = _lines(text, number + 1)
+            lines = list(_Text(text, number + 1).lines())
         finally:
             text.close()
         return (pictures.page(page, number + 1, lines) if pictures is not None else lines), page.get_height()
@@ -115,113 +115,86 @@ def _page(document: Any, number: int, pictures: PageLook | None) -> tuple[list[L
         page.close()
 
 
-def _lines(text: Any, page: int) -> list[Line]:
-    """Return the lines of a page as they are set.
-
-    PDFium ends most lines with a line break, but runs on after a hyphen at a line end, and at times after a space.
-    """
-    import pypdfium2.raw as raw
-
-    handle = text.raw
-    count = min(text.count_chars(), MAX_PAGE_CHARACTERS)
-    out: list[Line] = []
-    characters: list[str] = []
-    first = 0
-    for n in range(count + 1):
-        code = raw.FPDFText_GetUnicode(handle, n) if n < count else 10
-        hyphen = code in _HYPHENS
-        if not (hyphen or code in (10, 13) or (code == 32 and _turns(handle, n, count))):
-            # Lone surrogates and what lies beyond Unicode come from broken fonts.
-            characters.append(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "")
-            continue
-        inked = [first + i for i, c in enumerate(characters) if c.strip()]
-        if inked:
-            found = _line(handle, "".join(characters), first, n - first, inked, page)
-            if found is not None:
-                out.append(replace(found, hyphen=hyphen))
-        characters, first = [], n + 1
-    return out
-
-
-def _turns(handle: Any, space: int, count: int) -> bool:
-    """Tell whether the text goes back to the left and to another baseline after a space."""
-    if not 0 < space < count - 1:
-        return False
-    x, y = _origin(handle, space - 1)
-    to_x, to_y = _origin(handle, space + 1)
-    return to_x < x and abs(to_y - y) > _OTHER_BASELINE
-
-
-def _line(handle: Any, text: str, first: int, count: int, inked: Sequence[int], page: int) -> Line | None:
-    """Return a line with the box around it, and the font size and weight of most of it; None when it has no box.
+class _Text:
+    """The text of one page.
 
     Args:
-        handle: text page.
-        text: the line.
-        first: index of its first character.
-        count: number of its characters.
-        inked: indices of its characters that are not white space.
+        text: text page of pypdfium2.
         page: page, 1-based.
     """
-    import ctypes
 
-    import pypdfium2.raw as raw
+    def __init__(self, text: Any, page: int) -> None:
+        import pypdfium2.raw as raw
 
-    boxes = []
-    values = [ctypes.c_double() for _ in range(4)]
-    for n in range(raw.FPDFText_CountRects(handle, first, count)):
-        if raw.FPDFText_GetRect(handle, n, *[ctypes.byref(v) for v in values]):
-            left, top, right, bottom = (v.value for v in values)
-            boxes.append((left, bottom, right, top))
-    if not boxes:
-        return None
-    left, bottom, right, top = union(boxes)
-    samples = inked[:: -(-len(inked) // _SAMPLES)]
-    clean = "".join(c for c in text if c >= " " or c == "\t")
-    return Line(
-        text=" ".join(clean.split()),
-        page=page,
-        bbox=(round(left, 1), round(bottom, 1), round(right, 1), round(top, 1)),
-        base=_origin(handle, inked[0])[1],
-        end=_origin(handle, inked[-1])[1],
-        size=Counter(_size(handle, at) for at in samples).most_common(1)[0][0],
-        bold=sum(_is_bold(handle, at) for at in samples) * 2 > len(samples),
-        hyphen=False,
-    )
+        self._raw = raw
+        self._text = text
+        self._page = page
+        self._count = min(text.count_chars(), MAX_PAGE_CHARACTERS)
 
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of the page as they are set.
 
-def _origin(handle: Any, at: int) -> tuple[float, float]:
-    """Return where a character stands on its baseline, in points."""
-    import ctypes
+        PDFium ends most lines with a line break, but runs on after a hyphen at a line end, and at times after a space.
+        """
+        characters: list[str] = []
+        first = 0
+        for n in range(self._count + 1):
+            code = self._raw.FPDFText_GetUnicode(self._text, n) if n < self._count else 10
+            hyphen = code in _HYPHENS
+            if not (hyphen or code in (10, 13) or (code == 32 and self._turns(n))):
+                # Lone surrogates and what lies beyond Unicode come from broken fonts.
+                characters.append(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "")
+                continue
+            inked = [first + i for i, c in enumerate(characters) if c.strip()]
+            boxes = [self._text.get_rect(i) for i in range(self._text.count_rects(first, n - first))] if inked else ()
+            if boxes:
+                yield self._line("".join(characters), union(boxes), inked, hyphen)
+            characters, first = [], n + 1
 
-    import pypdfium2.raw as raw
+    def _turns(self, space: int) -> bool:
+        """Tell whether the text goes back to the left and to another baseline after a space."""
+        if not 0 < space < self._count - 1:
+            return False
+        x, y = self._origin(space - 1)
+        to_x, to_y = self._origin(space + 1)
+        return to_x < x and abs(to_y - y) > _OTHER_BASELINE
 
-    x, y = ctypes.c_double(), ctypes.c_double()
-    raw.FPDFText_GetCharOrigin(handle, at, ctypes.byref(x), ctypes.byref(y))
-    return round(x.value, 1), round(y.value, 1)
+    def _line(self, text: str, box: Box, inked: Sequence[int], hyphen: bool) -> Line:
+        """Return a line with the font size and weight of most of it; `inked` are its characters but white space."""
+        left, bottom, right, top = box
+        samples = inked[:: -(-len(inked) // _SAMPLES)]
+        clean = "".join(c for c in text if c >= " " or c == "\t")
+        return Line(
+            text=" ".join(clean.split()),
+            page=self._page,
+            bbox=(round(left, 1), round(bottom, 1), round(right, 1), round(top, 1)),
+            base=self._origin(inked[0])[1],
+            end=self._origin(inked[-1])[1],
+            size=Counter(map(self._size, samples)).most_common(1)[0][0],
+            bold=sum(map(self._is_bold, samples)) * 2 > len(samples),
+            hyphen=hyphen,
+        )
 
+    def _origin(self, at: int) -> tuple[float, float]:
+        """Return where a character stands on its baseline, in points."""
+        x, y = ctypes.c_double(), ctypes.c_double()
+        self._raw.FPDFText_GetCharOrigin(self._text, at, ctypes.byref(x), ctypes.byref(y))
+        return round(x.value, 1), round(y.value, 1)
 
-def _size(handle: Any, at: int) -> float:
-    """Return the font size at a character in points: the font's own, enlarged by the text matrix."""
-    import pypdfium2.raw as raw
+    def _size(self, at: int) -> float:
+        """Return the font size at a character in points: the font's own, enlarged by the text matrix."""
+        matrix = self._raw.FS_MATRIX()
+        turned = self._raw.FPDFText_GetMatrix(self._text, at, matrix)
+        scale: float = (matrix.b**2 + matrix.d**2) ** 0.5 if turned else 1.0
+        size: float = self._raw.FPDFText_GetFontSize(self._text, at)
+        return round(size * (scale or 1.0), 1)
 
-    matrix = raw.FS_MATRIX()
-    scale: float = (matrix.b**2 + matrix.d**2) ** 0.5 if raw.FPDFText_GetMatrix(handle, at, matrix) else 1.0
-    size: float = raw.FPDFText_GetFontSize(handle, at)
-    return round(size * (scale or 1.0), 1)
-
-
-def _is_bold(handle: Any, at: int) -> bool:
-    import ctypes
-
-    import pypdfium2.raw as raw
-
-    if raw.FPDFText_GetFontWeight(handle, at) >= 600:
-        return True
-    name = ctypes.create_string_buffer(128)
-    flags = ctypes.c_int()
-    raw.FPDFText_GetFontInfo(handle, at, name, 128, ctypes.byref(flags))
-    return bool(_BOLD.search(name.value.decode("utf-8", "replace")))
+    def _is_bold(self, at: int) -> bool:
+        if self._raw.FPDFText_GetFontWeight(self._text, at) >= 600:
+            return True
+        name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
+        self._raw.FPDFText_GetFontInfo(self._text, at, name, 128, ctypes.byref(flags))
+        return bool(_BOLD.search(name.value.decode("utf-8", "replace")))
 
 
 def _without_running_lines(pages: Sequence[tuple[list[Line], float]]) -> list[Line]:
