@@ -15,6 +15,7 @@ from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed, captioned
 from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
 
+_MAIN = "word/document.xml"
 _STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop|标题|見出し)\s*([1-6])", re.I)
 _TITLE_STYLES = ("title", "titel", "titre", "título", "titolo", "标题", "表題")
 _SKIPPED = frozenset(f"{W}{tag}" for tag in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr"))
@@ -25,20 +26,19 @@ _BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen":
 def parse(path: Path) -> Parsed:
     """Read a Word document (.docx): body, text boxes, footnotes and endnotes; deleted text is left out."""
     with Archive(path) as archive:
-        main = "word/document.xml"
-        related = relations(archive, main)
+        related = relations(archive, _MAIN)
         parts = {kind: target for kind, target in related.values() if archive.has(target)}
         pictures = {i: target for i, (kind, target) in related.items() if kind == "image" and archive.has(target)}
-        document = _Document(archive, parts, pictures)
-        blocks = list(document.blocks(archive.xml(main)))
+        document = _Document(archive.xml(parts["styles"]) if "styles" in parts else (), pictures)
+        document.read(archive.xml(_MAIN))
         for kind in ("footnotes", "endnotes"):
             if kind in parts:
-                blocks += document.notes(archive.xml(parts[kind]))
+                document.read_notes(archive.xml(parts[kind]))
         properties = core(archive)
-    headings = [b for b in blocks if b.kind == "heading" and b.level == 1]
-    title = properties.title or document.title or (headings[0].text if headings else "")
+    blocks = document.blocks
+    top = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
     return Parsed(
-        title,
+        properties.title or document.title or top,
         tuple(blocks),
         properties.date,
         properties.author,
@@ -48,62 +48,70 @@ def parse(path: Path) -> Parsed:
 
 
 class _Document:
-    """Styles and numbering of one document, and the walk over its body."""
+    """The walk over one document.
 
-    def __init__(self, archive: Archive, parts: dict[str, str], pictures: dict[str, str]) -> None:
+    Args:
+        styles: root of its styles.
+        pictures: parts of its pictures, by relationship id.
+    """
+
+    def __init__(self, styles: Any, pictures: dict[str, str]) -> None:
         self.title = ""
+        self.blocks: list[Block] = []
         self.figures: list[Figure] = []
         self._pictures = pictures
-        self._count = 0
-        self._levels: dict[str, int] = {}
-        self._listed: set[str] = set()
-        if "styles" in parts:
-            self._read_styles(archive.xml(parts["styles"]))
+        self._list: list[str] = []
+        self._styles = {s.get(f"{W}styleId") or "": s for s in styles if s.tag == f"{W}style"}
 
-    def _read_styles(self, root: Any) -> None:
-        styles = {s.get(f"{W}styleId") or "": s for s in root.iter(f"{W}style")}
-        for key in styles:
-            seen: set[str] = set()
-            at = key
-            while at in styles and at not in seen:
-                seen.add(at)
-                level = _own_level(styles[at])
-                if level is not None and key not in self._levels:
-                    self._levels[key] = level
-                if styles[at].find(f"{W}pPr/{W}numPr") is not None:
-                    self._listed.add(key)
-                at = attribute(styles[at], f"{W}basedOn", f"{W}val")
-
-    def blocks(self, root: Any) -> Iterator[Block]:
-        """Yield the blocks of the body; list paragraphs that follow each other are one list."""
-        for block in self._found(root):
-            self._count += 1
-            yield block
-
-    def _found(self, root: Any) -> Iterator[Block]:
-        listed: list[str] = []
+    def read(self, root: Any) -> None:
+        """Read the body; list paragraphs that follow each other are one list."""
         for element in _paragraphs_and_tables(root):
-            self._take_figures(element, self._count + bool(listed))
+            self._take_figures(element, len(self.blocks) + bool(self._list))
             if element.tag == f"{W}tbl":
-                block = _table(element)
-            else:
-                text = _text(element)
-                level = self._level(element)
-                if not text:
-                    continue
-                if level is None and (depth := self._list_depth(element)) is not None:
-                    listed.append("  " * depth + "- " + text.replace("\n", " "))
-                    continue
-                if level == 0:
-                    self.title = self.title or text
-                block = Block(text, "text") if level is None else self._heading(text, level)
-            if listed:
-                yield Block("\n".join(listed), "list")
-                listed = []
-            if block.text.strip():
-                yield block
-        if listed:
-            yield Block("\n".join(listed), "list")
+                self._add(_table(element))
+            elif text := _text(element):
+                self._paragraph(element, text)
+        self._add(None)
+
+    def read_notes(self, root: Any) -> None:
+        """Read footnotes or endnotes, one block each; separators have a type and are left out."""
+        found = [n for n in root if not n.get(f"{W}type")]
+        texts = ["\n".join(t for p in n.iter(f"{W}p") if (t := _text(p))) for n in found]
+        self.blocks += [Block(t, "text") for t in texts if t]
+
+    def _paragraph(self, element: Any, text: str) -> None:
+        styles = list(self._based_on(attribute(element, f"{W}pPr/{W}pStyle", f"{W}val")))
+        level = next((n for e in (element, *styles) if (n := _level(e)) is not None), None)
+        numbering = element.find(f"{W}pPr/{W}numPr")
+        if numbering is None:
+            listed = any(s.find(f"{W}pPr/{W}numPr") is not None for s in styles)
+        else:
+            listed = attribute(numbering, f"{W}numId", f"{W}val") != "0"
+        if level is not None:
+            self.title = self.title or (text if level == 0 else "")
+            # Under a title (level 0) all other headings move one level down.
+            self._add(Block(text.replace("\n", " "), "heading", min(6, level + bool(self.title))))
+        elif listed:
+            depth = attribute(element, f"{W}pPr/{W}numPr/{W}ilvl", f"{W}val")
+            indent = "  " * (min(int(depth), 8) if depth.isdigit() else 0)
+            self._list.append(f"{indent}- " + text.replace("\n", " "))
+        else:
+            self._add(Block(text, "text"))
+
+    def _based_on(self, style: str) -> Iterator[Any]:
+        """Yield a style and those that it is based on."""
+        seen: set[str] = set()
+        while style in self._styles and style not in seen:
+            seen.add(style)
+            yield self._styles[style]
+            style = attribute(self._styles[style], f"{W}basedOn", f"{W}val")
+
+    def _add(self, block: Block | None) -> None:
+        if self._list:
+            self.blocks.append(Block("\n".join(self._list), "list"))
+            self._list = []
+        if block is not None and block.text.strip():
+            self.blocks.append(block)
 
     def _take_figures(self, element: Any, at: int) -> None:
         """Note the pictures of a paragraph or table; those in text boxes come with the paragraphs there."""
@@ -117,40 +125,13 @@ class _Document:
                 alt = "" if told is None else told.get("descr") or told.get("title") or ""
                 self.figures.append(Figure(part, at, alt=" ".join(alt.split())))
 
-    def notes(self, root: Any) -> list[Block]:
-        """Return the text of footnotes or endnotes, one block each; separators have a type and are left out."""
-        found = [n for n in root if not n.get(f"{W}type")]
-        texts = ["\n".join(t for p in n.iter(f"{W}p") if (t := _text(p))) for n in found]
-        return [Block(t, "text") for t in texts if t]
 
-    def _heading(self, text: str, level: int) -> Block:
-        """Return a heading; under a title (level 0) all others move one level down."""
-        return Block(text.replace("\n", " "), "heading", min(6, level + bool(self.title)))
-
-    def _level(self, paragraph: Any) -> int | None:
-        """Return the heading level, 0 for the title, None for ordinary paragraphs."""
-        outline = attribute(paragraph, f"{W}pPr/{W}outlineLvl", f"{W}val")
-        if outline.isdigit() and int(outline) < 6:
-            return int(outline) + 1
-        return self._levels.get(attribute(paragraph, f"{W}pPr/{W}pStyle", f"{W}val"))
-
-    def _list_depth(self, paragraph: Any) -> int | None:
-        numbering = paragraph.find(f"{W}pPr/{W}numPr")
-        style = attribute(paragraph, f"{W}pPr/{W}pStyle", f"{W}val")
-        if numbering is None and style not in self._listed:
-            return None
-        if numbering is not None and attribute(numbering, f"{W}numId", f"{W}val") == "0":
-            return None
-        depth = attribute(paragraph, f"{W}pPr/{W}numPr/{W}ilvl", f"{W}val")
-        return min(int(depth), 8) if depth.isdigit() else 0
-
-
-def _own_level(style: Any) -> int | None:
-    """Return the heading level a style itself sets: by outline level, else by its built-in name."""
-    outline = attribute(style, f"{W}pPr/{W}outlineLvl", f"{W}val")
+def _level(element: Any) -> int | None:
+    """Return the heading level of a paragraph or style itself, 0 for the title, None for ordinary ones."""
+    outline = attribute(element, f"{W}pPr/{W}outlineLvl", f"{W}val")
     if outline.isdigit() and int(outline) < 6:
         return int(outline) + 1
-    name = attribute(style, f"{W}name", f"{W}val").lower()
+    name = attribute(element, f"{W}name", f"{W}val").lower()
     if name in _TITLE_STYLES:
         return 0
     m = _STYLE.match(name)
