@@ -23,6 +23,7 @@ from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.video.intake import Intake, companion, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.streams import Container, examine
+from ragweave.models.asr import asr
 from ragweave.models.caption import Captioner
 from ragweave.models.chat_reply import IMAGE_TOKENS
 from ragweave.models.errors import LibraryNotFound, RagweaveError, SourceError
@@ -157,8 +158,6 @@ def _record(found: Estimate, path: str, how: str) -> None:
 
 
 def _speech(path: str, container: Container) -> str:
-    from ragweave.models.asr import asr
-
     if companion(path, model_settings().asr_language) or container.subtitles():
         return "subtitles"
     if container.sound() is None:
