@@ -7,7 +7,9 @@ import logging
 import re
 from typing import Any, NamedTuple
 
+from ragweave.corpora.decode import encoding_of
 from ragweave.corpora.web.plain import one_line, plain
+from ragweave.models.errors import MissingExtra
 
 logger = logging.getLogger(__name__)
 
@@ -87,8 +89,10 @@ def _title(tree: Any) -> str:
 
 
 def _main_text(tree: Any) -> str:
-    import trafilatura
-
+    try:
+        import trafilatura
+    except ImportError as exc:
+        raise MissingExtra("reading web pages", "web") from exc
     try:
         document = trafilatura.bare_extraction(tree, include_comments=False, include_images=False, include_links=False)
         if text := str(getattr(document, "text", None) or ""):
@@ -102,30 +106,22 @@ def _main_text(tree: Any) -> str:
 def decode(data: bytes, declared: str = "") -> str:
     """Decode a page whose declared charset may be missing or wrong.
 
-    A byte order mark wins, then a declared charset whose bytes are no UTF-8 by nature, then UTF-8 if the bytes are
-    valid, because other charsets do not look so by accident; then what is declared, and what charset-normalizer finds.
+    A declared charset whose bytes are no UTF-8 by nature wins; then byte order marks and UTF-8 if the bytes are valid,
+    because other charsets do not look so by accident; then what header and page declare, and what can be detected.
     """
     meta = _META.search(data[:4096])
     said = [codec for label in (declared, meta[1].decode("ascii") if meta else "") if (codec := _codec(label))]
-    marked = (
-        ("utf-32" if data[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) else "utf-16")
-        if (data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)))
-        else ""
-    )
     special = [codec for codec in said if codec.startswith(("utf-16", "utf-32", "iso2022"))]
-    for codec in [marked, *special, "utf-8-sig", *said]:
+    found = encoding_of(data)
+    if not special and found.startswith("utf"):
+        return data.decode(found, "replace")
+    for codec in [*special, "utf-8", *said, found if len(data) >= _GUESSED_FROM else ""]:
         try:
             if codec:
                 return data.decode(codec)
         except UnicodeDecodeError:
             continue
-    guess = ""
-    if len(data) >= _GUESSED_FROM:
-        from charset_normalizer import from_bytes
-
-        best = from_bytes(data[:100_000]).best()
-        guess = best.encoding if best else ""
-    return data.decode(guess or "cp1252", "replace")
+    return data.decode("cp1252", "replace")
 
 
 def _codec(label: str) -> str:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragweave.corpora.web.clean import clean
+from ragweave.models.errors import MissingExtra
 
 TEXT = (
     "The lighthouse of Kap Arkona was built in 1827 after plans that are ascribed to Karl Friedrich Schinkel. "
@@ -162,3 +165,10 @@ def test_any_bytes_are_cleaned(data: bytes, media_type: str, charset: str) -> No
 )
 def test_a_saved_page_gives_its_own_address(head: str, url: str) -> None:
     assert clean(f"<html><head>{head}</head><body><p>{TEXT}</p></body></html>".encode(), "text/html").url == url
+
+
+def test_without_the_extra_web_pages_are_not_read_and_texts_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    assert clean(TEXT.encode(), "text/plain").text == TEXT
+    with pytest.raises(MissingExtra, match=r"ragweave\[web\]"):
+        clean(PAGE.encode(), "text/html")
