@@ -28,7 +28,7 @@ from ragweave.evals.images import (
 )
 from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, ModelError
-from tests.nodes.test_looks import Random
+from tests.minds.test_looks import Random
 
 
 def test_word_recall_counts_each_word_as_often_as_it_stands() -> None:
