@@ -44,9 +44,6 @@ def new_file(path: Path) -> Iterator[Path]:
     """Make the file of a run that is to be saved; it goes again where the run does not come to its end.
 
     Only its owner can read it, for it holds text of the library.
-
-    Raises:
-        InputError: there is a file of that name, or none can be made.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,11 +98,7 @@ async def list_threads(saver: AsyncSqliteSaver, limit: int = 20) -> list[Thread]
 
 
 def find_thread(found: list[Thread], name: str) -> str:
-    """Return the id of the conversation that `name` begins.
-
-    Raises:
-        InputError: if none or several begin so.
-    """
+    """Return the id of the conversation that `name` begins."""
     ids = [t.id for t in found]
     if name in ids:
         return name

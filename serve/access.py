@@ -1,8 +1,14 @@
-"""Who asks, and which libraries they may see."""
+"""Who asks, which libraries they may see, and how much they may ask at once.
+
+What a caller may not see is not there: a NotFound reads the same as that of what does not exist.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,7 +17,7 @@ from fastapi import Depends, Request
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs.settings import run_settings
-from ragweave.serve.problems import Forbidden, NotFound
+from ragweave.serve.problems import Forbidden, NotFound, TooMany
 
 OWNER = "owner"
 """Whoever needs no key, or holds one for all libraries: the person whose machine it is."""
@@ -34,11 +40,7 @@ class Caller:
         return self.libraries is None or library in self.libraries
 
     def require_all(self) -> None:
-        """Refuse a caller that is bound to libraries.
-
-        Raises:
-            Forbidden: it is.
-        """
+        """Refuse a caller that is bound to libraries."""
         if self.libraries is not None:
             raise Forbidden("this key is bound to its libraries", "use a key that was made for all libraries")
 
@@ -59,12 +61,7 @@ async def visible(caller: Caller) -> list[LibraryRow]:
 
 
 async def library_named(caller: Caller, name: str) -> LibraryRow:
-    """Return a library by name.
-
-    Raises:
-        NotFound: there is none of that name that the caller may see.
-        InputError: no library can have that name.
-    """
+    """Return a library by name."""
     name = check_name(name)
     for row in await visible(caller):
         if row.name == name:
@@ -73,11 +70,7 @@ async def library_named(caller: Caller, name: str) -> LibraryRow:
 
 
 async def library_by_id(caller: Caller, id: str) -> LibraryRow:
-    """Return a library by id.
-
-    Raises:
-        NotFound: there is none of that id that the caller may see.
-    """
+    """Return a library by id."""
     for row in await visible(caller):
         if row.id == id:
             return row
@@ -85,11 +78,7 @@ async def library_by_id(caller: Caller, id: str) -> LibraryRow:
 
 
 async def library_for(caller: Caller, name: str | None) -> LibraryRow:
-    """Return the library of a request; where it names none, the default one, or the only one that the key opens.
-
-    Raises:
-        NotFound: there is none of that name that the caller may see.
-    """
+    """Return the library of a request; where it names none, the default one, or the only one that the key opens."""
     if name is None and caller.libraries is not None:
         rows = await visible(caller)
         if len(rows) == 1:
@@ -105,3 +94,37 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
             f"nothing is in the library {usual!r} yet",
             "drop files on the page of this server, or run `ragweave index FOLDER`",
         ) from None
+
+
+class Slots:
+    """Places for answers under way; all doors of the server share them.
+
+    Args:
+        total: places in all.
+        each: places that one caller may take.
+    """
+
+    def __init__(self, total: int, each: int) -> None:
+        self._total, self._each = total, each
+        self._taken: Counter[str] = Counter()
+
+    def take(self, who: str) -> None:
+        """Take a place, to be given back with `give`."""
+        if self._taken.total() >= self._total or self._taken[who] >= self._each:
+            raise TooMany("too many answers are under way", "try again in a moment", after=2)
+        self._taken[who] += 1
+
+    def give(self, who: str) -> None:
+        """Give a place back."""
+        self._taken[who] -= 1
+        if not self._taken[who]:
+            del self._taken[who]
+
+    @contextmanager
+    def held(self, who: str) -> Iterator[None]:
+        """Hold a place."""
+        self.take(who)
+        try:
+            yield
+        finally:
+            self.give(who)

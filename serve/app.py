@@ -9,12 +9,12 @@ from fastapi import FastAPI
 
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
-from ragweave.serve import langserve, mcp, media, openai, problems, routes_ask, routes_library, routes_page, routes_view
+from ragweave.serve import langserve, mcp, media, openai, problems, routes_ask, routes_library, routes_page
+from ragweave.serve.access import Slots
 from ragweave.serve.desk import opened
 from ragweave.serve.guard import Guard
 from ragweave.serve.keys import Keys
 from ragweave.serve.settings import ServeSettings, serve_settings
-from ragweave.serve.slots import Slots
 from ragweave.serve.store import Store
 
 
@@ -43,7 +43,6 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(routes_ask.router)
     app.include_router(routes_ask.plain)
     app.include_router(media.router)
-    app.include_router(routes_view.router)
     app.include_router(openai.router)
     langserve.mount(app, slots, settings)
     tools = mcp.mount(app, slots, settings.run_seconds)

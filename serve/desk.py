@@ -11,27 +11,17 @@ from fastapi import Depends, Request
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave.corpora.settings import corpora_settings
+from ragweave.serve.access import Slots
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.runs import Runs
 from ragweave.serve.settings import ServeSettings
-from ragweave.serve.slots import Slots
 from ragweave.serve.store import Store
 from ragweave.serve.uploads import Jobs
 
 
 @dataclass(frozen=True)
 class Desk:
-    """The parts of a running server.
-
-    Attributes:
-        settings: its settings.
-        slots: places for answers under way.
-        store: conversations and keys.
-        runs: answers under way.
-        jobs: uploads being indexed.
-        saver: keeps the state of conversations.
-        pictures: reads the pictures of questions.
-    """
+    """The parts of a running server."""
 
     settings: ServeSettings
     slots: Slots

@@ -15,11 +15,10 @@ from starlette.requests import Request
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.condense import check_question
-from ragweave.serve.access import Caller
+from ragweave.serve.access import Caller, Slots
 from ragweave.serve.opening import answer_with_openings
 from ragweave.serve.routes_ask import context_of
 from ragweave.serve.runs import told
-from ragweave.serve.slots import Slots
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
@@ -52,11 +51,6 @@ async def answering(
         graph: name of the graph.
         context: knobs as the request gives them.
         seconds: longest time it may take.
-
-    Raises:
-        InputError: the question or a knob cannot be used, or there is no such graph.
-        TooMany: too many answers are under way.
-        RagweaveError: the run failed.
     """
     if not messages or messages[-1].type != "human":
         raise InputError("there is no question", "end the conversation with a message of the user")
@@ -84,11 +78,7 @@ async def answering(
 
 
 async def unless_left(request: Request, work: Awaitable[T]) -> T:
-    """Wait for an answer, and stop working on it when the client goes away.
-
-    Raises:
-        Left: it did.
-    """
+    """Wait for an answer, and stop working on it when the client goes away."""
 
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":

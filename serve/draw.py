@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import json
-import struct
 import sys
-import zlib
 from typing import Any
 
 _TALLEST = 6_000
@@ -27,9 +26,6 @@ def draw(path: str, number: int, width: int, box: list[float]) -> tuple[dict[str
 
     Returns:
         The count of pages, and with a box its [left, top, width, height] as shares of the picture; then the PNG.
-
-    Raises:
-        IndexError: there is no such page.
     """
     import pypdfium2 as pdfium
 
@@ -43,7 +39,9 @@ def draw(path: str, number: int, width: int, box: list[float]) -> tuple[dict[str
     told: dict[str, Any] = {"count": count}
     if len(box) == 4:
         told["box"] = _share(page, bitmap.width, bitmap.height, box)
-    return told, png(bitmap.width, bitmap.height, bitmap.stride, bytes(bitmap.buffer), len(bitmap.mode))
+    picture = io.BytesIO()
+    bitmap.to_pil().save(picture, "PNG", compress_level=4)
+    return told, picture.getvalue()
 
 
 def _share(page: Any, width: int, height: int, box: list[float]) -> list[float]:
@@ -57,25 +55,6 @@ def _share(page: Any, width: int, height: int, box: list[float]) -> list[float]:
         corners.append((min(max(across.value / width, 0), 1), min(max(down.value / height, 0), 1)))
     (x0, x1), (y0, y1) = (sorted(values) for values in zip(*corners, strict=True))
     return [round(v, 5) for v in (x0, y0, x1 - x0, y1 - y0)]
-
-
-def png(width: int, height: int, stride: int, pixels: bytes, channels: int) -> bytes:
-    """Return RGB (3 channels) or grey (1 channel) pixels as a PNG.
-
-    Args:
-        width: pixels across.
-        height: pixels down.
-        stride: bytes from one row to the next.
-        pixels: rows from the top.
-        channels: bytes of a pixel.
-    """
-    used = width * channels
-    rows = b"".join(b"\0" + pixels[at : at + used] for at in range(0, height * stride, stride))
-    head = struct.pack(">IIBBBBB", width, height, 8, {1: 0, 3: 2}[channels], 0, 0, 0)
-    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(rows, 4)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
-    )
 
 
 def limit(memory_mb: int) -> None:

@@ -208,11 +208,7 @@ class Rates:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, who: str) -> None:
-        """Take one request out of a caller's bucket.
-
-        Raises:
-            TooMany: it is empty.
-        """
+        """Take one request out of a caller's bucket."""
         now = time.monotonic()
         left, at = self._left.pop(who, (self._size, now))
         left = min(self._size, left + (now - at) * self._size / 60)
@@ -237,9 +233,6 @@ def check_origin(headers: Mapping[str, str], unsafe: bool) -> None:
     """Refuse what a page of another origin sends; CORS stays closed.
 
     Opening a link that stands elsewhere is no such request; a program outside a browser sends no origin.
-
-    Raises:
-        Forbidden: the request comes from another origin.
     """
     site, origin = headers.get("sec-fetch-site", ""), headers.get("origin", "")
     navigates = headers.get("sec-fetch-mode", "") == "navigate" and not unsafe

@@ -16,13 +16,7 @@ from ragweave.models.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event.
-
-    Attributes:
-        id: number within its journal, from 1.
-        type: kind of event.
-        data: the event as JSON.
-    """
+    """One event."""
 
     id: int
     type: str
@@ -67,11 +61,7 @@ class Journal:
 
 
 def stream(journal: Journal, request: Request) -> EventSourceResponse:
-    """Return a journal as server-sent events; `Last-Event-ID`, or `after` in the query, resumes behind an event.
-
-    Raises:
-        InputError: the number is none.
-    """
+    """Return a journal as server-sent events; `Last-Event-ID`, or `after` in the query, resumes behind an event."""
     given = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
     if not given.isascii() or not given.isdigit() or len(given) > 9:
         raise InputError("the last event id is not a number", "send the id of the last event received, or nothing")

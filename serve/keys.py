@@ -16,16 +16,7 @@ PREFIX = "rw_"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known of a key; the key itself is not.
-
-    Attributes:
-        id: names it.
-        name: what it is for.
-        libraries: ids of the libraries it opens, or None for all.
-        created: ISO time.
-        revoked: ISO time, or empty.
-        used: ISO time of the last request, by the minute, or empty.
-    """
+    """What is known of a key; the key itself is not."""
 
     id: str
     name: str
@@ -42,11 +33,7 @@ class Keys:
         self._store = store
 
     def create(self, name: str, libraries: tuple[str, ...] | None) -> tuple[Key, str]:
-        """Make a key and return it with its secret, which cannot be had again.
-
-        Raises:
-            InputError: it is bound to no library at all.
-        """
+        """Make a key and return it with its secret, which cannot be had again."""
         if libraries is not None and not libraries:
             raise InputError("a key needs a library", "name one, or make a key for all")
         secret = PREFIX + secrets.token_urlsafe(32)
@@ -75,11 +62,7 @@ class Keys:
         ]
 
     def revoke(self, id: str) -> None:
-        """End a key; from now on no request with it is answered.
-
-        Raises:
-            InputError: there is none of that id that works.
-        """
+        """End a key; from now on no request with it is answered."""
         with self._store.open() as db:
             done = db.execute("UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (now(), id)).rowcount
         if not done:

@@ -21,9 +21,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.graphs import run as graphs
 from ragweave.serve import problems
+from ragweave.serve.access import Slots
 from ragweave.serve.served import CALLER, Asked, ServedGraph
 from ragweave.serve.settings import ServeSettings
-from ragweave.serve.slots import Slots
 
 _ENDPOINTS: tuple[EndpointName, ...] = (
     "invoke",

@@ -24,12 +24,11 @@ from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.nodes.condense import check_question
-from ragweave.serve.access import Caller, library_for, visible
+from ragweave.serve.access import Caller, Slots, library_for, visible
 from ragweave.serve.direct import answering
 from ragweave.serve.opening import with_openings
 from ragweave.serve.routes_ask import context_of
 from ragweave.serve.routes_library import item_of
-from ragweave.serve.slots import Slots
 
 _ABOUT = """Answers questions over a person's own documents, pictures and recordings, with numbered citations.
 Use `ask` for an answer whose sentences were checked against the sources, `search` for passages to read yourself, and
@@ -156,11 +155,7 @@ def build(caller_of: CallerOf, slots: Slots, seconds: float) -> MCPServer[Any]:
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Give the assistant the sentence of an error that was foreseen; any other one stays in the log.
-
-    Raises:
-        ToolError: a foreseen error, in words.
-    """
+    """Give the assistant the sentence of an error that was foreseen; any other one stays in the log."""
     try:
         yield
     except RagweaveError as error:

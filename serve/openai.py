@@ -67,11 +67,7 @@ async def _first(events: Events) -> dict[str, Any]:
 
 
 async def _resolve(caller: Caller, name: str, library: str | None) -> tuple[str, LibraryRow]:
-    """Return the graph and the library that a model name means.
-
-    Raises:
-        NotFound: there is no such graph or library.
-    """
+    """Return the graph and the library that a model name means."""
     graph, at, named = name.partition("@")
     if graph not in graphs.GRAPHS:
         error = NotFound(f"the model {name[:100]!r} does not exist", f"use one of: {', '.join(graphs.GRAPHS)}")
@@ -99,11 +95,7 @@ class Writer:
         self._marks: list[tuple[int, int, int]] = []
 
     async def whole(self, events: Events) -> dict[str, Any]:
-        """Return the completion.
-
-        Raises:
-            RagweaveError: the run failed.
-        """
+        """Return the completion."""
         steps, answer = "", dict[str, Any]()
         async with aclosing(events):
             async for event in events:

@@ -85,11 +85,7 @@ class ChatRequest(BaseModel):
 
 
 def check(request: ChatRequest) -> None:
-    """Refuse what an answer with sources cannot give.
-
-    Raises:
-        InputError: it asks for such a thing.
-    """
+    """Refuse what an answer with sources cannot give."""
     refused = {
         "n": (request.n or 1) != 1,
         "logprobs": bool(request.logprobs),
@@ -107,10 +103,6 @@ async def conversation(messages: Sequence[Message], desk: PictureDesk) -> list[A
 
     The pictures of the question are read. Those of earlier turns, which clients send again, count for the words that
     were read then.
-
-    Raises:
-        InputError: a message cannot be used.
-        SourceError: a picture of the question cannot be opened.
     """
     found: list[AnyMessage] = []
     for n, message in enumerate(messages):

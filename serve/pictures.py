@@ -39,13 +39,7 @@ class PictureDesk:
         self._end: asyncio.TimerHandle | None = None
 
     async def read(self, urls: Sequence[str]) -> list[Attached]:
-        """Return the pictures of a question; one that is known from an earlier turn is not read again.
-
-        Raises:
-            InputError: there are too many, or one is no picture in a data URL.
-            SourceError: one cannot be opened, or goes past a limit.
-            TooMany: the pictures of too many questions wait to be read.
-        """
+        """Return the pictures of a question; one that is known from an earlier turn is not read again."""
         if len(urls) > MOST:
             raise InputError(f"a question may have {MOST} pictures, and {len(urls)} were sent", "send fewer")
         files = [bytes_of(url) for url in urls]
@@ -86,11 +80,7 @@ class PictureDesk:
 
 
 def bytes_of(url: str) -> bytes:
-    """Return the file in a data URL.
-
-    Raises:
-        InputError: it is an address, or no picture.
-    """
+    """Return the file in a data URL."""
     if not (head := _DATA.match(url)):
         if url.lower().startswith(("http:", "https:", "file:", "ftp:")):
             raise InputError(

@@ -210,11 +210,7 @@ async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
 
 
 def context_of(given: dict[str, Any], library: LibraryRow) -> Context:
-    """Build a run's context from what a request sets; the library is the one that was checked.
-
-    Raises:
-        InputError: a knob is not known or out of bounds, or names another library.
-    """
+    """Build a run's context from what a request sets; the library is the one that was checked."""
     if given.get("library", library.name) != library.name:
         raise invalid(("context", "library"), "names another library than the request")
     defaults = {"mind": run_settings().mind, "web": run_settings().web}

@@ -150,11 +150,7 @@ async def item_to_open(caller: CallerNow, library: str, id: str) -> dict[str, An
 
 
 async def item_of(row: LibraryRow, id: str) -> dict[str, Any]:
-    """Return an item of a library with what it opens.
-
-    Raises:
-        NotFound: the library holds none of that id.
-    """
+    """Return an item of a library with what it opens."""
     id = id.partition("#")[0]
     found = (await asyncio.to_thread(lambda: stores().catalog.items(row.id, [id]))).get(id)
     if found is None:

@@ -22,11 +22,10 @@ from ragweave.minds.attached import Attached, asked_with
 from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.models.text import clip
-from ragweave.serve.access import Caller, visible
+from ragweave.serve.access import Caller, Slots, visible
 from ragweave.serve.journal import Journal
 from ragweave.serve.opening import answer_with_openings, with_openings
 from ragweave.serve.problems import Conflict, NotFound, problem
-from ragweave.serve.slots import Slots
 from ragweave.serve.store import Store, Thread, now
 
 logger = logging.getLogger(__name__)
@@ -93,13 +92,7 @@ class Runs:
         context: Context,
         pictures: Sequence[Attached] = (),
     ) -> Run:
-        """Begin to answer.
-
-        Raises:
-            InputError: there is no graph of that name.
-            Conflict: the conversation is being answered already.
-            TooMany: too many answers are under way.
-        """
+        """Begin to answer."""
         self._graph(graph)
         open_ = [r for r in self._runs.values() if r.status in ("running", "waiting")]
         for other in [r for r in open_ if r.thread == thread.id]:
@@ -126,22 +119,14 @@ class Runs:
         return run
 
     def get(self, caller: Caller, id: str) -> Run:
-        """Return a run of a caller.
-
-        Raises:
-            NotFound: it has none of that id, or no longer.
-        """
+        """Return a run of a caller."""
         run = self._runs.get(id)
         if run is None or run.owner != caller.id or not caller.sees(run.library.id):
             raise NotFound("There is no such run", "an ended run is kept for a while; its answer stays in the thread")
         return run
 
     async def resume(self, run: Run, consent: bool) -> None:
-        """Go on with a run that waits for consent.
-
-        Raises:
-            Conflict: it does not wait: consent was given or refused before, or the run has ended.
-        """
+        """Go on with a run that waits for consent."""
         if run.status != "waiting":
             raise Conflict("this run does not wait for consent", "consent is asked for once and answered once")
         self._slots.take(run.owner)

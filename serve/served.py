@@ -17,10 +17,9 @@ from pydantic.fields import FieldInfo
 
 from ragweave.minds.context import Context
 from ragweave.models.errors import RagweaveError
-from ragweave.serve.access import Caller, library_for
+from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.direct import answering
 from ragweave.serve.problems import problem
-from ragweave.serve.slots import Slots
 
 CALLER = "ragweave_caller"
 """Entry of the configurable in which the server, and nobody else, says who asks."""
@@ -103,11 +102,7 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         return asyncio.run(self.ainvoke(input, config, **kwargs))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
-        """Return the answer.
-
-        Raises:
-            RagweaveError: the question cannot be answered as it was asked, or the run failed.
-        """
+        """Return the answer."""
         return await self._acall_with_config(self._answer, input, config)
 
     async def astream(

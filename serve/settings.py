@@ -39,9 +39,5 @@ class ServeSettings(Settings):
 
 @lru_cache(maxsize=1)
 def serve_settings() -> ServeSettings:
-    """Return the settings of this process, read once.
-
-    Raises:
-        InputError: if a variable holds a value that cannot be used; names the variable.
-    """
+    """Return the settings of this process, read once."""
     return read_settings(ServeSettings)

@@ -251,11 +251,7 @@ FROM turns"""
 
 
 def _bring_up_to_date(db: sqlite3.Connection, path: Path) -> None:
-    """Give a file the tables of this version, all in one transaction; two processes may begin at once.
-
-    Raises:
-        LibraryError: a newer Ragweave wrote it.
-    """
+    """Give a file the tables of this version, all in one transaction; two processes may begin at once."""
     db.execute("BEGIN IMMEDIATE")
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if version > len(_SCHEMAS):

@@ -17,7 +17,7 @@ from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.serve import media, problems, routes_library, routes_page, routes_view
+from ragweave.serve import media, problems, routes_library, routes_page
 from ragweave.serve.access import CallerNow, library_named
 from ragweave.serve.guard import Guard
 from ragweave.serve.keys import Keys
@@ -49,7 +49,6 @@ def _inside() -> FastAPI:
     inside = FastAPI(title="Ragweave beside Studio", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(inside)
     inside.include_router(media.router)
-    inside.include_router(routes_view.router)
     for path, endpoint in (
         ("/healthz", routes_page.health),
         ("/readyz", routes_page.ready),

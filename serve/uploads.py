@@ -38,11 +38,7 @@ def folder_of(library: str) -> Path:
 
 
 def safe_name(name: str) -> str:
-    """Return the name under which an uploaded file is kept: its last part, in any script, without what deceives.
-
-    Raises:
-        InputError: nothing is left of it.
-    """
+    """Return the name under which an uploaded file is kept: its last part, in any script, without what deceives."""
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     kept = "".join(
         c
@@ -63,11 +59,7 @@ def safe_name(name: str) -> str:
 
 
 def place(folder: Path, name: str, digest: str) -> Path:
-    """Return where a file of that name and content is kept: a path directly in `folder` that no other content has.
-
-    Raises:
-        InputError: the name cannot be used.
-    """
+    """Return where a file of that name and content is kept: a path directly in `folder` that no other content has."""
     name = safe_name(name)
     path = PurePath(name)
     for n in range(1, 1000):
@@ -80,11 +72,7 @@ def place(folder: Path, name: str, digest: str) -> Path:
 
 
 def keep(name: str, content: BinaryIO, library: str) -> Path:
-    """Copy an uploaded file to its place and return it; the same content under the same name is kept once.
-
-    Raises:
-        InputError: the name cannot be used, or the file is larger than files may be.
-    """
+    """Copy an uploaded file to its place and return it; the same content under the same name is kept once."""
     limit = corpora_settings().max_file_mb
     digest, size = hashlib.sha256(), 0
     content.seek(0)
@@ -128,17 +116,7 @@ def _digest(path: Path) -> str:
 
 @dataclass
 class Job:
-    """One indexing of uploaded files.
-
-    Attributes:
-        id: its id.
-        owner: id of the caller that uploaded.
-        library: library the files go to.
-        journal: what it has told.
-        refused: files that were not kept, with the reason.
-        done: whether it has ended.
-        task: the work.
-    """
+    """One indexing of uploaded files."""
 
     id: str
     owner: str
@@ -156,11 +134,7 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
 
     def check(self, library: LibraryRow) -> None:
-        """Refuse a job where too many wait.
-
-        Raises:
-            TooMany: they do.
-        """
+        """Refuse a job where too many wait."""
         if sum(not j.done and j.library.id == library.id for j in self._jobs.values()) >= _JOBS:
             raise TooMany(
                 f"{_JOBS} uploads into {library.name!r} are being indexed", "wait until one has ended", after=5
@@ -176,11 +150,7 @@ class Jobs:
         return job
 
     def get(self, caller: Caller, id: str) -> Job:
-        """Return a job of a caller.
-
-        Raises:
-            NotFound: it has none of that id.
-        """
+        """Return a job of a caller."""
         job = self._jobs.get(id)
         if job is None or job.owner != caller.id or not caller.sees(job.library.id):
             raise NotFound("There is no such job", "the sources of the library tell what became of each file")

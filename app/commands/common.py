@@ -121,11 +121,7 @@ class Stopped(Exception):
 
 
 def call(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Do something that blocks.
-
-    Raises:
-        Stopped: on Ctrl-C.
-    """
+    """Do something that blocks."""
     try:
         return work(*args, **options)
     except KeyboardInterrupt:
@@ -138,9 +134,6 @@ def run(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
     Args:
         work: the coroutine.
         stopped: what to say where it is stopped.
-
-    Raises:
-        Stopped: on Ctrl-C.
     """
     try:
         return asyncio.run(work)

@@ -1,4 +1,4 @@
-"""`ragweave index`: read files and folders into a library, showing what happens to each file."""
+"""`ragweave index`: read files and folders into a library, showing what happens to each file, or what it would take."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ def index(
     code 2 if none could be read.
     """
     if estimate:
-        from ragweave.app.commands.estimate import show
-
-        show(paths, library_name(library), as_json=as_json)
+        _estimate(paths, library_name(library), as_json=as_json)
         return
     if watch:
         _watch(paths, library_name(library), quiet=quiet, as_json=as_json)
@@ -218,3 +216,30 @@ def _list(out: Console, title: str, lines: Sequence[str], style: str = "") -> No
         out.print(f"  {line}", style=style or None, soft_wrap=True)
     if len(lines) > _LISTED:
         out.print(f"  and {len(lines) - _LISTED:,} more (--json lists all)")
+
+
+def _estimate(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
+    """Print what indexing these paths would take."""
+    from ragweave.app.render import clean, counted, duration, short_path, size
+    from ragweave.corpora.ingest.estimate import estimate
+    from ragweave.graphs.indexing import captioner
+
+    found = estimate(paths, library, captioner())
+    if as_json:
+        print_json({**asdict(found), "hours": found.hours})
+        return
+    out = console()
+    out.print(f"{counted(found.texts, 'file')} of {size(found.text_bytes)} to read, {found.unchanged} unchanged.")
+    if found.recordings:
+        out.print(f"{counted(len(found.recordings), 'recording')} of {duration(found.hours * 3600)} in all:")
+        for r in found.recordings:
+            words = {"": "nobody listens", "subtitles": "its subtitles are used"}.get(r.speech, f"heard by {r.speech}")
+            seen = "looked at" if r.picture else "no picture"
+            out.print(f"  {short_path(r.path)}: {duration(r.seconds)}, {seen}, {words}", soft_wrap=True)
+    for path, why in found.unreadable:
+        out.print(f"  {short_path(path)}: {clean(why)}", style="red", soft_wrap=True)
+    out.print(f"About {duration(found.seconds)} on two cores, and at most {size(found.bytes)} to store.")
+    if found.model:
+        price = "its rate is not set (RAGWEAVE_RATES)" if found.cost is None else f"{found.cost:.2f} at your rates"
+        of = f" (at most {counted(found.pictures, 'picture')})" if found.pictures else ""
+        out.print(f"Captions by {found.model}: {found.calls:,} calls{of}, about {found.tokens:,} tokens, {price}.")

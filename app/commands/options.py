@@ -71,11 +71,7 @@ def told(trace: bool, full: bool) -> str:
 
 
 def read_question(question: str) -> str:
-    """Return the question, read from standard input for `-`.
-
-    Raises:
-        InputError: if it is empty, or not text.
-    """
+    """Return the question, read from standard input for `-`."""
     from ragweave.models.errors import InputError
 
     if question == "-":
@@ -95,11 +91,7 @@ def scope(video: list[str] | None, folder: str | None, from_: str | None, to: st
 
 
 def at_seconds(time: str) -> float:
-    """Read a time as a player shows it, 1:02:03 or 12:30, or a number of seconds.
-
-    Raises:
-        InputError: it is neither.
-    """
+    """Read a time as a player shows it, 1:02:03 or 12:30, or a number of seconds."""
     from ragweave.models.errors import InputError
 
     try:
@@ -112,11 +104,7 @@ def at_seconds(time: str) -> float:
 
 
 def build_context(library: str | None, settings: list[str] | None = None, **options: Any) -> Context:
-    """Build the run's context from options; one that was not given keeps its default.
-
-    Raises:
-        InputError: if a value is out of bounds, or a key is not known.
-    """
+    """Build the run's context from options; one that was not given keeps its default."""
     from ragweave.graphs.settings import run_settings
 
     values: dict[str, Any] = {"mind": run_settings().mind, "web": run_settings().web}
@@ -124,11 +112,7 @@ def build_context(library: str | None, settings: list[str] | None = None, **opti
 
 
 def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, **options: Any) -> Context:
-    """Build a context from values, with `KEY=VALUE` pairs over them, and options over both; None counts as not given.
-
-    Raises:
-        InputError: if a value is out of bounds, or a key is not known.
-    """
+    """Build a context from values, with `KEY=VALUE` pairs over them, and options over both; None is not given."""
     from pydantic import ValidationError
 
     from ragweave.minds.context import Context

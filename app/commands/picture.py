@@ -1,43 +1,21 @@
-"""A stored picture with the cited part framed, and as a preview on the terminal."""
+"""The picture or clip behind an item: framed, written to a file, opened."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
+import typer
 
+from ragweave.models.errors import InputError, RagweaveError
+
+if TYPE_CHECKING:
     from ragweave.corpora.types import Item, Locator
     from ragweave.models.pictures import Pixels
 
-_WIDEST = 100
-"""Columns of a preview."""
 _FRAME = (230, 30, 30)
-
-
-def show_picture(out: Console, library: str, locator: Locator) -> None:
-    """Say where the picture of a place lies, and show it as coloured blocks where the terminal has all colours.
-
-    Args:
-        out: the terminal.
-        library: id of the library.
-        locator: the place.
-
-    Raises:
-        LibraryError: the picture is not there.
-    """
-    from ragweave.corpora.store.media import Media
-    from ragweave.models.ocr import installed
-
-    path = Media.of(library).path(locator["image"])
-    if out.is_terminal and out.color_system == "truecolor" and installed():
-        from ragweave.models.pictures import load
-
-        pixels, box = load(path.read_bytes()), boxed(locator)
-        out.print()
-        out.print(blocks(framed(pixels, box) if box else pixels, min(out.width - 1, _WIDEST)))
-    out.print(f"\npicture: {path}", style="dim", soft_wrap=True)
 
 
 def told_of(item: Item) -> list[tuple[str, str]]:
@@ -73,19 +51,66 @@ def framed(pixels: Pixels, box: list[float]) -> Pixels:
     return np.asarray(image)
 
 
-def blocks(pixels: Pixels, columns: int) -> Text:
-    """Return a picture as half blocks, two pixels to a character."""
-    import numpy as np
-    from PIL import Image
-    from rich.text import Text
+_PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 
-    image = Image.fromarray(pixels)
-    rows = max(2, round(image.height * columns / image.width / 2) * 2)
-    values = np.asarray(image.resize((columns, rows), Image.Resampling.LANCZOS))
-    text = Text(no_wrap=True)
-    for y in range(0, rows, 2):
-        for x in range(columns):
-            upper, lower = (",".join(map(str, values[row, x])) for row in (y, y + 1))
-            text.append("▀", style=f"rgb({upper}) on rgb({lower})")
-        text.append("\n")
-    return text
+
+def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, launch: bool) -> None:
+    """Write the clip or picture of an item to a file, or open it.
+
+    A file that ends as a picture does gets the stored frame of a recording. Where the recording is gone, the frame
+    stands in for the clip, and a line says so.
+
+    Args:
+        item: the item.
+        locator: the place in it.
+        library_id: id of its library.
+        to: file to write; None writes into a temporary folder.
+        launch: open it with the program of this machine.
+    """
+    if to is not None and not to.absolute().parent.is_dir():
+        raise InputError(f"There is no folder {to.absolute().parent}", "make it, or name another file")
+    target = to or Path(tempfile.mkdtemp(prefix="ragweave-")) / item.id
+    moving = item.locator.get("kind") == "time" and target.suffix.lower() not in _PICTURES
+    written = _clip(item, target) if moving else None
+    written = written or _picture(locator, library_id, target)
+    if written is None:
+        raise InputError("There is neither a clip nor a picture of it", "its text is all there is: leave out --to")
+    typer.echo(f"Wrote {written}")
+    if launch and typer.launch(str(written), wait=True):
+        raise InputError("This machine has no program that opens it", f"open it yourself: {written}")
+
+
+def _clip(item: Item, to: Path) -> Path | None:
+    from ragweave.corpora.video.clip_file import cut_clip
+
+    where = item.locator
+    try:
+        return cut_clip(Path(where["file"]), where.get("start", 0.0), where.get("end", 0.0), to)
+    except InputError:
+        raise
+    except RagweaveError as error:
+        typer.echo(f"The clip itself cannot be cut: {error}", err=True)
+        return None
+
+
+def _picture(locator: Locator, library_id: str, to: Path) -> Path | None:
+    """Copy the stored picture of a place, with a frame around the box that a place in a picture has."""
+    from ragweave.corpora.store.media import Media
+
+    image, box = locator.get("image"), boxed(locator)
+    if not image:
+        return None
+    found = Media.of(library_id).path(image)
+    to = to if to.suffix.lower() == found.suffix else to.with_suffix(found.suffix)
+    if to.exists():
+        raise InputError(f"{to} exists", "name another file")
+    try:
+        if box is None:
+            shutil.copyfile(found, to)
+        else:
+            from ragweave.models.pictures import jpeg, load
+
+            to.write_bytes(jpeg(framed(load(found.read_bytes()), box), quality=92))
+    except OSError as error:
+        raise InputError(f"{to} cannot be written ({error.strerror})", "name another file") from error
+    return to

@@ -35,8 +35,7 @@ def serve(
     """
     need("uvicorn", "fastapi", "sse_starlette", what="`ragweave serve`", extra="serve")
     from ragweave.models.errors import InputError
-    from ragweave.serve.lock import only_server
-    from ragweave.serve.log import set_up
+    from ragweave.serve.process import only_server, set_up
     from ragweave.serve.settings import serve_settings
 
     if log not in ("text", "json", "none"):
@@ -70,10 +69,9 @@ def mcp(
     need("mcp", "fastapi", "sse_starlette", what="`ragweave mcp`", extra="serve")
     from ragweave.app.commands.common import run
     from ragweave.corpora.store.library import open_library
-    from ragweave.serve.access import Caller
+    from ragweave.serve.access import Caller, Slots
     from ragweave.serve.mcp import build
     from ragweave.serve.settings import serve_settings
-    from ragweave.serve.slots import Slots
 
     async def talk() -> None:
         # Opened here, so that a name that is wrong ends the command with a sentence.
@@ -97,11 +95,7 @@ def use_library(name: str) -> None:
 
 
 def need(*modules: str, what: str, extra: str) -> None:
-    """Check that optional packages are there.
-
-    Raises:
-        MissingExtra: one is not.
-    """
+    """Check that optional packages are there."""
     from importlib.util import find_spec
 
     from ragweave.models.errors import MissingExtra
@@ -121,11 +115,7 @@ def is_exposed(settings: ServeSettings) -> bool:
 
 
 def build(settings: ServeSettings, exposed: bool) -> FastAPI:
-    """Return the app.
-
-    Raises:
-        InputError: other machines could reach it, and there is no key.
-    """
+    """Return the app."""
     from ragweave.models.errors import InputError
     from ragweave.serve.app import create_app
     from ragweave.serve.keys import Keys
@@ -141,11 +131,7 @@ def build(settings: ServeSettings, exposed: bool) -> FastAPI:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the socket to listen on.
-
-    Raises:
-        InputError: the port is taken, or the address is not of this machine.
-    """
+    """Open the socket to listen on."""
     import errno
 
     from ragweave.models.errors import InputError

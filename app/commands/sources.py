@@ -127,7 +127,7 @@ def show(
     start, dash, end = part.partition("-")
     locator = item.locate(int(start), int(end)) if dash and start.isdigit() and end.isdigit() else item.locator
     if to is not None or launch:
-        from ragweave.app.commands.open import hand_out
+        from ragweave.app.commands.picture import hand_out
 
         hand_out(item, locator, library_id, to and to.expanduser().absolute(), launch)
         return
@@ -150,9 +150,9 @@ def show(
             out.print(clean(name), style="dim", soft_wrap=True)
         out.print(clean(text), soft_wrap=False, width=min(out.width, 100))
     if "image" in locator:
-        from ragweave.app.commands.picture import show_picture
+        from ragweave.corpora.store.media import Media
 
-        show_picture(out, library_id, locator)
+        out.print(f"\npicture: {Media.of(library_id).path(locator['image'])}", style="dim", soft_wrap=True)
 
 
 @library.callback()
@@ -226,11 +226,7 @@ def delete(name: str, yes: YesOption = False) -> None:
 
 
 def pick(found: list[Source], wanted: str, library: str) -> Source:
-    """Return the source that a path, an id or the beginning of an id names.
-
-    Raises:
-        InputError: if none or several match.
-    """
+    """Return the source that a path, an id or the beginning of an id names."""
     from ragweave.models.errors import InputError
 
     path = str(Path(wanted).expanduser().absolute())

@@ -12,7 +12,7 @@ import pytest
 
 from ragweave.app.commands import serve as cli_serve
 from ragweave.corpora.store.library import create_library
-from ragweave.serve.lock import only_server
+from ragweave.serve.process import only_server
 from ragweave.serve.settings import ServeSettings
 
 Main = Callable[..., tuple[int, str, str]]

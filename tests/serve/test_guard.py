@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from ragweave.corpora.settings import corpora_settings
 from ragweave.serve.app import create_app
 from ragweave.serve.keys import Keys
-from ragweave.serve.log import JsonLines
+from ragweave.serve.process import JsonLines
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import direct_client, in_process
 

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.corpora.ingest.run import index
-from ragweave.serve.draw import draw, png
+from ragweave.serve.draw import draw
 from ragweave.serve.keys import Keys
 from ragweave.tests.support.serving import in_process
 
@@ -120,13 +120,6 @@ async def test_a_key_for_another_library_sees_neither_neighbours_nor_pages(app: 
         bearer = {"Authorization": f"Bearer {secret}"}
         for path in (f"/api/open/{library}/{cited['id']}/around", f"{pdf}/page/1"):
             assert (await owner.get(path, headers=bearer)).status_code == 404, path
-
-
-def test_a_picture_of_known_pixels_reads_back(tmp_path: Path) -> None:
-    from PIL import Image
-
-    with Image.open(io.BytesIO(png(2, 2, 7, b"\xff\x00\x00\x00\xff\x00_" * 2, 3))) as picture:
-        assert [picture.getpixel((x, 1)) for x in (0, 1)] == [(255, 0, 0), (0, 255, 0)]
 
 
 def test_a_box_on_a_turned_page_turns_with_it(tmp_path: Path) -> None:

@@ -1,12 +1,46 @@
-"""The server's log on stderr: one line for each request and each run, for people or as JSON for programs."""
+"""The process of the server: one for each home, and its log on stderr, a line for each request and each run.
+
+Libraries may be indexed, asked and removed by other processes meanwhile; their own locks see to that.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Literal
+
+from filelock import FileLock, Timeout
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.locks import holder, noted
+from ragweave.models.errors import LibraryError
+
+
+@contextmanager
+def only_server() -> Iterator[None]:
+    """Hold the lock of the one server of this home."""
+    folder = corpora_settings().home / "locks"
+    note = folder / "serve.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / "serve.lock")
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise LibraryError(
+            f"A server of this home runs already ({holder(note)})", "use or stop it, or give this one a RAGWEAVE_HOME"
+        ) from None
+    except OSError as error:
+        raise LibraryError(
+            f"The library folder {folder} cannot be written ({error.strerror})",
+            "check RAGWEAVE_HOME and its permissions",
+        ) from error
+    with noted(lock, note):
+        yield
+
 
 Form = Literal["text", "json", "none", "debug"]
 
