@@ -8,7 +8,7 @@ HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
 
 .PHONY: setup setup-dev demo docs test test-hard test-conversations test-llm test-hf test-studio test-isolation \
-  verify-graphs test-page lint types links clean golden golden-record
+  verify-graphs test-page lint types links clean golden golden-record lines
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -88,6 +88,18 @@ golden-record: $(VENV)/.base
 test-isolation: export TEST_CANARIES ?= 1000
 test-isolation: $(VENV)/.dev
 	@$(BIN)/python -m pytest tests/serve/test_isolation.py
+
+# Lines of Python and Markdown by room, as committed: make lines, or make lines AT=v0.1 for how it was then.
+# What only an extra needs stands in serve, corpora/video and the checkpoints; the base is the package without it.
+lines:
+	@at=$$(mktemp -d) && git archive $(or $(AT),HEAD) | tar -x -C $$at && cd $$at && \
+	count() { find "$$@" \( -name '*.py' -o -name '*.md' \) -exec cat {} + 2>/dev/null | wc -l; }; \
+	say() { printf '%-34s %7d\n' "$$1" "$$2"; }; \
+	for room in $(ROOMS) tests benchmarks docs; do say $$room $$(count $$room); done; \
+	package=$$(count __init__.py $(filter-out evals,$(ROOMS))); \
+	say 'graphs + nodes + prompts' $$(count graphs nodes prompts); say minds $$(count minds); \
+	say 'installed base' $$((package - $$(count serve corpora/video models/checkpoint*))); \
+	say 'package' $$package; rm -rf $$at
 
 demo: $(VENV)/.base
 	@$(BIN)/python examples/demo.py
