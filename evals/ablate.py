@@ -12,10 +12,10 @@ from ragweave.evals.answers import Outcome, Question, ask_all, figures, question
 from ragweave.evals.bootstrap import paired
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.off import Off, without
+from ragweave.evals.report import drawing, save_drawing
 from ragweave.evals.runner import Runner
 from ragweave.graphs.base import through
 from ragweave.minds.context import Context
-from ragweave.models.errors import InputError, MissingExtra
 
 FULL = "everything"
 
@@ -216,17 +216,8 @@ FRONTIER = ("graph", "rounds", "correct", "wrong", "abstained", "calls", "ms")
 
 
 def draw(curves: Sequence[Curve], path: Path, title: str) -> None:
-    """Draw the frontier: correct against abstained as confidence is asked for, and correct against time.
-
-    Raises:
-        MissingExtra: matplotlib is not installed.
-        InputError: the ending names no format that can be drawn.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtra("Drawing the frontier", "dev") from error
-    figure = Figure(figsize=(9.5, 4.4), layout="constrained")
+    """Draw the frontier: correct against abstained as confidence is asked for, and correct against time."""
+    figure = drawing("frontier", 9.5, 4.4)
     held, time = figure.subplots(1, 2, sharey=True)
     for curve in curves:
         points = sweep(curve.last())
@@ -242,8 +233,4 @@ def draw(curves: Sequence[Curve], path: Path, title: str) -> None:
     time.set(xlabel="ms per question (figures: rounds, model calls)", xscale="log")
     figure.suptitle(title)
     figure.legend(loc="outside lower center", ncols=len(curves), fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-    except ValueError as error:
-        raise InputError(f"{path.name} names no format that can be drawn", "end it with .svg, .png or .pdf") from error
+    save_drawing(figure, path)

@@ -1,6 +1,6 @@
 """Metrics of routing, answers, rankings and citations. Every function is pure and scores 0 to 1, higher is better.
 
-The tests check them against scikit-learn, rouge-score and pytrec_eval, which are not needed to use them.
+scikit-learn and rouge-score do what they have; the tests check the rest against scikit-learn and pytrec_eval.
 """
 
 from __future__ import annotations
@@ -112,22 +112,20 @@ def _overlap_f1(found: list[str], gold: list[str]) -> float:
     return 2 * common / (len(found) + len(gold))
 
 
+class _Words:
+    """Words of any script, where the tokenizer of rouge-score knows Latin letters alone."""
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the folded words of a text."""
+        return words(text)
+
+
 def rouge_l(answer: str, golds: Sequence[str]) -> float:
     """Return the best F1 of the longest common subsequence of words (Lin 2004), without stemming."""
-    return max((_lcs_f1(words(answer), words(g)) for g in golds), default=0.0)
+    from rouge_score.rouge_scorer import RougeScorer
 
-
-def _lcs_f1(a: list[str], b: list[str]) -> float:
-    if not a or not b:
-        return 0.0
-    row = [0] * (len(b) + 1)
-    for x in a:
-        diagonal = 0
-        for j, y in enumerate(b, 1):
-            above = row[j]
-            row[j] = diagonal + 1 if x == y else max(above, row[j - 1])
-            diagonal = above
-    return 2 * row[-1] / (len(a) + len(b))
+    scorer = RougeScorer(["rougeL"], tokenizer=_Words())
+    return max((float(scorer.score(g, answer)["rougeL"].fmeasure) for g in golds), default=0.0)
 
 
 _LETTER = (
@@ -205,28 +203,16 @@ def mrr(ranked: Sequence[str], gold: Collection[str]) -> float:
 
 def auc(labels: Sequence[int], scores: Sequence[float]) -> float:
     """Return the area under the ROC curve, ties counted half; 0.5 where one class is missing."""
-    y, s = np.asarray(labels, dtype=bool), np.asarray(scores, dtype=np.float64)
-    _same_length(labels, scores)
-    positives, negatives = int(y.sum()), int((~y).sum())
-    if not positives or not negatives:
-        return 0.5
-    _, inverse, counts = np.unique(s, return_inverse=True, return_counts=True)
-    mean_rank = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    return float((mean_rank[y].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(labels, scores)) if len(set(labels)) == 2 else 0.5
 
 
 def average_precision(labels: Sequence[int], scores: Sequence[float]) -> float:
     """Return the average precision, tied scores entering together; 0 where nothing is positive."""
-    y, s = np.asarray(labels, dtype=np.float64), np.asarray(scores, dtype=np.float64)
-    _same_length(labels, scores)
-    if not y.sum():
-        return 0.0
-    order = np.argsort(-s, kind="stable")
-    y, s = y[order], s[order]
-    last = np.append(s[1:] != s[:-1], True)
-    hits, seen = np.cumsum(y)[last], (np.arange(len(y)) + 1)[last]
-    recall = hits / y.sum()
-    return float((np.diff(recall, prepend=0.0) * hits / seen).sum())
+    from sklearn.metrics import average_precision_score
+
+    return float(average_precision_score(labels, scores)) if any(labels) else 0.0
 
 
 def citation_precision(cited: Sequence[str], gold: Collection[str]) -> float:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from ragweave.evals.metrics import Bin
-from ragweave.models.errors import InputError
+from ragweave.models.errors import InputError, MissingExtra
 
 Value = str | float | int
 
@@ -70,6 +71,32 @@ def compare(a: Mapping[str, float], b: Mapping[str, float]) -> str:
         difference = f"{two - one:+.4f}" if one is not None and two is not None else "-"
         rows.append([key, *("-" if v is None else f"{v:.4f}" for v in (one, two)), difference])
     return table(["figure", "A", "B", "B - A"], rows)
+
+
+def drawing(what: str, width: float, height: float) -> Any:
+    """Return an empty figure of matplotlib.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtra(f"Drawing the {what}", "dev") from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_drawing(figure: Any, path: Path) -> None:
+    """Write a figure as SVG, PNG or PDF, by the ending of the path; the same figure gives the same file.
+
+    Raises:
+        InputError: the ending names no format that can be drawn.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    except ValueError as error:
+        raise InputError(f"{path.name} names no format that can be drawn", "end it with .svg, .png or .pdf") from error
 
 
 _PAGE = """<!doctype html>

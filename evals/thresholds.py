@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from ragweave.evals.evaluator_data import Asked
 from ragweave.evals.pairs import Scorer
-from ragweave.models.errors import InputError, MissingExtra
+from ragweave.evals.report import drawing, save_drawing
+from ragweave.models.errors import InputError
 
 Floats = NDArray[np.float64]
 
@@ -115,18 +116,9 @@ async def best_scores(asked: Sequence[Asked], score: Scorer) -> tuple[list[float
 
 
 def draw(found: Calibration, path: Path, title: str = "") -> None:
-    """Draw the curve as SVG, PNG or PDF, by the ending of the path.
-
-    Raises:
-        MissingExtra: if matplotlib is not installed.
-        InputError: if the ending names no format that can be drawn.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtra("Drawing the curve", "dev") from error
+    """Draw the curve as SVG, PNG or PDF, by the ending of the path."""
     x = [p.threshold for p in found.curve]
-    figure = Figure(figsize=(7, 4.2), layout="constrained")
+    figure = drawing("curve", 7, 4.2)
     axes = figure.subplots()
     axes.step(x, [p.present for p in found.curve], where="pre", label="relevant passage there: at or above")
     axes.step(x, [p.absent for p in found.curve], where="pre", label="no relevant passage: at or above")
@@ -139,7 +131,4 @@ def draw(found: Calibration, path: Path, title: str = "") -> None:
     axes.set(xlabel="score of the best candidate", ylabel="share of questions", ylim=(0, 1.02))
     axes.set_title(title, pad=18)
     figure.legend(loc="outside lower center", ncols=3, fontsize=8)
-    try:
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-    except ValueError as error:
-        raise InputError(f"{path.name} names no format that can be drawn", "end it with .svg, .png or .pdf") from error
+    save_drawing(figure, path)

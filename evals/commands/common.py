@@ -119,15 +119,24 @@ def report(
     sections: Sequence[str] = (),
 ) -> None:
     """Print figures, and write them as JSON and as a page where asked to."""
-    from ragweave.evals.report import html_table, page, table, write_json
+    from ragweave.evals.report import html_table, table
 
     rows: list[list[Value]] = [[k, v] for k, v in flat.items()]
     typer.echo(table(["figure", "value"], rows))
+    publish(flat, json_out, html, title, [html_table(["figure", "value"], rows), *sections])
+
+
+def publish(
+    flat: Mapping[str, float], json_out: Path | None, html: Path | None, title: str, sections: Sequence[str]
+) -> None:
+    """Write figures as JSON, and sections as a page, where asked to."""
+    from ragweave.evals.report import page, write_json
+
     if json_out:
         write_json(json_out, flat)
     if html:
         html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(page(title, [html_table(["figure", "value"], rows), *sections]), encoding="utf-8")
+        html.write_text(page(title, sections), encoding="utf-8")
         typer.echo(f"\nReport: {html}")
 
 

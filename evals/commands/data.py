@@ -21,6 +21,7 @@ from ragweave.evals.commands.common import (
     Work,
     builder,
     context_of,
+    publish,
     report,
     run,
     runner,
@@ -208,7 +209,7 @@ def mixed(
     from ragweave.evals.data import read_jsonl
     from ragweave.evals.mixed_data import library_rows, read_asked
     from ragweave.evals.mixed_data import questions as public_questions
-    from ragweave.evals.report import html_table, page, table, write_json
+    from ragweave.evals.report import html_table, table
     from ragweave.minds.context import Context
     from ragweave.models.errors import InputError
 
@@ -247,12 +248,13 @@ def mixed(
     typer.echo(table(bench.COLUMNS, whole))
     typer.echo("\nR@5 by the corpus that holds the answer\n" + table(kinds, each))
     figures = {**bench.flat(found, len(asked)), "train_overlap": seen_in_training(q.text for q in asked)}
-    if json_out:
-        write_json(json_out, figures)
-    if html:
-        sections = [html_table(bench.COLUMNS, whole), html_table(kinds, each)]
-        html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(page("Routing over a mixed library", sections), encoding="utf-8")
+    publish(
+        figures,
+        json_out,
+        html,
+        "Routing over a mixed library",
+        [html_table(bench.COLUMNS, whole), html_table(kinds, each)],
+    )
 
 
 def seen_in_training(questions: Iterable[str]) -> int:
@@ -273,7 +275,7 @@ def corruption(
     """Put wrong items in the place of found ones, and see what grading and repair make of it."""
     from ragweave.evals import corruption as bench
     from ragweave.evals.corpus import use_home
-    from ragweave.evals.report import html_table, page, table, write_json
+    from ragweave.evals.report import html_table, table
 
     use_home(work.resolve() / "home")
     found = run(bench.measure(data, work.resolve(), limit))
@@ -285,8 +287,4 @@ def corruption(
         typer.echo(f"\n{name}\n{table(columns, rows)}")
         sections += [f"<h2>{name}</h2>", html_table(columns, rows)]
         flat |= {f"{name}, {label}, {k}": v for label, cell in cells.items() for k, v in cell.items()}
-    if json_out:
-        write_json(json_out, flat)
-    if html:
-        html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(page("Answers from corrupted retrieval", sections), encoding="utf-8")
+    publish(flat, json_out, html, "Answers from corrupted retrieval", sections)

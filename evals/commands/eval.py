@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.evals.commands.common import WORK, HtmlOut, JsonOut, Work, run, runner
+from ragweave.evals.commands.common import WORK, HtmlOut, JsonOut, Work, publish, run, runner
 
 if TYPE_CHECKING:
     from ragweave.evals.data import Routed
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 eval_app = typer.Typer(
     help="Measure Ragweave on labelled questions.", no_args_is_help=True, rich_markup_mode=None, add_completion=False
 )
+
+
+@eval_app.callback()
+def needs() -> None:
+    """Measure Ragweave on labelled questions."""
+    from ragweave.models.errors import MissingExtra
+
+    if find_spec("sklearn") is None or find_spec("rouge_score") is None:
+        raise MissingExtra("Measuring", "dev")
 
 
 @eval_app.command()
@@ -44,7 +54,7 @@ def router(
     """
     from ragweave.corpora.types import LABELS
     from ragweave.evals.data import read_routed
-    from ragweave.evals.report import confusion_table, table, write_json
+    from ragweave.evals.report import confusion_table, table
     from ragweave.evals.router import (
         choose_threshold,
         ensemble,
@@ -97,11 +107,7 @@ def router(
             points_large = ensemble_curve(gold, small, large)
             _print_curve("language model asked below", "model calls", points_large)
             typer.echo(f"chosen, within .005 of the best: {choose_threshold(points_large):.2f}")
-    if json_out:
-        write_json(json_out, found.flat)
-    if html:
-        _write_page(html, data.name, found, points)
-        typer.echo(f"\nReport: {html}")
+    publish(found.flat, json_out, html, f"Routing: {data.name}", _sections(found, points))
 
 
 async def _by_head(questions: list[str], path: Path, made: Runner) -> list[Decision]:
@@ -153,20 +159,18 @@ def _print_curve(name: str, cost: str, points: list[Point]) -> None:
     typer.echo("\n" + table([name, "accuracy", "macro", cost], rows))
 
 
-def _write_page(path: Path, name: str, found: Measured, points: list[Point]) -> None:
+def _sections(found: Measured, points: list[Point]) -> list[str]:
     from ragweave.corpora.types import LABELS
-    from ragweave.evals.report import confusion_plot, curve_plot, html_table, page, reliability_plot
+    from ragweave.evals.report import confusion_plot, curve_plot, html_table, reliability_plot
 
     caption = "Right corpus among those searched, over the mean number of corpora searched."
-    sections = [
+    return [
         html_table(["figure", "value"], [[k, f"{v:g}"] for k, v in found.flat.items()]),
         html_table(["label", "accuracy"], list(found.per_label.items())),
         confusion_plot(found.confusion, LABELS),
         reliability_plot(found.bins),
         curve_plot([(p.cost, p.accuracy) for p in points], "corpora searched", "accuracy", caption),
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(f"Routing: {name}", sections), encoding="utf-8")
 
 
 @eval_app.command()

@@ -23,6 +23,7 @@ from ragweave.evals.commands.common import (
     Work,
     builder,
     context_of,
+    publish,
     report,
     run,
     runner,
@@ -91,7 +92,7 @@ def frontier(
     """Ask every graph, and set answered-correct against abstained, model calls and milliseconds."""
     from ragweave.app.api import GRAPHS
     from ragweave.evals import ablate as runs
-    from ragweave.evals.report import curve_plot, html_table, page, table, write_json
+    from ragweave.evals.report import curve_plot, html_table, table
     from ragweave.models.errors import InputError
 
     try:
@@ -114,27 +115,18 @@ def frontier(
     typer.echo(table(runs.FRONTIER, rows))
     if draw:
         runs.draw(curves, draw, title)
-    if json_out:
-        flat = {
-            f"{name}_{row[0]}_{row[1]}": float(row[at])
-            for row in rows
-            for at, name in enumerate(runs.FRONTIER)
-            if at > 1
-        }
-        write_json(json_out, flat)
-    if html:
-        held = [
-            curve_plot(
-                [(p.abstained, p.correct) for p in runs.sweep(curve.last())],
-                "abstained",
-                "answered correctly",
-                f"{curve.graph}: what is left when answers below a confidence are held back.",
-            )
-            for curve in curves
-        ]
-        html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(page(f"Frontier: {title}", [html_table(runs.FRONTIER, rows), *held]), encoding="utf-8")
-        typer.echo(f"\nReport: {html}")
+    keys = [(at, name) for at, name in enumerate(runs.FRONTIER) if at > 1]
+    flat = {f"{name}_{row[0]}_{row[1]}": float(row[at]) for row in rows for at, name in keys}
+    held = [
+        curve_plot(
+            [(p.abstained, p.correct) for p in runs.sweep(curve.last())],
+            "abstained",
+            "answered correctly",
+            f"{curve.graph}: what is left when answers below a confidence are held back.",
+        )
+        for curve in curves
+    ]
+    publish(flat, json_out, html, f"Frontier: {title}", [html_table(runs.FRONTIER, rows), *held])
 
 
 def judge(
