@@ -40,8 +40,6 @@ class CorporaSettings(Settings):
     )
     gleanings: ClassVar[int] = 0
     """Times the chat model is asked what it missed in a chunk."""
-    entity_corpora: ClassVar[tuple[Literal["clip", "paragraph"], ...]] = ("clip",)
-    """Corpora whose items are read for entities."""
     caption_calls: int = Field(
         0, ge=0, description="Most calls of the vision model for captions that one `ragweave index` makes; 0: no limit."
     )

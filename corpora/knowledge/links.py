@@ -7,7 +7,7 @@ apart for good; what a question asks for is read through the pairs.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -145,11 +145,3 @@ def _by_vector(rows: Sequence[Named], encode: Encode, join: Callable[[str, str, 
 def _numbers_differ(one: set[str], other: set[str]) -> bool:
     """Tell whether two names differ by a number: GPT 2 is not GPT 3."""
     return {w for w in one if any(c.isdigit() for c in w)} != {w for w in other if any(c.isdigit() for c in w)}
-
-
-def members(group: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the digests of each group, by the digest that stands for it."""
-    out: dict[str, list[str]] = defaultdict(list)
-    for key, root in group.items():
-        out[root].append(key)
-    return {root: sorted(keys) for root, keys in out.items()}

@@ -6,10 +6,10 @@ import asyncio
 import hashlib
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ragweave.corpora.chunks import CHUNK_TOKENS, Chunk, chunks_of
+from ragweave.corpora.chunks import chunks_of
 from ragweave.corpora.knowledge import store
 from ragweave.corpora.knowledge.facts import Entity, Extractor, Facts, facts_of
 from ragweave.corpora.knowledge.links import pairs
@@ -20,8 +20,6 @@ from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.stores import Stores
-from ragweave.corpora.types import Item
-from ragweave.models.chat_reply import tokens_of
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import ModelTransient, RagweaveError
 from ragweave.models.text import words
@@ -77,7 +75,7 @@ def catch_up(
     if settings.entities == "llm" and maker is None:
         return 0, "entities were not extracted: RAGWEAVE_ENTITIES is llm, and no chat model is configured"
     params = hashlib.sha256(f"{VERSION} {maker.name if maker else 'small'}".encode()).hexdigest()[:16]
-    todo, finished, changed = _todo(held, row, settings, params)
+    todo, finished, changed = _todo(held, row, params)
     read, failed, why = 0, 0, ""
     if todo:
         tell(0, len(todo))
@@ -97,22 +95,20 @@ def catch_up(
     return read, f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
 
 
-def _todo(
-    held: Stores, row: LibraryRow, settings: CorporaSettings, params: str
-) -> tuple[list[Todo], dict[str, str], bool]:
+def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[str, str], bool]:
     """Return the chunks to read, the digests of the sources they complete, and whether anything left the graph."""
     engine = held.catalog.engine(row.id)
     whole = store.marked(engine, row.id, store.WHOLE)
     todo: list[Todo] = []
     finished: dict[str, str] = {}
     changed = False
-    for source, content in store.contents(engine, row.id, settings.entity_corpora).items():
+    for source, content in store.contents(engine, row.id, "clip").items():
         digest = f"{params} {content}"
         if whole.get((source, "")) == digest:
             continue
         finished[source] = digest
-        own = [i for corpus in settings.entity_corpora for i in held.catalog.items_of(row.id, source, corpus)]
-        chunks = _chunks(own)
+        own = list(held.catalog.items_of(row.id, source, "clip"))
+        chunks = chunks_of(own)
         changed |= bool(store.forget_others(engine, row.id, source, [c.id for c in chunks]))
         done = store.marked(engine, row.id, store.EXTRACT, source)
         texts = {i.id: i.text for i in own}
@@ -122,24 +118,6 @@ def _todo(
             if done.get((source, c.id)) != params
         ]
     return todo, finished, changed
-
-
-def _chunks(own: Sequence[Item]) -> list[Chunk]:
-    """Return the chunks of a source: of its clips as a recording's, of its paragraphs packed in the same way."""
-    out = chunks_of(own)
-    group: list[Item] = []
-    size = 0
-    for item in [*(i for i in own if i.corpus == "paragraph"), None]:
-        cost = tokens_of(item.text) if item else 0
-        if group and (item is None or size + cost > CHUNK_TOKENS):
-            text = "\n\n".join(i.text for i in group)
-            key = hashlib.sha256("\0".join([*(i.id for i in group), text]).encode("utf-8", "replace")).hexdigest()
-            out.append(Chunk(key[:24], group[0].source, group[0].title, tuple(i.id for i in group), 0.0, 0.0, text))
-            group, size = [], 0
-        if item is not None:
-            group.append(item)
-            size += cost
-    return out
 
 
 def _by_rule(
@@ -204,9 +182,3 @@ def _join(held: Stores, row: LibraryRow, mind: Encoder) -> None:
     known = store.named(engine, row.id)
     apart = [(a, b) for a, b, why in store.pairs_of(engine, row.id) if why == store.APART]
     store.put_pairs(engine, row.id, pairs(known.values(), lambda names: mind.texts(list(names)), apart))
-
-
-def unread(held: Stores, row: LibraryRow, corpora: Iterable[str]) -> int:
-    """Return how many sources are not (wholly) in the graph yet."""
-    whole = {source for source, _ in store.marked(held.catalog.engine(row.id), row.id, store.WHOLE)}
-    return len(set(store.contents(held.catalog.engine(row.id), row.id, list(corpora))) - whole)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.sqlite import insert
 from ragweave.corpora.knowledge.facts import Facts, key_of
 from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.catalog import LibraryRow, now
-from ragweave.corpora.store.schema import aliases, items, mentions, relations, sources, stages, write
+from ragweave.corpora.store.schema import aliases, items, mentions, relations, stages, write
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Corpus
 from ragweave.models.embed import Encoder
@@ -101,11 +101,11 @@ def marked(engine: Engine, library: str, stage: str, source: str | None = None) 
         return {(row[0], row[1]): row[2] for row in connection.execute(query)}
 
 
-def contents(engine: Engine, library: str, corpora: Sequence[Corpus]) -> dict[str, str]:
-    """Return a digest of the items of each source in these corpora; it changes when any of them does."""
+def contents(engine: Engine, library: str, corpus: Corpus) -> dict[str, str]:
+    """Return a digest of the items of each source in a corpus; it changes when any of them does."""
     query = (
         select(items.c.source, items.c.id)
-        .where(items.c.library == library, items.c.corpus.in_(list(corpora)))
+        .where(items.c.library == library, items.c.corpus == corpus)
         .order_by(items.c.source, items.c.n)
     )
     found: dict[str, hashlib._Hash] = {}
@@ -205,13 +205,6 @@ def set_apart(engine: Engine, library: str, one: str, other: str) -> None:
     with write(engine) as connection:
         keys = ["library", "one", "other"]
         connection.execute(statement.on_conflict_do_update(index_elements=keys, set_={"reason": APART}))
-
-
-def source_ids(engine: Engine, library: str) -> set[str]:
-    """Return the ids of the sources that could be read."""
-    query = select(sources.c.id).where(sources.c.library == library, sources.c.status != "failed")
-    with engine.begin() as connection:
-        return set(connection.execute(query).scalars())
 
 
 def _parts(values: Sequence[str]) -> list[Sequence[str]]:

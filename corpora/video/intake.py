@@ -18,13 +18,15 @@ from ragweave.corpora.video import described
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.items import items_of
 from ragweave.corpora.video.job import Job, Lanes, Senses, Tell, Work
-from ragweave.corpora.video.perceive import Perceiver
+from ragweave.corpora.video.perceive import perceive
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.streams import examine
-from ragweave.models.asr import Asr
+from ragweave.models.asr import Asr, asr
 from ragweave.models.caption import Captioner, why_down
 from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError
+from ragweave.models.ocr import ocr
+from ragweave.models.settings import model_settings
 
 VERSION = 1
 """Raise it when the items of the same recording change."""
@@ -102,10 +104,6 @@ class Intake:
             path: the recording.
             base: digest of what the items of every file depend on.
         """
-        from ragweave.models.asr import asr
-        from ragweave.models.ocr import ocr
-        from ragweave.models.settings import model_settings
-
         listens, reads = asr(), ocr()
         beside = companion(path, model_settings().asr_language)
         try:
@@ -142,10 +140,6 @@ class Intake:
         return made_of(kind, recording.title, items, self._max_words, language=recording.language, warnings=warnings)
 
     def _perceived(self, file: File, media: Path, before: str, tell: Tell) -> tuple[Recording, list[str]]:
-        from ragweave.models.asr import asr
-        from ragweave.models.ocr import ocr
-        from ragweave.models.settings import model_settings
-
         beside = companion(file.path, model_settings().asr_language)
         written, warnings = _written(beside)
         how = demuxer_of(file.path)
@@ -173,17 +167,17 @@ class Intake:
         )
         kept = Perceived(self._folder(file.sha256), [self._folder(before)] if before else [])
         try:
-            note_size(kept, file.stat.size)
-            perceiver = Perceiver(Work(job, Senses(listens, ocr()), kept, tell, self._stop, self._lanes))
-            recording = perceiver.run()
+            kept.put("size", "", file.stat.size)  # a later file that begins with the same bytes has grown
+            work = Work(job, Senses(listens, ocr()), kept, tell, self._stop, self._lanes)
+            recording, unperceived = perceive(work)
             recording, remarks = self._described(recording, kept, tell)
-            warnings += remarks
+            warnings += [*remarks, *unperceived]
             kept.give_frames([f.image for f in recording.frames], media)
         finally:
             kept.close()
         frames = tuple(Frame(f.time, f"{file.source}/{f.image}") for f in recording.frames)
         date = next((d for k in ("creation_time", "date") if (d := iso_date(container.tags.get(k)))), None)
-        return replace(recording, frames=frames, date=date), [*warnings, *perceiver.warnings]
+        return replace(recording, frames=frames, date=date), warnings
 
     def close(self) -> None:
         """End the processes that listen, where any were started."""
@@ -233,11 +227,6 @@ def _written(beside: Path | None) -> tuple[tuple[Cue, ...], list[str]]:
 def _title(tags: Mapping[str, str], path: str) -> str:
     title = tags.get("title", "")
     return title if len(title) > 2 else Path(path).stem
-
-
-def note_size(kept: Perceived, size: int) -> None:
-    """Note how long a file was, so that one that begins with the same bytes is known to have grown."""
-    kept.put("size", "", size)
 
 
 def has_grown(file: File, before: str, folder: Path) -> bool:

@@ -193,6 +193,7 @@ async def test_a_film_of_two_pictures_and_subtitles_is_taken_in(data_dir: Path) 
 async def test_silence_and_music_are_no_speech_and_no_fault(film: Film, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = ScriptedAsr("false words")
     monkeypatch.setattr("ragweave.models.asr.asr", lambda name=None: engine)
+    monkeypatch.setattr("ragweave.corpora.video.intake.asr", lambda name=None: engine)
     film("silence.mp4", 6, sound="anullsrc=sample_rate=16000")
     chord = "aevalsrc='0.2*sin(2*PI*262*t)+0.2*sin(2*PI*330*t)+0.2*sin(2*PI*392*t*(1+0.01*sin(9*t)))':sample_rate=16000"
     path = film("music.wav", 6, picture=False, sound=chord)
