@@ -1,7 +1,7 @@
 """What declining more or less often costs: `python -m ragweave.evals.abstention --data DIR`.
 
 Every question is answered by the small mind whatever it found; the table then says, for each threshold on the best
-relevance to the question (`Context.answerable`), which share would be answered right, answered wrong and declined.
+relevance to the question (`Method.answerable`), which share would be answered right, answered wrong and declined.
 `absent` are XQuAD questions without their passage: there every answer is wrong.
 """
 
@@ -22,6 +22,7 @@ from ragweave.evals.corpus import Prepared, use_home
 from ragweave.evals.report import Value, table
 from ragweave.evals.text_figures import question_sets
 from ragweave.minds.context import Context
+from ragweave.minds.method import Method
 
 THRESHOLDS = (-1.0, -0.7, -0.5, -0.3, -0.2, -0.1, 0.0, 0.2, 0.4, 0.6)
 
@@ -44,7 +45,7 @@ class Told:
 async def tell(prepared: Prepared, questions: Sequence[Question], graph: str) -> list[Told]:
     """Ask every question without a threshold."""
     compiled = import_module(f"ragweave.graphs.{graph}").graph
-    context = Context(library=prepared.library.name, mind="small", answerable=-1.0)
+    context = Context(library=prepared.library.name, mind="small", method=Method(answerable=-1.0))
     out: list[Told] = []
     for question in questions:
         sent: Any = {"messages": [("human", question.text)]}

@@ -79,9 +79,6 @@ class Context(BaseModel):
         description="Check of each sentence; with llm the chat model has to agree as well. auto follows `mind`.",
     )
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
-    answerable: float | None = Field(
-        None, ge=-1, le=1, description="Relevance to the question below which the small mind declines; empty: measured."
-    )
     sentences: int = Field(3, ge=1, le=12, description="Longest extractive answer, in sentences.")
     max_model_calls: int = Field(40, ge=0, le=10_000, description="Chat model calls this run may make.")
     max_tokens: int = Field(0, ge=0, description="Tokens this run may use, in and out; 0 means no limit.")

@@ -60,6 +60,9 @@ class Method(BaseModel):
     strip_threshold: float = Field(-0.5, ge=-1, le=1, description="Strips below this relevance are dropped.")
     turn_passages: int = Field(5, ge=1, le=20, description="New passages that the reasoning model is shown per round.")
     turn_tokens: int = Field(6000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
+    answerable: float | None = Field(
+        None, ge=-1, le=1, description="Relevance to the question below which the small mind declines; empty: measured."
+    )
     channels: tuple[Literal["chunk", "entity", "visual", "speech"], ...] = Field(
         ("chunk", "entity", "visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
     )

@@ -96,8 +96,8 @@ def show_pictures(brief: Brief, page: Page) -> Written | None:
 
 
 def _answerable(desk: Desk, strips: Sequence[Strip]) -> float:
-    if desk.context.answerable is not None:
-        return desk.context.answerable
+    if desk.context.method.answerable is not None:
+        return desk.context.method.answerable
     best = max(strips, key=lambda s: (s["score"], s["id"]))
     return ANSWERABLE_RECORDED if best["locator"].get("kind") == "time" else ANSWERABLE
 

@@ -1,0 +1,95 @@
+"""A mind that fails is stood in for in one place; a turn belongs to the context of its run."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.build import build
+from ragweave.minds.context import Context
+from ragweave.minds.desk import Desk, Turn
+from ragweave.minds.mind import Mind
+from ragweave.models.chat import override
+from ragweave.models.errors import ModelError, ModelTransient
+from ragweave.models.meter import Meter
+from ragweave.tests.support import ScriptedChat
+
+
+def desk() -> Desk:
+    return Desk("route", Context(), Turn(Meter()))
+
+
+async def small(desk: Desk, query: str) -> str:
+    return f"small {query}"
+
+
+def maker(outcome: str | Exception | None):
+    asked: list[str] = []
+
+    async def first(desk: Desk, query: str) -> str | None:
+        asked.append(query)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    return first, asked
+
+
+async def test_the_maker_of_choice_decides_and_is_named() -> None:
+    first, _ = maker("big")
+    made = await Mind(small, first)(desk(), "q")
+    assert (made.value, made.by, made.fallback) == ("big", "llm", None)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "by", "why"),
+    [
+        (None, "small, llm unreadable", "its reply could not be read"),
+        (ModelError("it broke", "mend it"), "small, llm failed", "it broke"),
+    ],
+)
+async def test_the_small_one_stands_in_and_the_fallback_says_why(outcome: Exception | None, by: str, why: str) -> None:
+    at = desk()
+    made = await Mind(small, maker(outcome)[0])(at, "q")
+    assert (made.value, made.by) == ("small q", by)
+    assert made.fallback is not None and made.fallback.why.startswith(why) and made.fallback.stood_in == "small"
+    assert bool(at.notes) is isinstance(outcome, Exception)
+
+
+async def test_a_model_that_cannot_be_reached_is_asked_and_noted_once_a_turn() -> None:
+    at = desk()
+    first, asked = maker(ModelTransient("it is down", "start it"))
+    mind = Mind(small, first)
+    await mind(at, "one")
+    made = await mind(at, "two")
+    assert asked == ["one"] and len(at.notes) == 1
+    assert made.fallback is not None and made.fallback.kind == "down"
+
+
+async def test_what_is_no_error_of_ragweave_is_not_hidden() -> None:
+    with pytest.raises(ZeroDivisionError):
+        await Mind(small, maker(ZeroDivisionError())[0])(desk(), "q")
+
+
+def test_minds_are_small_without_a_model_and_a_model_that_is_asked_for_must_be_there() -> None:
+    assert build(Context()).expander.alone
+    with override(writer=ScriptedChat(replies=[])):
+        assert not build(Context()).expander.alone
+        assert build(Context(mind="small")).expander.alone
+    with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
+        build(Context(mind="llm"))
+
+
+def test_turns_of_one_context_are_apart_and_those_of_another_unknown() -> None:
+    one, other = Context(), Context()
+    first = one.turn("a", lambda: Turn(Meter()))
+    assert one.turn("a", lambda: Turn(Meter())) is first
+    assert one.turn("b", lambda: Turn(Meter())) is not first
+    assert other.turn("a", lambda: Turn(Meter())) is not first
+
+
+def test_a_context_remembers_so_many_turns_and_no_more() -> None:
+    context = Context()
+    first = context.turn("0", lambda: Turn(Meter()))
+    for n in range(1, 300):
+        context.turn(str(n), lambda: Turn(Meter()))
+    assert context.turn("0", lambda: Turn(Meter())) is not first
