@@ -67,9 +67,9 @@ def test_a_file_imports_only_its_own_room_and_those_below(path: Path) -> None:
 INSIDE = {
     "store": {"knowledge", "video"},
     "formats": {"store"},
-    "images": {"store", "video"},
+    "images": {"store"},
     "video": {"store"},
-    "knowledge": {"store", "video"},
+    "knowledge": {"store"},
     "web": set(),
     "ingest": {"store", "formats", "images", "video", "knowledge"},
 }

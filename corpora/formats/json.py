@@ -12,6 +12,7 @@ from ragweave.corpora.meta import iso_date
 from ragweave.models.errors import SourceError
 
 MAX_DEPTH = 64
+"""Levels that are read; a file of more is refused, as `formats.parse` does with all that is nested too deeply."""
 _TITLES = ("title", "name")
 
 
@@ -23,12 +24,10 @@ def parse(path: Path) -> Parsed:
     text = read_text(path)
     try:
         whole = json.loads(text)
-    except RecursionError:
-        raise _deep(path) from None
     except ValueError as exc:
         return _lines(path, text, exc)
     records = _records(whole)
-    blocks = tuple(b for name, value in records if (b := _block(name, value, 0, path)))
+    blocks = tuple(b for name, value in records if (b := _block(name, value, 0)))
     top = whole if isinstance(whole, dict) else {}
     title = next((str(top[k]) for k in _TITLES if isinstance(top.get(k), str)), "")
     return Parsed(title, blocks, iso_date(top.get("date")))
@@ -54,13 +53,11 @@ def _lines(path: Path, text: str, why: ValueError) -> Parsed:
             continue
         try:
             value = json.loads(line)
-        except RecursionError:
-            raise _deep(path) from None
         except ValueError:
             broken.append(number)
             continue
         read += 1
-        block = _block("", value, number, path)
+        block = _block("", value, number)
         if block is not None:
             blocks.append(block)
     if read <= len(broken):
@@ -69,35 +66,27 @@ def _lines(path: Path, text: str, why: ValueError) -> Parsed:
     return Parsed(blocks=tuple(blocks), warnings=warnings)
 
 
-def _block(name: str, value: object, line: int, path: Path) -> Block | None:
-    text = "\n".join(f"{key}: {found}" if key else found for key, found in _values(name, value, path))
+def _block(name: str, value: object, line: int) -> Block | None:
+    text = "\n".join(f"{key}: {found}" if key else found for key, found in _values(name, value, 0))
     return Block(text, "list", line=line) if text.strip() else None
 
 
-def _values(name: str, value: object, path: Path) -> Iterator[tuple[str, str]]:
+def _values(key: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
     """Yield (path, text) of every value that is not empty, in order."""
-    stack: list[tuple[str, object, int]] = [(name, value, 0)]
-    while stack:
-        key, found, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            raise _deep(path)
-        if isinstance(found, dict):
-            inner = [(f"{key}.{k}" if key else str(k), v, depth + 1) for k, v in found.items()]
-            stack.extend(reversed(inner))
-        elif isinstance(found, list):
-            if all(not isinstance(v, dict | list) for v in found):
-                text = ", ".join(_plain(v) for v in found if v is not None)
-                if text:
-                    yield key, text
-            else:
-                stack.extend(reversed([(f"{key}[{n}]", v, depth + 1) for n, v in enumerate(found)]))
-        elif found is not None and found != "":
-            yield key, _plain(found)
+    if depth > MAX_DEPTH:
+        raise RecursionError
+    if isinstance(value, dict):
+        for k, v in value.items():
+            yield from _values(f"{key}.{k}" if key else str(k), v, depth + 1)
+    elif isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
+        for n, v in enumerate(value):
+            yield from _values(f"{key}[{n}]", v, depth + 1)
+    elif isinstance(value, list):
+        if text := ", ".join(_plain(v) for v in value if v is not None):
+            yield key, text
+    elif value is not None and value != "":
+        yield key, _plain(value)
 
 
 def _plain(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
-
-
-def _deep(path: Path) -> SourceError:
-    return SourceError(f"{path.name} is nested deeper than {MAX_DEPTH} levels", "flatten it, or leave it out")
