@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from ragweave.corpora.ingest.events import Done, Event, Failed, Linked, Perceived, Report, Stage, Staged, Unchanged
+from ragweave.corpora.ingest.in_flight import Budget
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.commit import Committer, Outcome
 from ragweave.corpora.store.files import File, Known, Stat, check_grown, check_unchanged, identify
-from ragweave.corpora.store.in_flight import Budget
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, dense_texts, params_hash, source_id
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -64,37 +64,18 @@ class Prepared:
 
     def to_json(self) -> bytes:
         """Return the form that crosses from the reading process."""
-        row = {
-            "kind": self.kind,
-            "title": self.title,
-            "author": self.author,
-            "language": self.language,
-            "date": self.date,
-            "warnings": self.warnings,
-            "items": [pack(item) for item in self.items],
-            "chunks": self.chunks,
-            "terms": self.terms,
-            "reached": self.reached,
-            "links": self.links,
-        }
+        row = {f.name: getattr(self, f.name) for f in fields(self)} | {"items": [pack(item) for item in self.items]}
         return json.dumps(row, separators=(",", ":")).encode()
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Prepared:
         """Read the form that `to_json` writes."""
-        return cls(
-            kind=row["kind"],
-            title=row["title"],
-            author=row["author"],
-            language=row["language"],
-            date=row["date"],
-            warnings=tuple(row["warnings"]),
-            items=tuple(unpack(item) for item in row["items"]),
-            chunks=tuple(tuple((c[0], c[1]) for c in chunks) for chunks in row["chunks"]),
-            terms=tuple((t[0], t[1], t[2]) for t in row["terms"]),
-            reached=row["reached"],
-            links=tuple((link[0], link[1]) for link in row["links"]),
-        )
+        made: dict[str, Any] = {name: _frozen(value) for name, value in row.items() if name != "items"}
+        return cls(**made, items=tuple(unpack(item) for item in row["items"]))
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def made_of(
