@@ -20,7 +20,7 @@ import numpy as np
 
 from ragweave.evals.evaluator import auc, rounded
 from ragweave.evals.evaluator_data import Asked, hotpot
-from ragweave.minds.contracts import Checked
+from ragweave.minds.known import Checked
 from ragweave.minds.small.check import support
 from ragweave.minds.small.facts import facts
 from ragweave.models import text

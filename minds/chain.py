@@ -36,12 +36,6 @@ async def scored(
 ) -> tuple[list[Evidence], float]:
     """Score everything found against the question, and add hop rank.
 
-    Args:
-        library: knows how rare words are.
-        question: question of the turn.
-        rows: evidence of all hops.
-        hops: the rounds so far, in order.
-
     Returns:
         The rows with their global scores, best first, and the lead of the best over the next one by itself.
     """
@@ -78,8 +72,7 @@ def hop_rank(
 
     Args:
         own: score by itself in [0, 1], by item.
-        fetched: (item that led to the query, items that it fetched, best first), in the order of the hops; an empty
-            lead counts as 1.
+        fetched: (item that led to the query, or empty, and what it fetched, best first), in the order of the hops.
         named: items that an item names, by item.
         weight: weight of what is added.
     """

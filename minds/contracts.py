@@ -11,9 +11,10 @@ from typing_extensions import TypedDict
 from ragweave.corpora.types import Item, Label
 from ragweave.minds.attached import Attached
 from ragweave.minds.desk import Desk
-from ragweave.minds.evidence import Evidence, Hop, Strip, Support, Timeline
-from ragweave.minds.known import Decision, Known
+from ragweave.minds.evidence import Evidence, Hop, Strip, Timeline
+from ragweave.minds.known import Checked, Decision, Known
 from ragweave.minds.mind import Made
+from ragweave.minds.page import Page
 from ragweave.models.relevance import Passage
 
 
@@ -58,11 +59,9 @@ class Routed(NamedTuple):
 
 
 class Router(Protocol):
-    """Chooses the corpora that a query is sent to (UniversalRAG)."""
+    """Chooses the corpora that a query is sent to, of those in which something is held (UniversalRAG)."""
 
-    async def __call__(self, desk: Desk, query: str, held: Collection[Label]) -> Made[Routed]:
-        """Return the corpora; `held` are those in which the library holds something."""
-        ...
+    async def __call__(self, desk: Desk, query: str, held: Collection[Label]) -> Made[Routed]: ...
 
 
 class Expander(Protocol):
@@ -104,62 +103,38 @@ class Graded:
 
 
 class Evaluator(Protocol):
-    """Grades what a hop brought against its query (CRAG, section 4.2)."""
+    """Grades what a hop brought against its query (CRAG, section 4.2).
+
+    `reread` are the ids of items whose text has changed since `fuse` scored them.
+    """
 
     async def __call__(
         self, desk: Desk, query: str, items: Sequence[Evidence], reread: Collection[str]
-    ) -> Made[Graded]:
-        """Return the grades; `reread` are the ids of items whose text has changed since `fuse` scored them."""
-        ...
+    ) -> Made[Graded]: ...
 
 
 class PassageEvaluator(Protocol):
-    """Scores passages that no hop has scored: strips, pages of the web, clips."""
+    """Scores passages that no hop has scored, in [-1, 1]: strips, pages of the web."""
 
-    async def __call__(self, desk: Desk, query: str, passages: Sequence[Passage]) -> Made[list[float]]:
-        """Return their relevance in [-1, 1]."""
-        ...
+    async def __call__(self, desk: Desk, query: str, passages: Sequence[Passage]) -> Made[list[float]]: ...
 
 
 class Reasoner(Protocol):
     """Decides between two rounds: what was learnt, and the next query or that it is enough (Auto-RAG)."""
 
-    async def __call__(self, desk: Desk, known: Known) -> Made[Decision]:
-        """Return the decision of the round that has just ended, or the first query."""
-        ...
+    async def __call__(self, desk: Desk, known: Known) -> Made[Decision]: ...
 
 
 class Recaller(Protocol):
-    """Writes down what a model itself knows (Auto-RAG, Algorithm 2)."""
+    """Writes down what a model itself knows; "" where it knows nothing (Auto-RAG, Algorithm 2)."""
 
-    async def __call__(self, desk: Desk, question: str, query: str) -> Made[str]:
-        """Return one passage, or "" where it knows nothing."""
-        ...
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What the check says of one sentence.
-
-    Attributes:
-        supported: the evidence says it.
-        score: 0 to 1.
-        by: indices of the evidence that supports it, best first; empty when it is not supported.
-        why: what is missing, as a short sentence; empty when it is supported.
-    """
-
-    supported: bool
-    score: float
-    by: tuple[int, ...]
-    why: str
+    async def __call__(self, desk: Desk, question: str, query: str) -> Made[str]: ...
 
 
 class Checker(Protocol):
     """Judges whether evidence supports a sentence: numbers, dates, names, negation, and most of what it says."""
 
-    async def __call__(self, desk: Desk, sentence: str, strips: Sequence[Strip], question: str) -> Made[Checked]:
-        """Return the verdict; `question` is what the sentence answers."""
-        ...
+    async def __call__(self, desk: Desk, sentence: str, strips: Sequence[Strip], question: str) -> Made[Checked]: ...
 
 
 @dataclass(frozen=True)
@@ -192,50 +167,10 @@ class Brief:
         return [s for s in self.strips if s["origin"] != "model"]
 
 
-class Page(Protocol):
-    """Where a writer writes. What is shown is never taken back."""
-
-    @property
-    def shown(self) -> int:
-        """Sentences shown so far."""
-        ...
-
-    @property
-    def origins(self) -> Collection[str]:
-        """Where the citations so far come from."""
-        ...
-
-    async def offer(
-        self, text: str, *sides: Sequence[Strip], rests: Sequence[Strip] = (), confidence: float | None = None
-    ) -> None:
-        """Show a sentence if a check finds that the first or a further side supports it.
-
-        Args:
-            text: the sentence.
-            sides: evidence that it is checked against, one side after the other.
-            rests: what it is said to rest on; otherwise the evidence that supports it.
-            confidence: its confidence; otherwise that of the check.
-        """
-        ...
-
-    def show(self, text: str, support: Support, rests: Sequence[Strip], confidence: float, about: str = "") -> None:
-        """Show a sentence that needs no check; of what it rests on, the part nearest to `about` is quoted, or all."""
-        ...
-
-
-@dataclass(frozen=True)
-class Written:
-    """Why nothing was written, or empty."""
-
-    why: str = ""
-
-
 class Writer(Protocol):
-    """Writes the answer onto a page."""
+    """Writes the answer onto a page; says why, where the evidence carries none."""
 
-    async def __call__(self, desk: Desk, brief: Brief, page: Page) -> Made[Written]:
-        """Write; nothing, with the reason, where the evidence carries no answer."""
-        ...
+    async def __call__(self, desk: Desk, brief: Brief, page: Page) -> Made[str]: ...
 
 
 class Forms(TypedDict):
@@ -252,27 +187,21 @@ class Forms(TypedDict):
 class Rewriter(Protocol):
     """Rewrites a query for recordings (VideoRAG, section 3.2)."""
 
-    async def __call__(self, desk: Desk, query: str) -> Made[Forms]:
-        """Return its forms."""
-        ...
+    async def __call__(self, desk: Desk, query: str) -> Made[Forms]: ...
 
 
 class ClipFilter(Protocol):
-    """Filters clips (VideoRAG, section 3.2)."""
+    """Filters clips: returns the places of those that stay, in order (VideoRAG, section 3.2)."""
 
-    async def __call__(self, desk: Desk, query: str, passages: Sequence[Passage]) -> Made[list[int]]:
-        """Return the places of those that stay, in order."""
-        ...
+    async def __call__(self, desk: Desk, query: str, passages: Sequence[Passage]) -> Made[list[int]]: ...
 
 
 class Looker(Protocol):
-    """Looks at the frames of clips with the question in mind (VideoRAG, section 3.3)."""
+    """Looks at frames of clips with the question in mind: what is seen, by clip (VideoRAG, section 3.3)."""
 
     async def __call__(
         self, desk: Desk, query: str, keywords: Sequence[str], clips: Sequence[Item]
-    ) -> Made[dict[str, str]]:
-        """Return what is seen that bears on the query, by clip."""
-        ...
+    ) -> Made[dict[str, str]]: ...
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a turn knows when it reasons, and what reasoning decides."""
+"""What a turn knows when it reasons, what reasoning decides, and what a check says."""
 
 from __future__ import annotations
 
@@ -65,3 +65,20 @@ class Known:
         best = max(new, key=lambda s: (s["score"], s["id"]))
         first = next(iter(sentences(best["text"])), (0, 0))
         return f"{best['title']}: {clip(best['text'][slice(*first)], 160)}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the check says of one sentence.
+
+    Attributes:
+        supported: the evidence says it.
+        score: 0 to 1.
+        by: indices of the evidence that supports it, best first; empty when it is not supported.
+        why: what is missing, as a short sentence; empty when it is supported.
+    """
+
+    supported: bool
+    score: float
+    by: tuple[int, ...]
+    why: str

@@ -9,13 +9,13 @@ from langgraph.runtime import Runtime
 from ragweave.minds.chain import scored
 from ragweave.minds.context import Context
 from ragweave.minds.desk import chosen
-from ragweave.minds.evidence import Evidence, Hop, Route, Strip
+from ragweave.minds.evidence import Evidence, Route, Strip
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.mind import Made
 from ragweave.minds.passages import as_strip
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import State, Then, Update, merge_strips, on_timeline
+from ragweave.nodes.state import State, Then, Update, ended, merge_strips, on_timeline
 
 SELECTED = 5
 """Best items over all hops that an answer always sees."""
@@ -33,7 +33,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     rows = {e["id"]: e for e in state.get("evidence", [])}
     whole = [] if state.get("grade") else [as_strip(rows[i]) for i in state.get("candidates", []) if i in rows]
     strips = merge_strips(state.get("knowledge"), whole)
-    hops = [] if opening else [*state.get("hops", []), _row(state)]
+    hops = [] if opening else [*state.get("hops", []), ended(state)]
     found = [e for e in rows.values() if e["origin"] != "model"]
     placed, gap = await scored(await run.library(), state["question"], found, hops)
     others = not context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
@@ -94,27 +94,3 @@ def _selected(ordered: list[Evidence], strips: list[Strip]) -> list[Strip]:
     """Take the best items over all hops whole, where refinement against the query of their own hop left nothing."""
     have = {s["evidence"] for s in strips}
     return [as_strip(e) for e in ordered[:SELECTED] if e["id"] not in have]
-
-
-def _row(state: State) -> Hop:
-    """Return the round that has just ended, one of search or of recall, as far as it is known before it is decided."""
-    rows, grade, tasks = state.get("evidence", []), state.get("grade"), state.get("tasks", [])
-    recalling = state.get("recalls", 0) > sum(h["corpora"] == ["model"] for h in state.get("hops", []))
-    if recalling:
-        # A recalled passage has the number of its round in its id.
-        ids = [e["id"] for e in rows if e["origin"] == "model" and e["id"].endswith(f"-{state['recalls']}")]
-    else:
-        web = [e["id"] for e in rows if e["origin"] == "web" and e["hop"] == state["hop"]]
-        ids = [*state.get("candidates", []), *web]
-    return {
-        "n": state["hop"],
-        "query": state["query"] if recalling or not tasks else tasks[0]["queries"][0],
-        "corpora": ["model"] if recalling else [t["corpus"] for t in tasks],
-        "evidence": ids,
-        "action": grade["action"] if grade and not recalling else "",
-        "learnt": "",
-        "missing": "",
-        "next": "",
-        "lead": "",
-        "by": "",
-    }

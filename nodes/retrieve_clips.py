@@ -8,11 +8,11 @@ from langgraph.runtime import Runtime
 
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Hit, Item
-from ragweave.corpora.video.mentions import Mention, read_timeline
+from ragweave.corpora.video.mentions import read_timeline
 from ragweave.corpora.video.scope import Scope, search_within
 from ragweave.minds.context import Context
-from ragweave.minds.evidence import Strip, Timeline
 from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, ordered
+from ragweave.minds.small.tell import timeline_of
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import ClipTask, State, Update
@@ -83,37 +83,11 @@ def beside(ranking: Sequence[tuple[str, float]], items: dict[str, Item]) -> Rank
 
 
 async def _timeline(run: Run, library: Library, task: ClipTask, scope: Scope) -> Update:
-    asked = task["asked"]
-    told = await read_timeline(library, asked, scope) if asked is not None else None
+    told = await read_timeline(library, task["asked"], scope) if task["asked"] is not None else None
     if told is None:
         return run.done("nothing of it is on the timeline", data={"retriever": "timeline", "clips": []})
-    moments, others = ([strip(m, task["query"], task.get("hop", 1)) for m in x] for x in (told.moments, told.others))
-    thing = told.asked.thing
-    timeline: Timeline = {
-        "kind": told.asked.kind,
-        "thing": thing,
-        "other": told.asked.other,
-        "late": told.asked.late,
-        "moments": moments,
-        "others": others,
-        "total": told.total,
-    }
-    summary = f"{told.asked.kind} “{thing}”: {told.total} moments" if moments else f"“{thing}” is never mentioned"
+    timeline = timeline_of(told, task["query"], task.get("hop", 1))
+    kind, thing, moments = timeline["kind"], timeline["thing"], timeline["moments"]
+    summary = f"{kind} “{thing}”: {told.total} moments" if moments else f"“{thing}” is never mentioned"
     data = {"retriever": "timeline", "clips": list(dict.fromkeys(m["evidence"] for m in moments))}
     return run.done(summary, data=data, timeline=timeline)
-
-
-def strip(mention: Mention, query: str, hop: int) -> Strip:
-    """Return a place on the timeline as a strip, with the seconds of exactly its text."""
-    item = mention.item
-    return {
-        "id": f"{item.id}#{mention.start}-{mention.end}",
-        "evidence": item.id,
-        "text": mention.text,
-        "title": item.title,
-        "locator": mention.place,
-        "origin": "library",
-        "query": query,
-        "hop": hop,
-        "score": 1.0,
-    }

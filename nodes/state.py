@@ -157,6 +157,30 @@ def known(state: State, limit: int) -> list[Strip]:
     return sorted(knowledge, key=lambda s: s["origin"] == "model")
 
 
+def ended(state: State) -> Hop:
+    """Return the round that has just ended, one of search or of recall, as far as it is known before it is decided."""
+    rows, grade, tasks = state.get("evidence", []), state.get("grade"), state.get("tasks", [])
+    recalling = state.get("recalls", 0) > sum(h["corpora"] == ["model"] for h in state.get("hops", []))
+    if recalling:
+        # A recalled passage has the number of its round in its id.
+        ids = [e["id"] for e in rows if e["origin"] == "model" and e["id"].endswith(f"-{state['recalls']}")]
+    else:
+        web = [e["id"] for e in rows if e["origin"] == "web" and e["hop"] == state["hop"]]
+        ids = [*state.get("candidates", []), *web]
+    return {
+        "n": state["hop"],
+        "query": state["query"] if recalling or not tasks else tasks[0]["queries"][0],
+        "corpora": ["model"] if recalling else [t["corpus"] for t in tasks],
+        "evidence": ids,
+        "action": grade["action"] if grade and not recalling else "",
+        "learnt": "",
+        "missing": "",
+        "next": "",
+        "lead": "",
+        "by": "",
+    }
+
+
 def message_id(state: State) -> str:
     """Return the id of the turn's answer; its chunks and the whole message share it."""
     return f"answer-{state['turn']}"

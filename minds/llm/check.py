@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragweave.minds.contracts import Checked
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
+from ragweave.minds.known import Checked
 from ragweave.minds.small import check as small
 from ragweave.models.text import clip
 from ragweave.prompts import load, quote

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ragweave.corpora.phrases import clock
 from ragweave.corpora.store.media import Media
@@ -17,6 +19,8 @@ from ragweave.models.chat_reply import IMAGE_TOKENS
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
 from ragweave.models.text import clip
 from ragweave.prompts import Messages, load, quote
+
+K = TypeVar("K")
 
 MOST = 4
 """Pictures that are looked at and shown: those of the best evidence."""
@@ -64,41 +68,35 @@ async def look_at(
     """Have a vision model look at the pictures among the evidence.
 
     What it sees becomes a strip of the same evidence, so that sentences about it can be checked. Without a vision
-    model, or with one that takes no pictures, the evidence stays as it is.
-
-    Args:
-        desk: the node's desk.
-        question: what is asked.
-        rows: strips, one list for each evidence, in the order of their numbers.
-        evidence: evidence by id; what was looked at before is not looked at again.
+    model, or with one that takes no pictures, the evidence stays as it is; what was looked at before is not looked at
+    again.
 
     Returns:
         The rows with what was seen, and the pictures themselves where the writer is the vision model.
     """
     model = viewer(desk)
-    kinds = ("image", "page")
     wanted = [
-        (n, row[0]["locator"].get("image", ""), evidence.get(row[0]["evidence"]))
+        (n, row[0]["locator"].get("image", ""))
         for n, row in enumerate(rows)
-        if row[0]["origin"] == "library" and row[0]["locator"].get("kind") in kinds and row[0]["locator"].get("image")
-    ][: _affordable(desk)]
-    if model is None or not wanted:
+        if row[0]["origin"] == "library" and row[0]["locator"].get("kind") in ("image", "page")
+    ]
+    if model is None:
         return rows, Pictures()
-    images = await _read(desk, [image for _, image, _ in wanted])
+    able = await _opened(desk, wanted, _affordable(desk))
 
-    async def seen(row: Sequence[Strip], image: bytes, known: Evidence | None) -> str | None:
+    async def seen(row: Sequence[Strip], image: bytes) -> str | None:
+        known = evidence.get(row[0]["evidence"])
         if known is not None and "seen" in known:
             return known["seen"]
-        return await _picture(desk, model, question, row[0]["title"], [s["text"] for s in row], image)
+        return await _picture(desk, model, question, row[0]["title"], " ".join(s["text"] for s in row), image)
 
-    able = [(n, image, known) for (n, _, known), image in zip(wanted, images, strict=True) if image]
-    replies = await asyncio.gather(*(seen(rows[n], image, known) for n, image, known in able))
+    replies = await asyncio.gather(*(seen(rows[n], image) for n, image in able))
     if viewer(desk) is None:
         return rows, Pictures()
     out, pictures = list(rows), Pictures()
     writer = chosen("writer", desk.context.mind)
     shows = writer is not None and (writer.host, writer.name) == (model.host, model.name)
-    for (n, image, _), text in zip(able, replies, strict=True):
+    for (n, image), text in zip(able, replies, strict=True):
         if shows:
             pictures.images.append(image)
             pictures.numbers.append(n + 1)
@@ -112,27 +110,21 @@ async def look_at(
 async def look_first(desk: Desk, query: str, rows: Sequence[Evidence], enough: float) -> dict[str, str]:
     """Have a vision model look at pictures that no text can grade: those without any, and those that their look found.
 
-    Args:
-        desk: the node's desk.
-        query: query of the hop.
-        rows: evidence, best first.
-        enough: relevance from which what is written about a picture settles it.
+    From the relevance `enough` on what is written about a picture settles it.
 
     Returns:
         What it sees that bears on the query, by evidence id; "" where that is nothing.
     """
     model = viewer(desk)
-    unsure = [
-        e
-        for e in rows
-        if e["corpus"] == "image" and e["locator"].get("image") and told(e) < enough
-        if e.get("looks", -1.0) >= 0 or not e["text"].strip()
-    ][: _affordable(desk)]
-    if model is None or not unsure:
+    if model is None:
         return {}
-    images = await _read(desk, [e["locator"]["image"] for e in unsure])
-    able = [(e, image) for e, image in zip(unsure, images, strict=True) if image]
-    asked = (_picture(desk, model, query, e["title"], [e["text"]], image) for e, image in able)
+    unsure = [
+        (e, e["locator"].get("image", ""))
+        for e in rows
+        if e["corpus"] == "image" and told(e) < enough and (e.get("looks", -1.0) >= 0 or not e["text"].strip())
+    ]
+    able = await _opened(desk, unsure, _affordable(desk))
+    asked = (_picture(desk, model, query, e["title"], e["text"], image) for e, image in able)
     replies = await asyncio.gather(*asked)
     return {e["id"]: text for (e, _), text in zip(able, replies, strict=True) if text is not None}
 
@@ -144,22 +136,18 @@ async def look_closer(desk: Desk, query: str, keywords: Sequence[str], clips: Se
     """
     model = viewer(desk)
     able = [(item, shown) for item in clips[:CLIPS] if (shown := frames(item, desk.context.method.look_frames))]
-    if model is None or not able:
+    if model is None:
         return {}
 
     async def seen(item: Item, shown: Sequence[tuple[float, str]]) -> str | None:
-        images = [image for image in await _read(desk, [i for _, i in shown]) if image]
+        images = [image for _, image in await _opened(desk, shown, len(shown))]
         if not images:
             desk.note(f"A clip of “{item.title}” could not be looked at: its frames are gone.")
             return None
-        messages = load(
-            "look",
-            question=query,
-            keywords=", ".join(keywords),
-            start=clock(item.locator.get("start", shown[0][0])),
-            end=clock(item.locator.get("end", shown[-1][0])),
-            transcript=quote(clip(item.text, _KNOWN) or "(nothing)"),
-        )
+        start, end = item.locator.get("start", shown[0][0]), item.locator.get("end", shown[-1][0])
+        place = {"start": clock(start), "end": clock(end), "keywords": ", ".join(keywords)}
+        transcript = quote(clip(item.text, _KNOWN) or "(nothing)")
+        messages = load("look", question=query, transcript=transcript, **place)
         return await _look(desk, model, f"A clip of “{item.title}”", messages, images)
 
     replies = await asyncio.gather(*(seen(item, shown) for item, shown in able))
@@ -187,22 +175,25 @@ def _affordable(desk: Desk) -> int:
     return max(0, min(MOST, left // (4 * IMAGE_TOKENS))) if limit else MOST
 
 
-async def _read(desk: Desk, ids: Sequence[str]) -> list[bytes]:
+async def _opened(desk: Desk, pictures: Sequence[tuple[K, str]], most: int) -> list[tuple[K, bytes]]:
+    """Read the first `most` pictures by their media ids; those that are gone are left out."""
+    wanted = [row for row in pictures if row[1]][:most]
+    if not wanted:
+        return []
     media = Media.of((await desk.library()).id)
 
-    def read(media_id: str) -> bytes:
-        try:
-            return media.path(media_id).read_bytes()
-        except (RagweaveError, OSError):
-            return b""
+    def read() -> list[tuple[K, bytes]]:
+        out = []
+        for key, media_id in wanted:
+            with suppress(RagweaveError, OSError):
+                out.append((key, media.path(media_id).read_bytes()))
+        return out
 
-    return await asyncio.to_thread(lambda: [read(i) for i in ids])
+    return await asyncio.to_thread(read)
 
 
-async def _picture(
-    desk: Desk, model: Chat, question: str, title: str, texts: Sequence[str], image: bytes
-) -> str | None:
-    known = quote(clip(" ".join(texts), _KNOWN) or "(nothing)")
+async def _picture(desk: Desk, model: Chat, question: str, title: str, text: str, image: bytes) -> str | None:
+    known = quote(clip(text, _KNOWN) or "(nothing)")
     messages = load("look_picture", question=question, title=title, known=known)
     return await _look(desk, model, f"A picture of “{title}”", messages, [image])
 

@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from string import ascii_uppercase
 
 from ragweave.corpora.web.plain import one_line
-from ragweave.minds.contracts import Brief, Page, Written
+from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Evidence, Origin, Strip
 from ragweave.minds.llm.look import look_at
+from ragweave.minds.page import Page
 from ragweave.minds.passages import headed
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small import write as small
@@ -36,7 +37,7 @@ HEADINGS: dict[Origin, str] = {
 """Headings under which a writer sees evidence, in this order (CRAG, section 4.5)."""
 
 
-async def write(desk: Desk, brief: Brief, page: Page) -> Written | None:
+async def write(desk: Desk, brief: Brief, page: Page) -> str | None:
     """Write what the model can answer; None where it wrote nothing that can be used.
 
     What the timeline counts is stated by rule, and what is said there is put into words by the model.
@@ -45,16 +46,15 @@ async def write(desk: Desk, brief: Brief, page: Page) -> Written | None:
         return await _choose(desk, brief, page)
     if brief.timeline is not None and brief.timeline["moments"] and brief.timeline["kind"] not in QUOTED:
         return small.tell_timeline(desk, brief, page)
-    if brief.strips:
-        done = await _prose(desk, brief, page)
-    elif not brief.searched:
+    if not brief.strips and not brief.searched:
         return await _converse(desk, brief, page)
-    else:
-        done = await small.say_nothing(desk, brief)
-    return done and (small.show_pictures(brief, page) or done)
+    why = await (_prose(desk, brief, page) if brief.strips else small.say_nothing(desk, brief))
+    if why is not None:
+        small.show_pictures(brief, page)
+    return why
 
 
-async def _choose(desk: Desk, brief: Brief, page: Page) -> Written | None:
+async def _choose(desk: Desk, brief: Brief, page: Page) -> str | None:
     letters = list(ascii_uppercase[: len(brief.choices)])
     lines = [f"{letter}. {' '.join(c.split())}" for letter, c in zip(letters, brief.choices, strict=True)]
     shown = labelled(by_origin(grouped(brief)), brief.rows)
@@ -63,14 +63,14 @@ async def _choose(desk: Desk, brief: Brief, page: Page) -> Written | None:
     return None if label is None else await small.state_choice(brief, page, letters.index(label))
 
 
-async def _converse(desk: Desk, brief: Brief, page: Page) -> Written | None:
+async def _converse(desk: Desk, brief: Brief, page: Page) -> str | None:
     async for sentence in complete_sentences(desk.stream(load("converse", question=brief.question))):
         if text := plain(sentence):
             page.show(text, "model", [], 0.5)
-    return Written() if page.shown else None
+    return "" if page.sentences else None
 
 
-async def _prose(desk: Desk, brief: Brief, page: Page) -> Written | None:
+async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     """Stream prose; a sentence is offered once it is complete, with what it cites."""
     rows, pictures = await look_at(desk, brief.question, by_origin(grouped(brief)), brief.rows)
     shown = labelled(rows, brief.rows) + pictures.told
@@ -84,25 +84,25 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> Written | None:
         async for raw in complete_sentences(desk.stream(messages, pictures.images)):
             text = one_line(plain(raw), _LONGEST)
             if text.strip(" .!").upper() == "UNKNOWN":
-                best = max(brief.strips, key=lambda s: (s["score"], s["id"]))
-                why = why or phrase("weak", brief.question, title=best["title"])
+                why = why or phrase("weak", brief.question, title=small.closest(brief.strips))
             elif text:
                 written += 1
                 named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
                 await page.offer(text, named, [s for row in rows for s in row])
     except RagweaveError as error:
-        if not page.shown:
+        if not page.sentences:
             raise
         desk.note(f"The answer was cut short: {error}")
-    if not page.shown and written:
+    if not page.sentences and written:
         why = phrase("unsupported", brief.question)
     await _tell_conflict(desk, brief, page)
-    return Written(why) if written or why else None
+    return why if written or why else None
 
 
 async def _tell_conflict(desk: Desk, brief: Brief, page: Page) -> None:
     """Note a disagreement between the library and the web that the writer kept quiet about."""
-    if not page.shown or len({s["origin"] for s in brief.strips} & {"library", "web"}) < 2 or len(page.origins) == 2:
+    cited = {c.origin for c in page.citations}
+    if not page.sentences or len({s["origin"] for s in brief.strips} & {"library", "web"}) < 2 or len(cited) == 2:
         return
     ranked = await asyncio.to_thread(rank, brief.question, brief.strips, await small.idf_of(desk, brief.question))
     if sides := conflict(brief.question, ranked):

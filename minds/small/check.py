@@ -16,9 +16,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.minds.contracts import Checked
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
+from ragweave.minds.known import Checked
 from ragweave.minds.small.facts import Fact, Negation, facts, negations
 from ragweave.models import tables, text
 from ragweave.models.relevance import Passage, embed, embed_words
@@ -27,14 +27,8 @@ from ragweave.models.relevance_features import LIMIT, content_words
 SUPPORTED = 0.6
 """Lowest score of a supported sentence."""
 
-ELSEWHERE = 0.85
-"""What a word counts for that the evidence holds outside the sentences that match best."""
-
 DISAGREES = 0.35
 """Factor on the score for each number, name or negation that disagrees."""
-
-MISPLACED = 0.8
-"""Factor for each number or name that the evidence holds only outside the sentences that match best."""
 
 NEAR = 0.5
 """Lowest cosine at which a word stands in for another."""
@@ -87,15 +81,11 @@ async def check(desk: Desk, sentence: str, strips: Sequence[Strip], question: st
 
 
 def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> Checked:
-    """Check one sentence against its evidence. CPU work: async callers use `asyncio.to_thread`.
+    """Check one sentence against its evidence.
 
     A sentence that stands in the evidence word for word is supported. Otherwise each passage is tried alone, then the
-    best one together with the one that adds most to it.
-
-    Args:
-        sentence: a sentence of an answer.
-        evidence: passages it rests on; a name or date in a title counts as said.
-        question: the question that is answered; its words weigh half, because an answer may repeat them.
+    best one together with the one that adds most to it. A name or date in a title counts as said; words of the question
+    weigh half, because an answer may repeat them.
     """
     if not evidence:
         return Checked(False, 0.0, (), "There is no evidence for it.")
@@ -187,30 +177,16 @@ def _judge(claim: _Claim, read: _Read) -> tuple[float, str]:
     overlap = [len(claim.words.keys() & t) for t in read.terms]
     cosines = read.vectors @ claim.vector
     rank = sorted(range(len(overlap)), key=lambda i: (-overlap[i] - float(cosines[i]), i))[:2]
-    window = read.titles.union(*(read.terms[i] for i in rank))
     everything = read.everything
-    held = {t: _held(t, window, everything) for t in claim.words}
-    near = _near([w for t, w in claim.words.items() if not held[t]], list(read.vocabulary.values()))
-    held = {t: held[t] or near.get(w, 0.0) for t, w in claim.words.items()}
+    missing = [w for t, w in claim.words.items() if not _in(t, everything)]
+    near = _near(missing, list(read.vocabulary.values()))
+    held = {t: near.get(w, 0.0) if w in missing else 1.0 for t, w in claim.words.items()}
     total = sum(claim.weights.values())
     covered = sum(claim.weights[t] * held[t] for t in held) / total if total else 1.0
     score = 0.8 * covered + 0.2 * float(np.clip(cosines.max(), 0.0, 1.0)) if total else covered
-    wrong = _disagreements(claim, read, rank, window, everything)
+    wrong = _disagreements(claim, read, rank, everything)
     why = wrong[0] if wrong else f"The evidence covers only {covered:.0%} of it."
-    return max(0.0, min(1.0, score)) * DISAGREES ** len(wrong) * MISPLACED ** _misplaced(claim, read, rank, window), why
-
-
-def _misplaced(claim: _Claim, read: _Read, rank: Sequence[int], window: set[str]) -> int:
-    """Count the numbers and names that the sentences that match best do not hold."""
-    said = [f for i in rank for f in facts(read.sentences[i])]
-    numbers = sum(not any(f.agrees(g) for g in said) for f in claim.facts)
-    return numbers + sum(not _in(parts[-1], window) for _, parts in claim.names)
-
-
-def _held(term: str, window: set[str], everything: set[str]) -> float:
-    if _in(term, window):
-        return 1.0
-    return ELSEWHERE if _in(term, everything) else 0.0
+    return max(0.0, min(1.0, score)) * DISAGREES ** len(wrong), why
 
 
 def _in(term: str, have: set[str]) -> bool:
@@ -232,9 +208,7 @@ def _near(missing: list[str], vocabulary: list[str]) -> dict[str, float]:
     return {w: float(b) for w, b in zip(spaced, best, strict=True) if b >= NEAR}
 
 
-def _disagreements(
-    claim: _Claim, read: _Read, rank: Sequence[int], window: set[str], everything: set[str]
-) -> list[str]:
+def _disagreements(claim: _Claim, read: _Read, rank: Sequence[int], everything: set[str]) -> list[str]:
     """Say in sentences which numbers, names and negations disagree."""
     wrong: list[str] = []
     said = [f for s in [*read.sentences, " ".join(sorted(read.titles))] for f in facts(s)]
@@ -253,6 +227,7 @@ def _disagreements(
         denied = len(m.scope & claim.words.keys()) * 2 > len(m.scope) if m.scope else False
         if denied and not any(m.scope & n.scope for n in claim.negations):
             wrong.append(f"The evidence denies it: “{m.shown}”.")
+    window = read.titles.union(*(read.terms[i] for i in rank))
     for t in claim.words:
         opposite = OPPOSITES.get(t)
         if opposite and t not in everything and opposite in window and opposite not in claim.words:

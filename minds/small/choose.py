@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import takewhile
 from string import ascii_uppercase
 
+from ragweave.minds.contracts import Brief
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.check import support
-from ragweave.models.embed import encoder
+from ragweave.minds.small.sentences import rank
 from ragweave.models.relevance import Passage
-from ragweave.models.text import content_terms, sentences, terms
+from ragweave.models.text import content_terms, terms
 
 SURE = 0.3
 """Confidence in a choice that the small check does not find in the evidence."""
@@ -43,34 +44,22 @@ def options_of(question: str) -> tuple[str, tuple[str, ...]]:
     return question, ()
 
 
-def nearest(question: str, choices: Sequence[str], strips: Sequence[Strip], idf: Callable[[str], float]) -> int:
-    """Return the number of the answer whose words stand nearest to the question's in the evidence.
+def nearest(brief: Brief, idf: Callable[[str], float]) -> int:
+    """Return the number of the answer that, asked together with the question, has the best sentence of the evidence."""
+    strips = brief.own or brief.strips
 
-    Each answer is scored against each sentence. Counted are the share of its words that the question lacks, half the
-    share of the question's words beside them, and the cosine of question and answer together.
-    """
-    cut = [(s["title"], s["text"][a:b]) for s in strips for a, b in sentences(s["text"])]
-    vectors = encoder().texts([text for _, text in cut])
-    queries = encoder().queries([f"{question} {c}" for c in choices])
-    have = [set(terms(f"{title} {text}")) for title, text in cut]
-    asked = set(content_terms(question))
+    def worth(n: int) -> tuple[float, int]:
+        ranked = rank(f"{brief.question} {brief.choices[n]}", strips, idf)
+        return (ranked[0].score if ranked else 0.0), -n
 
-    def share(wanted: set[str], held: set[str]) -> float:
-        total = sum(idf(t) for t in wanted)
-        return sum(idf(t) for t in wanted & held) / total if total else 0.0
-
-    def score(n: int) -> float:
-        own = set(terms(choices[n])) - asked or set(terms(choices[n]))
-        rows = zip(have, vectors @ queries[n], strict=True)
-        return max((share(own, h) * (1 + 0.5 * share(asked, h)) + 0.3 * float(c) for h, c in rows), default=0.0)
-
-    return max(range(len(choices)), key=lambda n: (score(n), -n))
+    return max(range(len(brief.choices)), key=worth)
 
 
-def rests_on(question: str, choice: str, strips: Sequence[Strip]) -> tuple[list[Strip], float]:
+def rests_on(brief: Brief, choice: str) -> tuple[list[Strip], float]:
     """Return the strips that a chosen answer rests on, the nearest one where none supports it, and the confidence."""
-    verdict = support(choice, [Passage(s["title"], s["text"]) for s in strips], question)
+    strips = brief.own or brief.strips
+    verdict = support(choice, [Passage(s["title"], s["text"]) for s in strips], brief.question)
     if verdict.supported:
         return [strips[i] for i in verdict.by[:2]], verdict.score
-    own = set(content_terms(f"{question} {choice}"))
+    own = set(content_terms(f"{brief.question} {choice}"))
     return [max(strips, key=lambda s: (len(own & set(terms(s["text"]))), s["score"]))], SURE

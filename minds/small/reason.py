@@ -72,13 +72,6 @@ def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[
 
     The best item by itself is enough where it covers the question, or half of it and stands apart from the others.
     After a second hop it is enough that the best ones cover it together.
-
-    Args:
-        question: question of the turn.
-        ordered: evidence, best first; at least one row.
-        gap: lead of the best item over the next one.
-        idf: weight of the question's terms.
-        searched: rounds of retrieval so far.
     """
     wanted, clause = content_terms(question), has_clause(question)
     held = [set(terms(f"{e['title']} {e['text']}")) for e in ordered[:BEST]]
@@ -109,14 +102,7 @@ class Lead:
 
 
 def lead(question: str, ordered: Sequence[Evidence], used: Collection[str], idf: Mapping[str, float]) -> Lead | None:
-    """Make the next query from the best item that none was made from yet and that names something new.
-
-    Args:
-        question: question of the turn.
-        ordered: evidence, best first; what its text says was kept.
-        used: ids of items that led to a query before.
-        idf: weight of the question's terms.
-    """
+    """Make the next query from the best item that was not used for one yet and that names something new."""
     said, wanted = fold(question), content_terms(question)
     for row in (e for e in ordered if e["id"] not in used):
         cut = [row["text"][a:b] for a, b in sentences(row["text"])]

@@ -146,12 +146,6 @@ def rank(question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None =
     cosine, the strip's own relevance, and the kind of thing asked for. Where items lead to one another, the answer
     stands at the end: in an item that the best ones name rather than in one that led on, and beside the words that
     those lack.
-
-    Args:
-        question: question of the turn.
-        strips: what is known.
-        idf: rarity of a term.
-        chain: how the items hang together; None where nothing is known of it.
     """
     chain = chain or Chain()
     asked = asked_part(question)
@@ -270,13 +264,6 @@ def with_premise(
 
     It is the best one of an item that led on which names what a chosen sentence or its title speaks of and the question
     does not. Where there is no room, nothing is added.
-
-    Args:
-        chosen: sentences of the answer.
-        ranked: all sentences, best first.
-        led: evidence that a further query was made from.
-        question: question of the turn.
-        limit: most sentences.
     """
     if not 0 < len(chosen) < limit or any(e.strip["evidence"] in led for e in chosen):
         return list(chosen)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from ragweave.corpora.phrases import clock
+from ragweave.corpora.video.mentions import Mention, Told
 from ragweave.corpora.video.summary import most_telling
 from ragweave.minds.evidence import Strip, Timeline
 from ragweave.models.text import clip, content_terms, script, terms
@@ -19,19 +20,47 @@ _TIMES = 12
 _QUOTE = 240
 
 
-@dataclass(frozen=True)
-class Told:
+class Row(NamedTuple):
     """One sentence, and the moments it rests on."""
 
     text: str
     rests: tuple[Strip, ...]
 
 
-def tell(timeline: Timeline, question: str, most: int) -> list[Told]:
+def timeline_of(told: Told, query: str, hop: int) -> Timeline:
+    """Return what the timeline says as the state keeps it."""
+    return {
+        "kind": told.asked.kind,
+        "thing": told.asked.thing,
+        "other": told.asked.other,
+        "late": told.asked.late,
+        "moments": [strip(m, query, hop) for m in told.moments],
+        "others": [strip(m, query, hop) for m in told.others],
+        "total": told.total,
+    }
+
+
+def strip(mention: Mention, query: str, hop: int) -> Strip:
+    """Return a place on the timeline as a strip, with the seconds of exactly its text."""
+    item = mention.item
+    return {
+        "id": f"{item.id}#{mention.start}-{mention.end}",
+        "evidence": item.id,
+        "text": mention.text,
+        "title": item.title,
+        "locator": mention.place,
+        "origin": "library",
+        "query": query,
+        "hop": hop,
+        "score": 1.0,
+    }
+
+
+def tell(timeline: Timeline, question: str, most: int) -> list[Row]:
     """Return the sentences that answer from the timeline, `most` of those that are quoted (`after`, `before`, `at`)."""
     chinese = script(question) == "han"
     if timeline["kind"] in QUOTED:
-        return [Told(" ".join(m["text"].split()), (m,)) for m in _chosen(timeline, most)]
+        return [Row(" ".join(m["text"].split()), (m,)) for m in _chosen(timeline, most)]
     if timeline["kind"] == "count":
         return _count(timeline, chinese)
     if timeline["kind"] == "order":
@@ -56,20 +85,20 @@ def _at(strip: Strip) -> float:
     return float(strip["locator"].get("start", 0.0))
 
 
-def _edge(moment: Strip, timeline: Timeline, chinese: bool) -> Told:
+def _edge(moment: Strip, timeline: Timeline, chinese: bool) -> Row:
     said = clip(" ".join(moment["text"].split()), _QUOTE)
     at, thing, title, which = clock(_at(moment)), timeline["thing"], moment["title"], timeline["kind"]
     if chinese:
         edge = "最后一次" if which == "last" else "第一次"
-        return Told(f"“{thing}”在《{title}》中{edge}出现在 {at}:“{said}”", (moment,))
-    return Told(f"“{thing}” is {which} mentioned at {at} in {title}: “{said}”", (moment,))
+        return Row(f"“{thing}”在《{title}》中{edge}出现在 {at}:“{said}”", (moment,))
+    return Row(f"“{thing}” is {which} mentioned at {at} in {title}: “{said}”", (moment,))
 
 
-def _count(timeline: Timeline, chinese: bool) -> list[Told]:
+def _count(timeline: Timeline, chinese: bool) -> list[Row]:
     moments, total, thing = timeline["moments"], timeline["total"], timeline["thing"]
     rows = [list(group) for _, group in groupby(moments, key=lambda m: m["title"])]
     partly = total > len(moments)
-    out: list[Told] = []
+    out: list[Row] = []
     if len(rows) > 1 or partly:
         known = len(moments)
         if chinese:
@@ -77,7 +106,7 @@ def _count(timeline: Timeline, chinese: bool) -> list[Told]:
         else:
             listed = f"; the first {known} are listed" if partly else ""
             text = f"“{thing}” is mentioned {_times(total)} in all{listed}."
-        out.append(Told(text, tuple(row[0] for row in rows)))
+        out.append(Row(text, tuple(row[0] for row in rows)))
     for row in rows:
         at, title = _clocks(row), row[0]["title"]
         if partly:
@@ -86,7 +115,7 @@ def _count(timeline: Timeline, chinese: bool) -> list[Told]:
             text = f"“{thing}”在《{title}》中出现 {len(row)} 次:{at}。"
         else:
             text = f"“{thing}” is mentioned {_times(len(row))} in {title}: at {at}."
-        out.append(Told(text, tuple(row[:_TIMES])))
+        out.append(Row(text, tuple(row[:_TIMES])))
     return out
 
 
@@ -101,9 +130,9 @@ def _times(n: int) -> str:
     return {1: "once", 2: "twice"}.get(n, f"{n} times")
 
 
-def _order(timeline: Timeline, chinese: bool) -> list[Told]:
+def _order(timeline: Timeline, chinese: bool) -> list[Row]:
     """Compare first mentions, recording by recording where both are mentioned."""
-    out: list[Told] = []
+    out: list[Row] = []
     for one in timeline["moments"]:
         place = (one["title"], one["locator"].get("file"))
         other = next((m for m in timeline["others"] if (m["title"], m["locator"].get("file")) == place), None)
@@ -118,5 +147,5 @@ def _order(timeline: Timeline, chinese: bool) -> list[Told]:
             text = f"“{second}” comes later in {title}, at {clock(later)}; “{first}” is mentioned at {clock(at)}."
         else:
             text = f"“{first}” comes first in {title}, at {clock(at)}; “{second}” is mentioned at {clock(later)}."
-        out.append(Told(text, (a, b)))
+        out.append(Row(text, (a, b)))
     return out

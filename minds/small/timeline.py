@@ -92,12 +92,7 @@ _LEADING = re.compile(r"^(?:the (?:word|words|term|name|phrase|topic|subject)|a|
 
 
 def asked_of(question: str, titles: Iterable[str] = ()) -> Asked | None:
-    """Return what a question asks of the timeline, or None where it asks nothing of the kind.
-
-    Args:
-        question: the question.
-        titles: titles of recordings that it may name as the place to look.
-    """
+    """Return what a question asks of the timeline, or None; it may name recordings of `titles` as the place to look."""
     whole = plain = " ".join(question.split())
     for title in titles:
         plain = re.sub(IN_TITLE.format(re.escape(title)), "", plain, flags=re.I)

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from string import ascii_uppercase
 
 from ragweave.minds.chain import chain
-from ragweave.minds.contracts import Brief, Page, Written
+from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.looks import shown_by_look
+from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip
 from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
@@ -29,24 +30,21 @@ ANSWERABLE_RECORDED = -0.9
 """The same for recordings: what was said or shown is seldom put into sentences (docs/video.md)."""
 
 
-async def write(desk: Desk, brief: Brief, page: Page) -> Written:
+async def write(desk: Desk, brief: Brief, page: Page) -> str:
     """Write what the small mind can answer; a page that a model began stays in its voice."""
-    if page.shown:
-        return Written()
+    if page.sentences:
+        return ""
     if brief.choices and brief.strips:
-        own = brief.own or brief.strips
-        at = await asyncio.to_thread(nearest, brief.question, brief.choices, own, await idf_of(desk, brief.question))
-        return await state_choice(brief, page, at)
+        idf = await idf_of(desk, brief.question)
+        return await state_choice(brief, page, await asyncio.to_thread(nearest, brief, idf))
     if brief.timeline is not None:
         return tell_timeline(desk, brief, page)
-    if brief.strips:
-        done = await _extract(desk, brief, page)
-    elif not brief.searched:
+    if not brief.strips and not brief.searched:
         page.show(phrase("greeting", brief.question), "model", [], 1.0)
-        return Written()
-    else:
-        done = await say_nothing(desk, brief)
-    return show_pictures(brief, page) or done
+        return ""
+    why = await (_extract(desk, brief, page) if brief.strips else say_nothing(desk, brief))
+    show_pictures(brief, page)
+    return why
 
 
 async def idf_of(desk: Desk, question: str) -> Callable[[str], float]:
@@ -55,44 +53,39 @@ async def idf_of(desk: Desk, question: str) -> Callable[[str], float]:
     return lambda term: table.get(term, 1.0)
 
 
-async def state_choice(brief: Brief, page: Page, at: int) -> Written:
+async def state_choice(brief: Brief, page: Page, at: int) -> str:
     """Show the given answer number `at` under its letter, with what it rests on."""
     choice = brief.choices[at]
-    rests, confidence = await asyncio.to_thread(rests_on, brief.question, choice, brief.own or brief.strips)
+    rests, confidence = await asyncio.to_thread(rests_on, brief, choice)
     page.show(f"{ascii_uppercase[at]}. {choice}", "supported", rests, confidence, f"{brief.question} {choice}")
-    return Written()
+    return ""
 
 
-def tell_timeline(desk: Desk, brief: Brief, page: Page) -> Written:
+def tell_timeline(desk: Desk, brief: Brief, page: Page) -> str:
     """Say what the timeline says: what was counted, or a quotation of what was said, so it needs no check."""
     assert brief.timeline is not None
-    told = tell(brief.timeline, brief.question, desk.context.sentences)
-    for row in told:
+    for row in tell(brief.timeline, brief.question, desk.context.sentences):
         page.show(row.text, "supported", row.rests, 1.0)
-    return Written("" if told else phrase("unmentioned", brief.question, thing=brief.timeline["thing"]))
+    return phrase("unmentioned", brief.question, thing=brief.timeline["thing"])
 
 
-async def say_nothing(desk: Desk, brief: Brief) -> Written:
+async def say_nothing(desk: Desk, brief: Brief) -> str:
     """Say why nothing can be answered where no evidence was kept."""
     if not await desk.held():
-        return Written(phrase("empty", brief.question))
+        return phrase("empty", brief.question)
     rows = [e for e in brief.rows.values() if e["origin"] == "library"]
-    if not rows:
-        return Written(phrase("nothing", brief.question))
-    return Written(phrase("weak", brief.question, title=max(rows, key=lambda e: (e["relevance"], e["id"]))["title"]))
+    best = max(rows, key=lambda e: (e["relevance"], e["id"]), default=None)
+    return phrase("weak", brief.question, title=best["title"]) if best else phrase("nothing", brief.question)
 
 
-def show_pictures(brief: Brief, page: Page) -> Written | None:
+def show_pictures(brief: Brief, page: Page) -> None:
     """Show the pictures that match by their look, where no text carries an answer; nothing is claimed of them."""
-    found = [] if page.shown else shown_by_look([*brief.rows.values()])
-    if not found:
-        return None
-    titles = ", ".join(f"“{title}”" for title in dict.fromkeys(e["title"] for e in found))
-    rests = [Strip(**{**as_strip(e), "text": ""}) for e in found]
-    page.show(
-        phrase("by_look", brief.question, titles=titles), "supported", rests, (1 + found[0].get("looks", 0.0)) / 2
-    )
-    return Written()
+    found = [] if page.sentences else shown_by_look([*brief.rows.values()])
+    if found:
+        titles = ", ".join(f"“{title}”" for title in dict.fromkeys(e["title"] for e in found))
+        rests = [Strip(**{**as_strip(e), "text": ""}) for e in found]
+        confidence = (1 + found[0].get("looks", 0.0)) / 2
+        page.show(phrase("by_look", brief.question, titles=titles), "supported", rests, confidence)
 
 
 def _answerable(desk: Desk, strips: Sequence[Strip]) -> float:
@@ -102,14 +95,18 @@ def _answerable(desk: Desk, strips: Sequence[Strip]) -> float:
     return ANSWERABLE_RECORDED if best["locator"].get("kind") == "time" else ANSWERABLE
 
 
-async def _extract(desk: Desk, brief: Brief, page: Page) -> Written:
-    """Show the best supported sentences, or decline where the best strip does not carry an answer."""
+def closest(strips: Sequence[Strip]) -> str:
+    """Return the title of the strip that is most relevant."""
+    return max(strips, key=lambda s: (s["score"], s["id"]))["title"]
+
+
+async def _extract(desk: Desk, brief: Brief, page: Page) -> str:
+    """Show the best supported sentences, or say why where the best strip does not carry an answer."""
     own = brief.own
     if not own:
-        return Written(phrase("nothing", brief.question))
+        return phrase("nothing", brief.question)
     if brief.best < _answerable(desk, own):
-        title = max(own, key=lambda s: (s["score"], s["id"]))["title"]
-        return Written(phrase("weak", brief.question, title=title))
+        return phrase("weak", brief.question, title=closest(own))
     question = timeless(brief.question, datetime.now(UTC))
     if all(s["locator"].get("kind") == "time" for s in own):
         question = placeless(question)
@@ -118,14 +115,13 @@ async def _extract(desk: Desk, brief: Brief, page: Page) -> Written:
     ranked = await asyncio.to_thread(rank, question, own, idf, linked)
     if sides := conflict(brief.question, ranked):
         # Both are sentences of their evidence word for word, each under its name: nothing else is said.
-        own_side, web_side = (e.text for e in sides)
-        texts = phrase("own_side", brief.question, text=own_side), phrase("web_side", brief.question, text=web_side)
-        for e, text in zip(sides, texts, strict=True):
+        for e in sides:
+            text = phrase(e.strip["origin"], brief.question, text=e.text)
             page.show(text, "supported", [e.narrowed], (1 + e.strip["score"]) / 2)
         desk.note("Your library and the web answer this differently; both are shown.")
-        return Written()
+        return ""
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
     chosen = with_premise(choose(ranked, question, idf, limit), ranked, linked.led, question, limit)
     for e in with_context(chosen, limit):
         await page.offer(e.text, [e.strip], rests=[e.narrowed], confidence=(1 + e.strip["score"]) / 2)
-    return Written()
+    return phrase("unsupported", brief.question)

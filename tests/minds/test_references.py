@@ -6,7 +6,7 @@ import pytest
 
 from ragweave.corpora.types import Item, Locator, Span
 from ragweave.minds.evidence import Strip
-from ragweave.minds.references import exact, lies_in, times_agree, times_in
+from ragweave.minds.page import exact, lies_in, times_agree, times_in
 
 TEXT = "The comet came. It was bright. Nobody slept."
 PLACE: Locator = {"kind": "time", "file": "/talk.mp4", "start": 60.0, "end": 90.0}

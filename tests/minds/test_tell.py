@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from ragweave.corpora.types import Item, Span
 from ragweave.corpora.video.mentions import Mention, heard, phrases, whole
 from ragweave.minds.evidence import Strip, Timeline
-from ragweave.minds.small.tell import tell
-from ragweave.nodes.retrieve_clips import strip
+from ragweave.minds.small.tell import strip, tell
 
 
 def clip(text: str, times: list[tuple[int, int, float, float]], **meta: Any) -> Item:

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from ragweave.minds.context import Context
 from ragweave.minds.known import Known
 from ragweave.minds.method import Method
-from ragweave.nodes.reason import _row, _selected, after_reason
-from ragweave.nodes.state import State
+from ragweave.nodes.reason import _selected, after_reason
+from ragweave.nodes.state import State, ended
 
 
 @pytest.mark.parametrize(
@@ -51,16 +51,16 @@ def state(**keys: Any) -> State:
 
 def test_round_of_search_is_told_from_a_round_of_recall() -> None:
     rows = [{"id": "model-t-1", "origin": "model", "hop": 1}, {"id": "web-1", "origin": "web", "hop": 1}]
-    searched = _row(state(evidence=rows[1:]))
+    searched = ended(state(evidence=rows[1:]))
     assert (searched["corpora"], searched["query"], searched["evidence"]) == (["paragraph"], "asked", ["a", "web-1"])
-    recalled = _row(state(recalls=1, evidence=rows))
+    recalled = ended(state(recalls=1, evidence=rows))
     assert (recalled["corpora"], recalled["query"], recalled["evidence"]) == (["model"], "next", ["model-t-1"])
 
 
 def test_recall_that_brought_nothing_has_no_evidence_of_an_earlier_one() -> None:
     past = [{"corpora": ["paragraph"]}, {"corpora": ["model"]}]
     rows = [{"id": "model-t-1", "origin": "model", "hop": 1}]
-    assert _row(state(recalls=2, hops=past, evidence=rows))["evidence"] == []
+    assert ended(state(recalls=2, hops=past, evidence=rows))["evidence"] == []
 
 
 @pytest.mark.parametrize(("data", "hops", "passages"), [("nq", 5, 3), ("popqa", 5, 2), ("2wiki", 10, 2)])

@@ -1,0 +1,137 @@
+"""The page that a writer writes on: checked sentences, and references that are exact and inside their evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.video.places import seconds
+from ragweave.minds.evidence import Citation, Evidence, Sentence, Strip, Support
+from ragweave.minds.known import Checked
+from ragweave.minds.passages import best_sentence
+
+SLACK = 1.0
+"""Seconds that a time in prose may lie outside its evidence: writers round."""
+_CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
+
+
+class Page:
+    """Where a writer writes: each sentence is shown as it passes its check, and never taken back.
+
+    Args:
+        check: judges whether strips support a sentence.
+        emit: shows a sentence with the citations it rests on.
+        rows: evidence of the turn, by id.
+        items: clips and pictures that strips were cut from: their spans give the seconds, or the box, of a sentence.
+
+    Attributes:
+        sentences: what was shown.
+        citations: what it rests on, numbered.
+        dropped: sentences that nothing supported.
+    """
+
+    def __init__(
+        self,
+        check: Callable[[str, Sequence[Strip]], Awaitable[Checked]],
+        emit: Callable[[Sentence, list[Citation]], None],
+        rows: Mapping[str, Evidence],
+        items: Mapping[str, Item],
+    ) -> None:
+        self.sentences: list[Sentence] = []
+        self.citations: list[Citation] = []
+        self.dropped = 0
+        self._check, self._emit, self._rows, self._items = check, emit, rows, items
+
+    async def offer(
+        self, text: str, *sides: Sequence[Strip], rests: Sequence[Strip] = (), confidence: float | None = None
+    ) -> None:
+        """Show a sentence where the first of the sides that supports it does; drop it where none does.
+
+        Args:
+            text: the sentence.
+            sides: evidence that it is checked against, one side after the other.
+            rests: what it is said to rest on; otherwise the evidence that supports it.
+            confidence: its confidence; otherwise that of the check.
+        """
+        for strips in filter(None, sides):
+            checked = await self._check(text, strips)
+            by = [strips[i] for i in checked.by]
+            if checked.supported and times_agree(text, by):
+                sources = [s for s in rests or by[:2] if s["origin"] != "model"]
+                sure = checked.score if confidence is None else confidence
+                self.show(text, "supported" if sources else "model", sources, sure, "" if rests else text)
+                return
+        self.dropped += 1
+
+    def show(self, text: str, support: Support, rests: Sequence[Strip], confidence: float, about: str = "") -> None:
+        """Show a sentence that needs no check; of what it rests on, the part nearest to `about` is quoted, or all."""
+        quoted = [(s, best_sentence(about, s["text"]) if about else s["text"]) for s in rests]
+        used = {c.n: c for c in (self._cite(*q) for q in quoted)}
+        sentence = Sentence(text=text, support=support, citations=tuple(used), confidence=round(confidence, 3))
+        self.sentences.append(sentence)
+        self._emit(sentence, list(used.values()))
+
+    def _cite(self, strip: Strip, words: str) -> Citation:
+        place = exact(strip, words, self._items.get(strip["evidence"]))
+        for c in self.citations:
+            if c.id == strip["evidence"] and c.locator == place:
+                return c
+        made = Citation(
+            n=len(self.citations) + 1,
+            id=strip["evidence"],
+            title=strip["title"],
+            locator=place,
+            quote=words[:500],
+            also=tuple(self._rows[strip["evidence"]].get("also", ())) if strip["evidence"] in self._rows else (),
+            origin="web" if strip["origin"] == "web" else "library",
+        )
+        self.citations.append(made)
+        return made
+
+
+def exact(strip: Strip, words: str, item: Item | None) -> Locator:
+    """Return the locator of a strip, narrowed to the words that a sentence rests on in recordings and pictures.
+
+    The item's spans give the seconds, or the box. A place that would lie outside the item is not believed: the strip's
+    own counts.
+    """
+    locator = strip["locator"]
+    at = strip["text"].find(words)
+    if item is None or locator.get("kind") not in ("time", "image") or at < 0:
+        return locator
+    start = (locator.get("chars") or [0])[0] + at
+    end = start + len(words)
+    if item.text[start:end] != words:
+        return locator
+    found = item.locate(start, end)
+    return found if locator["kind"] == "image" or lies_in(found, item.locator) else locator
+
+
+def lies_in(locator: Locator, evidence: Locator) -> bool:
+    """Tell whether a place in a recording lies inside its evidence: the same file, within its seconds."""
+    start, end = locator.get("start"), locator.get("end")
+    low, high = evidence.get("start"), evidence.get("end")
+    if locator.get("file") != evidence.get("file") or start is None or end is None or low is None or high is None:
+        return False
+    return low - SLACK <= start <= end <= high + SLACK
+
+
+def times_in(text: str) -> list[tuple[str, float]]:
+    """Return the clock times that a text names, as written and in seconds."""
+    return [(m.group(), seconds(*m.groups())) for m in _CLOCK.finditer(text)]
+
+
+def times_agree(text: str, strips: Sequence[Strip]) -> bool:
+    """Tell whether each clock time of a sentence stands in its evidence, or lies within the seconds of it."""
+    spans = [(s["locator"].get("start"), s["locator"].get("end")) for s in strips]
+    return all(
+        any(written in s["text"] for s in strips)
+        or any(a is not None and b is not None and a - SLACK <= at <= b + SLACK for a, b in spans)
+        for written, at in times_in(text)
+    )
+
+
+def placed(strips: Iterable[Strip]) -> list[str]:
+    """Return the ids of the evidence that has a time, or lies in a picture."""
+    return list(dict.fromkeys(s["evidence"] for s in strips if s["locator"].get("kind") in ("time", "image")))
