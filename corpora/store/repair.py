@@ -11,7 +11,7 @@ import threading
 import time
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import select, text
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, locks
@@ -21,7 +21,7 @@ from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import chunked, terms_of
 from ragweave.corpora.store.reembed import embedded
-from ragweave.corpora.store.schema import items, sources, vectors, write
+from ragweave.corpora.store.schema import items, write
 from ragweave.corpora.store.seeing import SEEN, catch_up, pictures_of
 from ragweave.corpora.store.stores import Stores, stores
 from ragweave.corpora.types import CORPORA, Corpus
@@ -111,15 +111,19 @@ def _repair(name: str, wait: float | None) -> Repaired:
                 "bring back its catalog.sqlite from a backup, or delete the library and index the files again",
             )
         committer = Committer(held.catalog, row, "")
-        committer.recover()
-        with held.catalog.engine(row.id).begin() as connection:
-            empty = _empty(connection, row.id)
-        for source in empty:  # the next run reads it anew
+        for source in _empty(held, row):  # the next run reads it anew
             committer.remove_source(source)
+        committer.recover()
         for corpus in CORPORA:
-            if any(map(len, _words(held, row, corpus))):
+            if any(_words(held, row, corpus)):
                 _index_words(held, row, corpus)
-        _mend_vectors(held, row, usable)
+        with write(held.catalog.engine(row.id)) as connection:
+            for where in (_STRAY, _WRONG):
+                connection.execute(text(f"DELETE {where}"), _bound(row))
+            bump(connection, row.id)
+        for corpus in CORPORA if usable else ():
+            for _ in embedded(held, row.id, corpus, mind, threading.Event()):
+                pass
         if usable:
             catch_up(held, row, Media.of(row.id), threading.Event())
         held.catalog.compact(row.id)
@@ -128,25 +132,31 @@ def _repair(name: str, wait: float | None) -> Repaired:
     return Repaired(name, before, after, time.monotonic() - began, note)
 
 
+_STRAY = """FROM vectors WHERE library = :library AND space = :encoder
+    AND item NOT IN (SELECT id FROM items WHERE library = :library)"""
+_WRONG = "FROM vectors WHERE library = :library AND space = :encoder AND length(data) != :bytes"
+
+
+def _bound(row: LibraryRow) -> dict[str, object]:
+    return {"library": row.id, "encoder": row.encoder, "bytes": 4 * row.dim}
+
+
 def _examine(held: Stores, row: LibraryRow, mind: Encoder | None) -> Health:
     words = [_words(held, row, corpus) for corpus in CORPORA]
     with held.catalog.engine(row.id).begin() as connection:
         damage = [r[0] for r in connection.exec_driver_sql("PRAGMA quick_check(5)") if r[0] != "ok"]
         lost = connection.exec_driver_sql("PRAGMA foreign_key_check")
         damage += [f"a row of {r[0]} has lost its {r[2]}" for r in lost]
-        empty = len(_empty(connection, row.id))
-        mine = vectors.c.library == row.id, vectors.c.space == row.encoder
-        known = select(items.c.id).where(items.c.library == row.id, items.c.id == vectors.c.item).exists()
-        extra = connection.execute(select(func.count()).where(*mine, ~known)).scalar_one()
-        short = func.length(vectors.c.data) != 4 * row.dim
-        wrong = connection.execute(select(func.count()).where(*mine, short)).scalar_one()
+        stray, wrong = (
+            int(connection.execute(text(f"SELECT count(*) {w}"), _bound(row)).scalar_one()) for w in (_STRAY, _WRONG)
+        )
     media = Media.of(row.id)
     return Health(
-        vectors_without_item=extra,
+        vectors_without_item=stray,
         items_without_vectors=_without_vectors(held, row, mind) if mind else 0,
-        words_without_item=sum(len(w[0]) for w in words),
-        items_without_words=sum(len(w[1]) for w in words),
-        sources_without_items=empty,
+        words_without_item=sum(extra for extra, _ in words),
+        items_without_words=sum(missing for _, missing in words),
+        sources_without_items=len(_empty(held, row)),
         wrong_dimension=wrong,
         media_without_source=len(media.orphans(s.id for s in held.catalog.sources(row.id))),
         items_without_media=_without_media(held, row, media),
@@ -156,22 +166,21 @@ def _examine(held: Stores, row: LibraryRow, mind: Encoder | None) -> Health:
     )
 
 
-def _words(held: Stores, row: LibraryRow, corpus: Corpus) -> tuple[set[int], set[int]]:
-    """Return the rows of the lexical index without an item, and the items without a row."""
-    query = select(items.c.n).where(items.c.library == row.id, items.c.corpus == corpus)
+def _words(held: Stores, row: LibraryRow, corpus: Corpus) -> tuple[int, int]:
+    """Return how many rows of the lexical index have no item, and how many items have no row."""
+    mine, name = f"SELECT n FROM items WHERE corpus = '{corpus}'", lexical.table(row.id, corpus)
     with held.catalog.engine(row.id).begin() as connection:
-        wanted = set(connection.execute(query).scalars())
-        there: set[int] = set()
-        if lexical.exists(connection, row.id, corpus):
-            name = lexical.table(row.id, corpus)
-            there = set(connection.exec_driver_sql(f"SELECT rowid FROM {name}").scalars())
-    return there - wanted, wanted - there
+        there = f"SELECT rowid FROM {name}" if lexical.exists(connection, row.id, corpus) else "SELECT 1 WHERE 0"
+        extra, missing = (
+            int(connection.exec_driver_sql(f"SELECT count(*) FROM ({a} EXCEPT {b})").scalar_one())
+            for a, b in ((there, mine), (mine, there))
+        )
+    return extra, missing
 
 
-def _empty(connection: Connection, library: str) -> list[str]:
-    held = select(items.c.source).where(items.c.library == library, items.c.source == sources.c.id).exists()
-    query = select(sources.c.id).where(sources.c.library == library, sources.c.status != "failed", ~held)
-    return list(connection.execute(query).scalars())
+def _empty(held: Stores, row: LibraryRow) -> list[str]:
+    """Return the sources that count as read and hold nothing."""
+    return [s.id for s in held.catalog.sources(row.id) if s.status != "failed" and not s.items]
 
 
 def _without_vectors(held: Stores, row: LibraryRow, mind: Encoder) -> int:
@@ -207,18 +216,3 @@ def _index_words(held: Stores, row: LibraryRow, corpus: Corpus) -> None:
             words = zip(page, terms_of(page), strict=True)
             lexical.insert(connection, row.id, corpus, [(numbers[i.id], *t) for i, t in words])
         bump(connection, row.id)
-
-
-def _mend_vectors(held: Stores, row: LibraryRow, mind: Encoder | None) -> None:
-    """Remove vectors that belong to nothing or cannot be compared, and make those that are missing."""
-    known = select(items.c.id).where(items.c.library == row.id, items.c.id == vectors.c.item).exists()
-    wrong = func.length(vectors.c.data) != 4 * row.dim
-    with write(held.catalog.engine(row.id)) as connection:
-        mine = vectors.c.library == row.id, vectors.c.space == row.encoder
-        gone = connection.execute(delete(vectors).where(*mine, ~known | wrong)).rowcount
-        if gone:
-            bump(connection, row.id)
-    if mind:
-        for corpus in CORPORA:
-            for _ in embedded(held, row.id, corpus, mind, threading.Event()):
-                pass
