@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -39,6 +40,7 @@ def room_of(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """Return every ragweave module that a file imports, inside functions as well."""
     found: set[str] = set()
@@ -54,14 +56,12 @@ def imported(path: Path) -> set[str]:
     return {m for m in found if m.split(".")[0] == "ragweave"}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_file_imports_only_its_own_room_and_those_below(path: Path) -> None:
-    room = path.relative_to(ROOT).parts[0]
-    for module in imported(path):
-        if room_of(module) not in ROOMS:
-            assert module == "ragweave" or module.split(".")[1] == "__version__", f"{path} imports {module}"
-            continue
-        assert room_of(module) in BELOW[room], f"{path.relative_to(ROOT)} imports {module}"
+def test_a_file_imports_only_its_own_room_and_those_below() -> None:
+    wrong = []
+    for path in SOURCES:
+        allowed = BELOW[path.relative_to(ROOT).parts[0]] | {"", "__version__"}
+        wrong += [f"{path.relative_to(ROOT)} imports {m}" for m in sorted(imported(path)) if room_of(m) not in allowed]
+    assert wrong == []
 
 
 INSIDE = {
@@ -76,17 +76,19 @@ INSIDE = {
 """What a sub-folder of corpora may import beside itself and the modules at the root of corpora, which import none."""
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "corpora").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_part_of_corpora_imports_only_what_lies_below_it(path: Path) -> None:
-    *folder, _ = path.relative_to(ROOT / "corpora").parts
-    allowed = INSIDE[folder[0]] | {folder[0]} if folder else set()
-    found = {m.split(".")[2] for m in imported(path) if m.startswith("ragweave.corpora.")}
-    assert (found & set(INSIDE)) <= allowed, f"{path.relative_to(ROOT)} imports {found & set(INSIDE) - allowed}"
+def test_a_part_of_corpora_imports_only_what_lies_below_it() -> None:
+    wrong = []
+    for path in (ROOT / "corpora").rglob("*.py"):
+        *folder, _ = path.relative_to(ROOT / "corpora").parts
+        allowed = INSIDE[folder[0]] | {folder[0]} if folder else set()
+        found = {m.split(".")[2] for m in imported(path) if m.startswith("ragweave.corpora.")}
+        wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in sorted(found & set(INSIDE) - allowed)]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_file_is_short_enough_to_read(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+def test_a_file_is_short_enough_to_read() -> None:
+    lines = {str(p.relative_to(ROOT)): len(p.read_text(encoding="utf-8").splitlines()) for p in SOURCES}
+    assert {path: count for path, count in lines.items() if count > LONGEST} == {}
 
 
 def package_folders() -> dict[str, str]:
