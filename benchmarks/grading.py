@@ -6,16 +6,14 @@ measured is everything else. Beside Ragweave's one call for all passages stands 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import re
 import statistics
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from printed import tell
+from printed import options, own_home, tell
 
 QUESTION = "When was the Corvane Observatory opened?"
 K = 10
@@ -76,14 +74,11 @@ async def measure(folder: Path, latency: float, repeats: int) -> dict[str, float
 
 def main() -> None:
     """Print the figures, and write them where `--json` names a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--latency", type=float, default=1.0, help="seconds per model call")
+    parser = options(__doc__, latency=1.0)
     parser.add_argument("--repeats", type=int, default=10)
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
-        figures = asyncio.run(measure(Path(folder) / "texts", given.latency, given.repeats))
+    with own_home() as folder:
+        figures = asyncio.run(measure(folder / "texts", given.latency, given.repeats))
     tell(figures, given.json)
 
 

@@ -7,7 +7,6 @@ Each stage is also run alone on the same files; the pipeline should cost little 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -19,7 +18,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from printed import tell
+from printed import options, tell
 
 DATA = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
 WORDS = 120
@@ -104,9 +103,8 @@ def alone(files: list[str]) -> dict[str, float]:
 
 def main() -> None:
     """Run and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--paragraphs", type=int, default=10_000)
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     scratch = Path(tempfile.mkdtemp(prefix="ragweave-bench-"))
     try:

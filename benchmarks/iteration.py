@@ -7,17 +7,14 @@ nothing else runs and no two things at once: the critical path and the processor
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import os
 import re
 import statistics
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from printed import tell
+from printed import options, own_home, tell
 
 HOPS = (1, 2, 3, 4)
 SERIAL_PER_HOP = {"agent": 3, "auto_rag": 1}
@@ -89,14 +86,11 @@ async def measure(latency: float, runs: int) -> dict[str, dict[str, float]]:
 
 def main() -> None:
     """Print the figures, and write them where `--json` names a file."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--latency", type=float, default=0.5, help="seconds per model call")
+    parser = options(__doc__, latency=0.5)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
-        asyncio.run(build(Path(folder) / "texts"))
+    with own_home() as folder:
+        asyncio.run(build(folder / "texts"))
         figures = asyncio.run(measure(given.latency, given.runs))
     tell(figures, given.json)
 

@@ -8,7 +8,6 @@ every content term, as a plain OR query would.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -19,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from printed import tell
+from printed import options, tell
 
 HERE = Path(__file__).resolve().parent
 
@@ -111,9 +110,8 @@ def measure(count: int) -> dict[str, float]:
 
 def main() -> None:
     """Run and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--items", type=int, default=100_000)
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     scratch = Path(tempfile.mkdtemp(prefix="ragweave-bench-"))
     os.environ["RAGWEAVE_HOME"] = str(scratch)

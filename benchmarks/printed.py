@@ -1,11 +1,32 @@
-"""What every benchmark does with its figures: print them, a line each, and write them where `--json` names a file."""
+"""What every benchmark does: read its options, run in a home of its own, and print or write its figures."""
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import Mapping
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+
+def options(doc: str | None, latency: float | None = None) -> argparse.ArgumentParser:
+    """Return a parser with `--json`, and with `--latency` where a benchmark has a model of fixed latency."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, help="write the figures there as well")
+    if latency is not None:
+        parser.add_argument("--latency", type=float, default=latency, help="seconds per model call")
+    return parser
+
+
+@contextmanager
+def own_home() -> Iterator[Path]:
+    """Give an empty folder whose `home` is where this process keeps its libraries."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
+        yield Path(folder)
 
 
 def tell(figures: Mapping[str, Any], to: Path | None) -> None:

@@ -5,7 +5,6 @@ A scripted model of fixed latency stands in for a language model, so that what i
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import re
@@ -13,12 +12,11 @@ import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from printed import tell
+from printed import options, own_home, tell
 
 QUESTION = "When was the Corvane Observatory opened?"
 SERIAL = 4
@@ -139,13 +137,10 @@ def fresh_process(home: str) -> dict[str, Any]:
 
 def main() -> None:
     """Print the figures, and write them where `--json` names a file."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--latency", type=float, default=0.2, help="seconds per model call")
-    parser.add_argument("--json", type=Path)
+    parser = options(__doc__, latency=0.2)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
-        asyncio.run(build(Path(folder) / "texts"))
+    with own_home() as folder:
+        asyncio.run(build(folder / "texts"))
         figures: dict[str, Any] = asyncio.run(without_model())
         figures |= asyncio.run(with_model(given.latency))
         figures |= fresh_process(f"{folder}/home")

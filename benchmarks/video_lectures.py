@@ -8,16 +8,14 @@ subtitles.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import subprocess
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from printed import tell
+from printed import options, own_home, tell
 
 PACE = 2.5
 """Words a second, where the data state no times."""
@@ -96,17 +94,15 @@ async def asked(data: Path, folder: Path, places: dict[str, tuple[str, float, fl
 
 def main() -> None:
     """Print the figures, and write them where `--json` names a file."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options(__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--lectures", type=int, default=0, help="the shortest so many; 0 means all")
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     os.environ["RAGWEAVE_ASR"] = "off"
     figures: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
+    with own_home() as folder:
         for name in ("slides", "narrated"):
-            films = Path(folder) / name
+            films = folder / name
             places = write(given.data, films, name == "narrated", given.lectures)
             figures |= {f"{name} {k}": v for k, v in asyncio.run(asked(given.data, films, places, name)).items()}
     tell(figures, given.json)

@@ -6,17 +6,15 @@ measured is everything else. The critical path is four calls in a row: rewrite, 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import re
 import statistics
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from printed import tell
+from printed import options, own_home, tell
 
 QUESTION = "What does the guide say about the red bridge?"
 CLIPS = 8
@@ -98,14 +96,11 @@ async def measure(latency: float) -> dict[str, float]:
 
 def main() -> None:
     """Print the figures, and write them where `--json` names a file."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--latency", type=float, default=0.4, help="seconds per call of the text model")
-    parser.add_argument("--json", type=Path)
+    parser = options(__doc__, latency=0.4)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
+    with own_home() as folder:
         os.environ["RAGWEAVE_CHAT_WIDTH"] = "64"
-        asyncio.run(build(Path(folder) / "texts"))
+        asyncio.run(build(folder / "texts"))
         figures = asyncio.run(measure(given.latency))
     tell(figures, given.json)
 

@@ -10,18 +10,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import random
 import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from printed import tell
+from printed import options, own_home, tell
 
 QUESTIONS = 30
 
@@ -92,27 +90,25 @@ def stored(home: Path) -> float:
 
 def main() -> None:
     """Print the figures, and write them where `--json` names a file."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options(__doc__)
     parser.add_argument("transcript", type=Path)
     parser.add_argument("--hours", type=float, default=130.0)
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--ask", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.ask:
         print(json.dumps(asyncio.run(ask(given.transcript))))
         return
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
-        write(given.transcript, Path(folder) / "texts", given.hours)
+    with own_home() as folder:
+        write(given.transcript, folder / "texts", given.hours)
         from ragweave.corpora.ingest.run import index
 
-        report = asyncio.run(index([Path(folder) / "texts"]))
+        report = asyncio.run(index([folder / "texts"]))
         figures: dict[str, Any] = {
             "hours": given.hours,
             "index_seconds": round(report.seconds, 1),
             "index_peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
             "chunks_read_for_entities": report.extracted,
-            "stored_mb": stored(Path(folder) / "home"),
+            "stored_mb": stored(folder / "home"),
         }
         # A process of its own, so that its memory is that of asking alone.
         asked = subprocess.run(

@@ -97,12 +97,10 @@ PUBLIC = [
 
 
 @pytest.mark.parametrize(("address", "why"), PRIVATE.items())
-def test_an_address_that_is_not_public_is_refused_with_its_kind(address: str, why: str) -> None:
+def test_an_address_that_is_not_public_is_refused_with_its_kind_and_as_the_host_of_a_link(
+    address: str, why: str
+) -> None:
     assert why in why_refused(ipaddress.ip_address(address))
-
-
-@pytest.mark.parametrize("address", PRIVATE)
-def test_such_an_address_is_refused_as_the_host_of_a_link(address: str) -> None:
     host = f"[{address}]" if ":" in address else address
     with pytest.raises(Refused, match="is "):
         check_url(f"http://{host}/latest/meta-data/")
