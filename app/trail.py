@@ -30,10 +30,13 @@ class Trail:
         self._console, self._full = console, full
         self._steps, self._hop = 0, 1
         self._data: dict[str, Mapping[str, Any]] = {}
-        self._since = time.perf_counter()
+        self._since = 0.0
 
     def step(self, event: Mapping[str, Any]) -> None:
         """Tell one step, or keep what it decided for the line that follows."""
+        if not self._steps:
+            # What was loaded before the first step is no part of the run.
+            self._since = time.perf_counter() - float(event.get("seconds") or 0)
         self._steps += 1
         node, data = str(event["node"]), event.get("data") or {}
         self._data[node] = data
