@@ -1,4 +1,4 @@
-"""Films made by ffmpeg on the spot: test pictures, slides, tones, silence; and hearers that answer from a script."""
+"""Films made by ffmpeg on the spot: test pictures, slides, tones, silence; and scripted speech engines."""
 
 from __future__ import annotations
 
