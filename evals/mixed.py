@@ -30,7 +30,7 @@ ROUTED, HARD, SURE, COARSE = "routed", "routed, hard", "routed, first choice onl
 SOFT, ORACLE = "routed, soft", "oracle"
 UNIFIED, ONE_SPACE, RANDOM = "unified", "unified, one vector space", "random corpus"
 KNOBS: dict[str, dict[str, Any]] = {
-    COARSE: {"granularity": "modality", "route_by": "hard"},
+    COARSE: {"method": {"granularity": "modality"}, "route_by": "hard"},
     SOFT: {"route_by": "soft"},
     UNIFIED: {"route_by": "unified"},
 }

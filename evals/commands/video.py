@@ -53,7 +53,8 @@ def video(
         asked = read_asked(data / "qa.jsonl")
         compiled = builder(graph)().compile()
         for name, knobs in variants:
-            context = context_of(library, mind, set_).model_copy(update=knobs)
+            context = context_of(library, mind, set_)
+            context = context.model_copy(update={"method": context.method.model_copy(update=knobs)})
             outcomes = run(ask_all(compiled, asked, context))
             runs[name] = figures(outcomes)
             if show and not knobs:
@@ -66,7 +67,9 @@ def video(
         wanted = moments(transcripts, limit)
         compiled = build_search().compile()
         for name, knobs in variants:
-            context = context_of(library, mind, set_).model_copy(update={"corpora": ("clip",), **knobs})
+            context = context_of(library, mind, set_)
+            method = context.method.model_copy(update=knobs)
+            context = context.model_copy(update={"corpora": ("clip",), "method": method})
             runs[name] = run(find_all(compiled, wanted, context))
     names = list(next(iter(runs.values())))
     typer.echo(table(["figure", *runs], [[n, *(f"{figures[n]:g}" for figures in runs.values())] for n in names]))
