@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("app", "serve", "evals", "graphs", "nodes", "minds", "prompts", "corpora", "models")
 SHIPPED = tuple(r for r in ROOMS if r != "evals")
 BELOW = {
-    "app": set(ROOMS),
+    "app": set(ROOMS) - {"evals"},
     "serve": {"serve", "graphs", "nodes", "minds", "prompts", "corpora", "models"},
     "evals": {"evals", "app", "graphs", "nodes", "minds", "prompts", "corpora", "models"},
     "graphs": {"graphs", "nodes", "minds", "prompts", "corpora", "models"},
