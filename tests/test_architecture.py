@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -173,3 +174,12 @@ def test_langgraph_json_names_graphs_that_are_compiled_bare() -> None:
         assert compiled.name == name
         assert compiled.checkpointer is None and compiled.store is None
         assert hasattr(import_module(module), "build")
+
+
+def test_every_file_that_the_page_of_the_house_names_is_there_and_no_change_needs_more_than_four() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)+[a-z_]*(?:\.\w+)?|langgraph\.json)`", page))
+    assert len(named) > 30
+    assert not [name for name in named if not (ROOT / name).exists()]
+    rows = [line for line in page.split("## To change")[1].split("##")[0].splitlines() if line.startswith("| ")]
+    assert all(len(re.findall(r"`[^`]+`", row)) <= 4 for row in rows)
