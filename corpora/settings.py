@@ -8,8 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
-from ragweave.models.read_settings import Settings, read_settings
-from ragweave.models.settings import model_settings
+from ragweave.models.settings import Settings, model_settings, read_settings
 
 
 class CorporaSettings(Settings):

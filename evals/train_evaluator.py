@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ragweave.evals.evaluator_data import Asked, Labels, halves, hotpot, idf_of, looked, untitled
+from ragweave.evals.trees import arrays, from_dump
 from ragweave.models.relevance import HEAD, Head, evidence, stand
 from ragweave.models.relevance_features import Idf, Looked, Matrix, comparison
-from ragweave.models.trees import Trees
 
 ROUNDS = 150
 BOOSTER: dict[str, Any] = {
@@ -63,7 +63,7 @@ def fit(seen: Sequence[tuple[tuple[Asked, Looked], ...]], rounds: int = ROUNDS) 
     typical = float(np.concatenate([sums for _, sums, _ in whole]).mean())
     raw = np.concatenate([stand(sums, typical)[first] for _, sums, first in whole])
     slope, offset = logistic(raw, np.concatenate([a.labels[first] for a, _, first in whole]))
-    return Head(Trees.from_dump(full.dump_model()), Trees.from_dump(own.dump_model()), typical, slope, offset)
+    return Head(from_dump(full.dump_model()), from_dump(own.dump_model()), typical, slope, offset)
 
 
 def boost(x: Matrix, labels: Labels, rounds: int = ROUNDS) -> Any:
@@ -99,7 +99,7 @@ def save(head: Head, path: Path, source: Path, questions: int) -> None:
         questions: how many questions were trained on.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(path.with_suffix(".npz"), **head.full.arrays("full"), **head.own.arrays("own"))  # type: ignore[arg-type]
+    np.savez_compressed(path.with_suffix(".npz"), **arrays(head.full, "full"), **arrays(head.own, "own"))  # type: ignore[arg-type]
     card = {
         "floor": {"typical": head.typical, "slope": head.slope, "offset": head.offset},
         "trained_on": {

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ragweave.models.read_settings import Settings, read_settings
+from ragweave.models.settings import Settings, read_settings
 
 
 class RunSettings(Settings):

@@ -6,14 +6,16 @@ import asyncio
 import itertools
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
+from pydantic import BaseModel, create_model
+
 from ragweave.models.chat_cache import ReplyCache, reply_cache
 from ragweave.models.chat_client import Connection, Served, connect, gate, host_of, is_local, name_of
-from ragweave.models.chat_json import Structured, form_of
+from ragweave.models.chat_json import Bind, Structured, form_of
 from ragweave.models.chat_reply import (
     IMAGE_TOKENS,
     Call,
@@ -37,7 +39,6 @@ from ragweave.models.settings import model_settings
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, AIMessageChunk
-    from pydantic import BaseModel
 
 __all__ = ["Chat", "Messages", "Role", "chat", "is_transient", "override"]
 
@@ -49,7 +50,7 @@ _NOT_OURS = (RagweaveError, AssertionError)
 """Errors passed on as they are: those that are told already, and the message of a scripted model to its test."""
 
 T = TypeVar("T")
-M = TypeVar("M", bound="BaseModel")
+M = TypeVar("M", bound=BaseModel)
 
 
 class Chat:
@@ -82,7 +83,12 @@ class Chat:
             BudgetSpent: a limit of the run would be passed.
         """
         form = f"text{digest_of(images)}"
-        return await self._remembered(messages, form, node, meter, lambda: self._text(messages, node, meter, images))
+        reply = await self._recall(messages, form, node, meter)
+        if reply is None:
+            reply = without_thoughts(text_of(await self._ask(messages, node, meter, images=images)))
+            if reply:
+                await self._keep(messages, form, reply)
+        return reply
 
     async def label(self, messages: Messages, labels: Sequence[str], *, node: str, meter: Meter) -> str | None:
         """Return the one of `labels` that the reply names, or None when two replies could not be read.
@@ -95,15 +101,15 @@ class Chat:
         kept = await self._recall(messages, form, node, meter)
         if kept in labels:
             return kept
-        found = read_label(await self._text(messages, node, meter), labels)
+        found = read_label(text_of(await self._ask(messages, node, meter)), labels)
         if found is None:
             names = ", ".join(labels)
             asked = f"Your reply could not be read. Reply with exactly one of these, and nothing else: {names}"
             # A server that can enforce a schema cannot miss its labels; any other gets this one more try in words.
+            again = add_to_last(messages, asked)
+            schema = create_model("Choice", label=(cast("Any", Literal[tuple(labels)]), ...))
             structured = (await self._connection()).structured
-            reply = await structured.choice(
-                add_to_last(messages, asked), labels, lambda m, bind: self._ask(m, node, meter, bind)
-            )
+            reply = await structured.reply(again, schema, lambda m, bind: self._ask(m, node, meter, bind), again)
             found = read_label(text_of(reply), labels)
         if found is not None:
             await self._keep(messages, form, found)
@@ -129,10 +135,8 @@ class Chat:
             except ValueError:
                 logger.debug("a cached reply does not fit its schema any more")
 
-        async def ask(asked: Messages, bind: Callable[[BaseChatModel], Any]) -> AIMessage:
-            return await self._ask(asked, node, meter, bind, images)
-
-        found = await (await self._connection()).structured.ask(messages, schema, ask)
+        structured = (await self._connection()).structured
+        found = await structured.ask(messages, schema, lambda m, bind: self._ask(m, node, meter, bind, images))
         if found is not None:
             await self._keep(messages, form, found.model_dump_json())
         return found
@@ -173,21 +177,6 @@ class Chat:
         if parts:
             await self._keep(messages, form, "".join(parts).strip())
 
-    async def _text(self, messages: Messages, node: str, meter: Meter, images: Sequence[bytes] = ()) -> str:
-        message = await self._ask(messages, node, meter, images=images)
-        return without_thoughts(text_of(message))
-
-    async def _remembered(
-        self, messages: Messages, form: str, node: str, meter: Meter, make: Callable[[], Awaitable[str]]
-    ) -> str:
-        kept = await self._recall(messages, form, node, meter)
-        if kept is not None:
-            return kept
-        made = await make()
-        if made:
-            await self._keep(messages, form, made)
-        return made
-
     async def _recall(self, messages: Messages, form: str, node: str, meter: Meter) -> str | None:
         if not self._cached:
             return None
@@ -207,7 +196,7 @@ class Chat:
         messages: Messages,
         node: str,
         meter: Meter,
-        bind: Callable[[BaseChatModel], Any] | None = None,
+        bind: Bind | None = None,
         images: Sequence[bytes] = (),
     ) -> AIMessage:
         """Make one call, with retries, and return the whole message."""

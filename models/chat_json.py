@@ -1,6 +1,6 @@
-"""Structured replies: the strictest method a server has, the next one where it turns out not to have it, and reading.
+"""Structured replies: under a schema where the server enforces one, with the schema in the prompt elsewhere.
 
-`with_structured_output` binds the method; what comes back is read here and mended by json-repair, because the parsers
+`with_structured_output` binds the schema; what comes back is read here and mended by json-repair, because the parsers
 behind it raise on prose and take seconds over garbage.
 """
 
@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import json_repair
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import BaseModel, ValidationError
 
 from ragweave.models.chat_reply import LONGEST, Messages, add_to_last, finish_of, without_thoughts
 from ragweave.models.errors import ModelError
@@ -27,16 +28,15 @@ logger = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=BaseModel)
 Bind = Callable[["BaseChatModel"], Any]
-Ask = Callable[[Messages, Bind], Awaitable["AIMessage"]]
+Ask = Callable[[Messages, Bind | None], Awaitable["AIMessage"]]
+"""Makes one call with the model, bound where a binding is given."""
 
 _MENDED = 20_000
 """Characters of a reply that is mended: json-repair takes seconds over deeply nested garbage."""
-METHODS = ("json_schema", "function_calling", "prompt")
-"""From the strictest on; `prompt` puts the schema into the prompt, which every server takes."""
 
 
 class Structured:
-    """Asks one model for structured replies, and learns which methods its server has.
+    """Asks one model for structured replies, and learns whether its server enforces a schema.
 
     Args:
         where: what to call the model in the log.
@@ -44,67 +44,42 @@ class Structured:
 
     def __init__(self, where: str) -> None:
         self._where = where
-        self._lacks: set[str] = set()
+        self._enforces = True
 
     async def ask(self, messages: Messages, schema: type[M], ask: Ask) -> M | None:
         """Return the reply as an instance of the schema, or None when it and one repair could not be read.
 
-        Args:
-            messages: the prompt.
-            schema: what the reply shall fit.
-            ask: makes one call with the model bound to a method.
+        Raises:
+            ModelError: if the server fails, with the schema and without.
+        """
+        asked = instruction(schema)
+        reply = await self.reply(messages, schema, ask, add_to_last(messages, asked))
+        if (found := _read(reply, schema)) is not None:
+            return found
+        if self._enforces and reply.text.strip() and "{" not in reply.text:
+            logger.info("%s answers as if it had been given no schema", self._where)
+            self._enforces = False
+        again = add_to_last(messages, f"Your last reply could not be read. {asked}")
+        return _read(await self.reply(again, schema, ask, again), schema)
+
+    async def reply(self, messages: Messages, schema: type[BaseModel], ask: Ask, otherwise: Messages) -> AIMessage:
+        """Return one reply under the schema; where the server does not take one, the reply to `otherwise`.
 
         Raises:
-            ModelError: if the server fails whatever the method.
+            ModelError: if the server fails, with the schema and without.
         """
-        refused: set[str] = set()
-        for method in [m for m in METHODS if m not in self._lacks]:
+        if self._enforces:
             try:
-                message = await ask(_prompt(messages, schema, method), _binder(schema, method))
-            except _NoMethod:
-                self._lacks.add(method)
-                continue
-            except ModelError as exc:
-                if method != "prompt" and _is_refusal(exc):
-                    refused.add(method)
-                    continue
-                raise
-            # What refused two methods and then answers a third lacks those methods; a prompt that every method
-            # fails on is at fault itself and says nothing about them.
-            self._lacks |= refused
-            found = _read(message, schema)
-            if found is None and _ignored(message, method):
-                logger.info("%s does not do %s", self._where, method)
-                self._lacks.add(method)
-                continue
-            if found is not None:
-                return found
-            again = add_to_last(messages, f"Your last reply could not be read. {instruction(schema)}")
-            return _read(await ask(again, _binder(schema, method)), schema)
-        return None
-
-    async def choice(self, messages: Messages, labels: Sequence[str], ask: Ask) -> AIMessage:
-        """Return one reply that names a label: under a schema where the server takes one, in free words elsewhere.
-
-        Args:
-            messages: the prompt; it says in words that one of the labels is asked for.
-            labels: what may be chosen.
-            ask: makes one call with the model bound to a method.
-
-        Raises:
-            ModelError: if the server fails whatever the method.
-        """
-        allowed: Any = Literal[tuple(labels)]
-        schema = create_model("Choice", label=(allowed, ...))
-        if "json_schema" not in self._lacks:
-            try:
-                return await ask(messages, _binder(schema, "json_schema"))
+                return await ask(messages, _binder(schema))
             except _NoMethod:
                 pass
             except ModelError as exc:
                 if not _is_refusal(exc):
                     raise
-        return await ask(messages, _binder(schema, "prompt"))
+        reply = await ask(otherwise, None)
+        # What refused a schema and then answers lacks the method; a prompt that fails both ways is at fault itself.
+        self._enforces = False
+        return reply
 
 
 class _NoMethod(Exception):
@@ -123,24 +98,18 @@ def instruction(schema: type[BaseModel]) -> str:
     return f"Reply with one JSON object and nothing else. It must fit this JSON schema:\n{shape}"
 
 
-def _prompt(messages: Messages, schema: type[BaseModel], method: str) -> Messages:
-    return add_to_last(messages, instruction(schema)) if method == "prompt" else messages
-
-
-def _binder(schema: type[BaseModel], method: str) -> Bind:
+def _binder(schema: type[BaseModel]) -> Bind:
     def bind(model: BaseChatModel) -> Any:
         from langchain_core.runnables import RunnableSequence
 
-        if method == "prompt":
-            return model
         # The schema goes in as a dict: given the class, some clients raise on an unreadable reply and lose its text.
         shape = {"description": schema.__name__, **schema.model_json_schema()}
         try:
-            bound = model.with_structured_output(shape, method=method)
+            bound = model.with_structured_output(shape, method="json_schema")
         except (NotImplementedError, ValueError, TypeError, AttributeError) as exc:
-            raise _NoMethod(method) from exc
+            raise _NoMethod from exc
         if not isinstance(bound, RunnableSequence):
-            raise _NoMethod(method)
+            raise _NoMethod
         return bound.first
 
     return bind
@@ -154,20 +123,8 @@ def _is_refusal(exc: ModelError) -> bool:
     return isinstance(cause, NotImplementedError) or status_of(cause) in (400, 404, 405, 415, 422, 500, 501)
 
 
-def _ignored(message: AIMessage, method: str) -> bool:
-    """Say whether the server answered as if no method had been asked for."""
-    if method == "function_calling":
-        return not (message.tool_calls or message.invalid_tool_calls)
-    return method != "prompt" and bool(str(message.text).strip()) and "{" not in str(message.text)
-
-
 def _read(message: AIMessage, schema: type[M]) -> M | None:
-    for call in message.tool_calls:
-        if (found := _fit(call["args"], schema)) is not None:
-            return found
-    texts = [broken.get("args") or "" for broken in message.invalid_tool_calls] + [str(message.text)]
-    whole = finish_of(message) != "length"
-    return next((found for text in texts if (found := read_json(text, schema, mend=whole)) is not None), None)
+    return read_json(str(message.text), schema, mend=finish_of(message) != "length")
 
 
 def read_json(text: str, schema: type[M], *, mend: bool = True) -> M | None:
@@ -182,27 +139,22 @@ def read_json(text: str, schema: type[M], *, mend: bool = True) -> M | None:
     opening = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
     if opening < 0 or max(text.rfind("{"), text.rfind("[")) > max(text.rfind("}"), text.rfind("]")):
         return None
-    try:
-        values = [json.JSONDecoder(strict=False).raw_decode(text, opening)[0]]
-    except (ValueError, RecursionError):
-        values = []
-    found = _first(values, schema)
-    if found is not None or not mend or len(text) > _MENDED:
-        return found
-    try:
-        return _first([json_repair.loads(text, skip_json_loads=True)], schema)
-    except (ValueError, RecursionError):
+    with suppress(ValueError, RecursionError):
+        found = _first(json.JSONDecoder(strict=False).raw_decode(text, opening)[0], schema)
+        if found is not None:
+            return found
+    if not mend or len(text) > _MENDED:
         return None
-
-
-def _first(values: list[Any], schema: type[M]) -> M | None:
-    """Return the first value that fits, or the first object inside one: some models wrap what was asked for."""
-    for value in values:
-        inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
-        for candidate in [value, *(v for v in inner if isinstance(v, dict))]:
-            if (found := _fit(candidate, schema)) is not None:
-                return found
+    with suppress(ValueError, RecursionError):
+        return _first(json_repair.loads(text, skip_json_loads=True), schema)
     return None
+
+
+def _first(value: Any, schema: type[M]) -> M | None:
+    """Return the value where it fits, or the first object inside that does: some models wrap what was asked for."""
+    inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
+    candidates = [value, *(v for v in inner if isinstance(v, dict))]
+    return next((found for c in candidates if (found := _fit(c, schema)) is not None), None)
 
 
 def _fit(value: Any, schema: type[M]) -> M | None:

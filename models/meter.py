@@ -72,7 +72,7 @@ class Meter:
             BudgetSpent: if the call would pass a limit; names the limit.
         """
         with self._lock:
-            rate = self._rate(model)
+            rate = self._rates.get(model)
             cost = tokens * rate[0] / 1e6 if rate else 0.0
             reason = self._refusal(tokens, cost)
             self._refused = self._refused or reason
@@ -87,18 +87,15 @@ class Meter:
     def record(self, spend: Spend) -> None:
         """Add what a call cost and end its reservation; a cost of 0 is worked out from the rates."""
         with self._lock:
-            rate = self._rate(spend.model)
+            rate = self._rates.get(spend.model)
             if rate and not spend.cost and spend.calls:
                 spend = replace(spend, cost=(spend.input_tokens * rate[0] + spend.output_tokens * rate[1]) / 1e6)
             if spend.calls:
-                self._end(spend.node)
+                mine = (i for i, (owner, _, _) in enumerate(self._in_flight) if owner == spend.node)
+                if (oldest := next(mine, None)) is not None:
+                    del self._in_flight[oldest]
             self._total = _sum([self._total, spend])
             self._rows.append(spend)
-
-    def release(self, node: str = "") -> None:
-        """End a reservation whose call never happened."""
-        with self._lock:
-            self._end(node)
 
     def take(self, node: str) -> list[Spend]:
         """Return the rows of a node since the last take, one per role and model."""
@@ -161,16 +158,6 @@ class Meter:
         if limits.cost and (paid >= limits.cost or paid + cost > limits.cost):
             return f"a cost of {limits.cost:g}"
         return ""
-
-    def _rate(self, model: str) -> tuple[float, float] | None:
-        return self._rates.get(model)
-
-    def _end(self, node: str) -> None:
-        """Drop the oldest reservation of the node, or the oldest of all where none is named."""
-        for i, (owner, _, _) in enumerate(self._in_flight):
-            if owner == node or not node:
-                del self._in_flight[i]
-                return
 
 
 def _sum(rows: Iterable[Spend], node: str = "", role: str = "", model: str = "") -> Spend:

@@ -10,10 +10,11 @@ scores do not carry over to another library. docs/evaluator.md has the figures a
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -21,7 +22,6 @@ from numpy.typing import NDArray
 
 from ragweave.models.errors import WeightsError
 from ragweave.models.relevance_features import OWN, Idf, Looked, Matrix, Passage, comparison, look
-from ragweave.models.trees import Trees
 
 __all__ = ["LOWER", "UPPER", "Idf", "Passage", "Scores", "score"]
 
@@ -61,6 +61,45 @@ class Scores:
 
     order: NDArray[np.float64]
     floor: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trees:
+    """T gradient-boosted trees of at most N nodes. A leaf points to itself, so that every row can walk the full depth.
+
+    Attributes:
+        feature: (T, N), column that a node reads.
+        threshold: (T, N), rows at or below it go left; infinite at leaves.
+        left: (T, N), index of the left child.
+        right: (T, N), index of the right child.
+        value: (T, N), output of a leaf, 0 elsewhere.
+        depth: (), steps from the root to the deepest leaf.
+    """
+
+    feature: NDArray[np.int16]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int16]
+    right: NDArray[np.int16]
+    value: NDArray[np.float64]
+    depth: NDArray[np.int16]
+
+    def predict(self, x: Matrix) -> Matrix:
+        """Return the raw score, (n,), of rows (n, features) of finite numbers: the sum of the leaves they reach."""
+        count, width = self.feature.shape
+        offset = np.arange(count) * width
+        node = np.zeros((len(x), count), dtype=np.intp)
+        feature, threshold = self.feature.ravel(), self.threshold.ravel()
+        left, right = self.left.ravel(), self.right.ravel()
+        rows = np.arange(len(x))[:, None]
+        for _ in range(int(self.depth)):
+            at = node + offset
+            node = np.where(x[rows, feature[at]] <= threshold[at], left[at], right[at])
+        return np.asarray(self.value.ravel()[node + offset].sum(axis=1))
+
+    @classmethod
+    def load(cls, stored: Mapping[str, NDArray[Any]], prefix: str) -> Trees:
+        """Read the arrays of a file of numpy, each named `prefix_field`."""
+        return cls(**{f.name: stored[f"{prefix}_{f.name}"] for f in fields(cls)})
 
 
 @dataclass(frozen=True)

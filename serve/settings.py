@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from ragweave.models.read_settings import Settings, read_settings
+from ragweave.models.settings import Settings, read_settings
 
 
 class ServeSettings(Settings):

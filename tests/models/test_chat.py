@@ -103,20 +103,14 @@ async def test_json_asks_for_the_schema_first() -> None:
     assert [c.method for c in model.calls] == ["json_schema"]
 
 
-async def test_json_falls_to_the_next_method_and_remembers() -> None:
-    model = ScriptedChat(replies=["Paris, I think.", "Paris again.", 'Well: {"verdict": "yes"}', '{"verdict": "no"}'])
+async def test_json_falls_to_the_schema_in_the_prompt_and_remembers() -> None:
+    model = ScriptedChat(replies=["Paris, I think.", 'Well: {"verdict": "yes"}', '{"verdict": "no"}'])
     writer = injected(model)
     assert await writer.json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict="yes")
     assert await writer.json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict="no")
-    assert [c.method for c in model.calls] == ["json_schema", "function_calling", "text", "text"]
-    assert "JSON schema" in model.calls[2].prompt
+    assert [c.method for c in model.calls] == ["json_schema", "text", "text"]
+    assert "JSON schema" in model.calls[1].prompt
     assert "JSON schema" not in model.calls[0].prompt
-
-
-async def test_json_by_function_call_reads_the_arguments() -> None:
-    model = ScriptedChat(replies=["prose", {"verdict": "yes"}])
-    assert await injected(model).json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict="yes")
-    assert model.calls[-1].method == "function_calling"
 
 
 @pytest.mark.parametrize("first", ['{"wrong": 1}', '{"verdict": "ye', "", "{" * 40_000, '```json\n{"verdict"\n```'])

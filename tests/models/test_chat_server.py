@@ -191,22 +191,22 @@ async def test_a_stream_that_stalls_is_told(server: ScriptedServer, monkeypatch:
         await stream()
 
 
-async def test_a_server_that_refuses_a_method_is_asked_with_the_next_and_not_again(server: ScriptedServer) -> None:
+async def test_a_server_that_refuses_a_schema_is_asked_in_words_and_not_again(server: ScriptedServer) -> None:
     server.queue(Fault.status(400, "response_format is not supported"), {"verdict": "a"}, {"verdict": "b"})
     assert await writer().json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict="a")
     assert await writer().json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict="b")
-    assert [r.method for r in server.requests] == ["json_schema", "function_calling", "function_calling"]
+    assert [r.method for r in server.requests] == ["json_schema", "text", "text"]
 
 
-async def test_a_request_that_every_method_fails_on_says_nothing_about_the_methods(server: ScriptedServer) -> None:
-    server.queue(*[Fault.status(400)] * 3, {"verdict": "a"})
+async def test_a_request_that_fails_either_way_says_nothing_about_the_server(server: ScriptedServer) -> None:
+    server.queue(*[Fault.status(400)] * 2, {"verdict": "a"})
     with pytest.raises(ModelError, match="refused the request"):
         await writer().json(ASK, Grade, node="n", meter=Meter())
     await writer().json(ASK, Grade, node="n", meter=Meter())
     assert [r.method for r in server.requests][-2:] == ["text", "json_schema"]
 
 
-async def test_a_long_prompt_is_told_at_once_and_not_tried_with_other_methods(server: ScriptedServer) -> None:
+async def test_a_long_prompt_is_told_at_once_and_not_tried_in_words(server: ScriptedServer) -> None:
     server.queue(Fault.status(400, "the request exceeds the available context size"))
     with pytest.raises(ModelError, match="longer than small"):
         await writer().json(ASK, Grade, node="n", meter=Meter())

@@ -4,7 +4,8 @@ import lightgbm
 import numpy as np
 import pytest
 
-from ragweave.models.trees import Trees
+from ragweave.evals.trees import arrays, from_dump
+from ragweave.models.relevance import Trees
 
 
 def booster(seed: int, columns: int = 6, rounds: int = 40) -> lightgbm.Booster:
@@ -20,18 +21,18 @@ def test_predicts_what_lightgbm_predicts(seed: int) -> None:
     b = booster(seed)
     # One decimal puts many values exactly on a threshold.
     x = np.random.RandomState(seed + 10).normal(size=(300, 6)).round(1)
-    np.testing.assert_allclose(Trees.from_dump(b.dump_model()).predict(x), b.predict(x, raw_score=True), atol=1e-12)
+    np.testing.assert_allclose(from_dump(b.dump_model()).predict(x), b.predict(x, raw_score=True), atol=1e-12)
 
 
 def test_predicts_a_tree_without_any_split() -> None:
     x, y = np.zeros((50, 2)), np.array([0, 1] * 25)
     b = lightgbm.train({"objective": "binary", "verbose": -1}, lightgbm.Dataset(x, y), 3)
-    np.testing.assert_allclose(Trees.from_dump(b.dump_model()).predict(x), b.predict(x, raw_score=True), atol=1e-12)
+    np.testing.assert_allclose(from_dump(b.dump_model()).predict(x), b.predict(x, raw_score=True), atol=1e-12)
 
 
 def test_survives_a_file_without_pickle() -> None:
-    trees, file = Trees.from_dump(booster(4).dump_model()), io.BytesIO()
-    np.savez(file, **trees.arrays("a"), **Trees.from_dump(booster(5).dump_model()).arrays("b"))
+    trees, file = from_dump(booster(4).dump_model()), io.BytesIO()
+    np.savez(file, **arrays(trees, "a"), **arrays(from_dump(booster(5).dump_model()), "b"))
     file.seek(0)
     with np.load(file, allow_pickle=False) as stored:
         again = Trees.load(stored, "a")
@@ -40,11 +41,11 @@ def test_survives_a_file_without_pickle() -> None:
 
 
 def test_predicts_nothing_for_no_rows() -> None:
-    assert Trees.from_dump(booster(6).dump_model()).predict(np.zeros((0, 6))).shape == (0,)
+    assert from_dump(booster(6).dump_model()).predict(np.zeros((0, 6))).shape == (0,)
 
 
 def test_refuses_categorical_splits() -> None:
     leaf = {"leaf_value": 0.0}
     split = {"split_feature": 0, "threshold": "1||2", "decision_type": "==", "left_child": leaf, "right_child": leaf}
     with pytest.raises(ValueError, match="'=='"):
-        Trees.from_dump({"tree_info": [{"tree_structure": split}]})
+        from_dump({"tree_info": [{"tree_structure": split}]})
