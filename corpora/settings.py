@@ -37,8 +37,6 @@ class CorporaSettings(Settings):
         "small",
         description="Who sums up a whole video or sound file at indexing: rules, or the chat model in one call.",
     )
-    gleanings: ClassVar[int] = 0
-    """Times the chat model is asked what it missed in a chunk."""
     caption_calls: int = Field(
         0, ge=0, description="Most calls of the vision model for captions that one `ragweave index` makes; 0: no limit."
     )

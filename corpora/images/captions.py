@@ -10,7 +10,6 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -61,10 +60,7 @@ def catch_up(
 ) -> tuple[int, str]:
     """Have the pictures described that are not yet; the caller holds the writer lock.
 
-    The model is asked once whether it answers before the first picture is sent.
-
-    Returns:
-        How many were described now, and why others were not, in words, or "".
+    Returns how many were described now, and why others were not, in words, or "".
     """
     todo = wanted(held, row, captioner.name)
     if not todo:
@@ -72,66 +68,56 @@ def catch_up(
     down = why_down(captioner)
     if down:
         return 0, _missing(len(todo), len(todo), down)
-    done, why = asyncio.run(_Describing(held, row, mind, media, captioner, stop, tell).all(todo))
+    done, why = asyncio.run(_describe(held, row, mind, media, captioner, stop, tell, todo))
     if done == len(todo) or stop.is_set():
         return done, ""
     return done, _missing(len(todo) - done, len(todo), why or SILENT)
 
 
-@dataclass
-class _Describing:
-    """One pass over the pictures of a library that have no caption."""
+async def _describe(
+    held: Stores,
+    row: LibraryRow,
+    mind: Encoder,
+    media: Media,
+    captioner: Captioner,
+    stop: threading.Event,
+    tell: Tell,
+    todo: Sequence[Item],
+) -> tuple[int, str]:
+    """Ask for some pictures at a time, as many as keep the model's gate full, and make those known together."""
+    # In the language that most sources are written in.
+    counts = Counter(s.language for s in held.catalog.sources(row.id) if s.language)
+    language = NAMES.get(min(counts, key=lambda code: (-counts[code], code), default=""), "")
+    done, in_a_row, why = 0, 0, ""
+    at_once = 4 * model_settings().chat_width
 
-    held: Stores
-    row: LibraryRow
-    mind: Encoder
-    media: Media
-    captioner: Captioner
-    stop: threading.Event
-    tell: Tell
-    in_a_row: int = 0
-    why: str = ""
+    def over() -> bool:
+        return stop.is_set() or in_a_row >= GIVE_UP
 
-    def __post_init__(self) -> None:
-        self.language = NAMES.get(_language(self.held, self.row), "")
-
-    async def all(self, todo: Sequence[Item]) -> tuple[int, str]:
-        """Ask for some pictures at a time, as many as keep the model's gate full, and make those known together."""
-        done, at_once = 0, 4 * model_settings().chat_width
-        for start in range(0, len(todo), at_once):
-            self.tell(done, len(todo))
-            some = todo[start : start + at_once]
-            said = await asyncio.gather(*(self._one(item) for item in some))
-            made = [
-                with_caption(item, text, self.captioner.name)
-                for item, text in zip(some, said, strict=True)
-                if text is not None
-            ]
-            if made:
-                await asyncio.to_thread(_put, self.held, self.row, self.mind, made)
-            done += len(made)
-            if self._over():
-                break
-        return done, self.why
-
-    def _over(self) -> bool:
-        return self.stop.is_set() or self.in_a_row >= GIVE_UP
-
-    async def _one(self, item: Item) -> str | None:
-        if self._over():
+    async def one(item: Item) -> str | None:
+        nonlocal in_a_row, why
+        if over():
             return None
         try:
-            image = await asyncio.to_thread(lambda: self.media.path(item.locator["image"]).read_bytes())
-            said = await self.captioner.ask([image], _context(item), self.language)
-        except BudgetSpent as error:
-            self.in_a_row, self.why = GIVE_UP, str(error)
-            return None
+            image = await asyncio.to_thread(media.path(item.locator["image"]).read_bytes)
+            said = await captioner.ask([image], _context(item), language)
         except (RagweaveError, OSError) as error:
-            self.why = str(error)
-            self.in_a_row += isinstance(error, ModelTransient)
+            why = str(error)
+            in_a_row = GIVE_UP if isinstance(error, BudgetSpent) else in_a_row + isinstance(error, ModelTransient)
             return None
-        self.in_a_row = 0
+        in_a_row = 0
         return said
+
+    for start in range(0, len(todo), at_once):
+        tell(done, len(todo))
+        some = todo[start : start + at_once]
+        said = zip(some, await asyncio.gather(*map(one, some)), strict=True)
+        if made := [with_caption(item, text, captioner.name) for item, text in said if text is not None]:
+            await asyncio.to_thread(_put, held, row, mind, made)
+        done += len(made)
+        if over():
+            break
+    return done, why
 
 
 def _context(item: Item) -> str:
@@ -144,12 +130,6 @@ def _context(item: Item) -> str:
         ("Text around it", part(item, "around")),
     )
     return clip("\n".join(f"{name}: {text}" for name, text in known if text), CONTEXT)
-
-
-def _language(held: Stores, row: LibraryRow) -> str:
-    """Return the language that most sources of a library are written in, or ""."""
-    counts = Counter(s.language for s in held.catalog.sources(row.id) if s.language)
-    return min(counts, key=lambda code: (-counts[code], code), default="")
 
 
 def _put(held: Stores, row: LibraryRow, mind: Encoder, made: Sequence[Item]) -> None:

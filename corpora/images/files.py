@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.images.items import Items, Place
+from ragweave.corpora.blocks import Figure, Parsed
+from ragweave.corpora.images.items import Items
 from ragweave.corpora.images.links import MOST_BYTES
 from ragweave.corpora.images.reader import PictureReader, Shot
 from ragweave.corpora.layout import Line as PageLine
@@ -30,14 +30,7 @@ _SAME = 2
 
 @dataclass(slots=True)
 class Seen:
-    """What became of a picture file.
-
-    Attributes:
-        items: items of every corpus.
-        warnings: what was left out.
-        date: when the picture was taken, or None.
-        language: of its words, or "".
-    """
+    """What became of a picture file: its items, what was left out, when it was taken, and the language of its words."""
 
     items: list[Item] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -76,10 +69,9 @@ def picture_file(path: Path, source: str, reader: PictureReader) -> Seen:
     text = "\n".join(line.text for shot in shots for line in shot.lines)
     made.language = guess_language(text)
     several = len(shots) > 1
-    items = Items(source)
+    items = Items(source, path, Parsed(path.stem, language=made.language))
     for n, shot in enumerate(shots, 1):
-        title = path.stem
-        items.add(shot, Place(str(path), title, name=path.name, page=n if several else 0, language=made.language))
+        items.add(shot, Figure("", 0, page=n if several else 0, whole=True), path.name)
     made.items = [*_text_items(path, source, shots, made.language), *items.all()]
     made.warnings += reader.warnings()
     return made
@@ -91,20 +83,14 @@ def _text_items(path: Path, source: str, shots: Sequence[Shot], language: str) -
     if words < PAGE_WORDS:
         return []
     lines = [page_line(line, n, shot.stored[1]) for n, shot in enumerate(shots, 1) for line in shot.lines]
-    found: list[Block] = blocks(lines)
-    parsed = Parsed(path.stem, tuple(found), shots[0].date, language=language)
+    parsed = Parsed(path.stem, tuple(blocks(lines)), shots[0].date, language=language)
     return [_placed(item, source, shots) for item in split(source, str(path), parsed)]
 
 
 def page_line(line: Line, page: int, height: float, scale: float = 1.0, size: float = 0.0) -> PageLine:
-    """Return a line that was read as a line of a page, whose heights are counted from below.
+    """Return a line that was read as a line of a page in points, whose heights are counted from below.
 
-    Args:
-        line: the line, its box in pixels.
-        page: page, 1-based.
-        height: height of the picture in pixels.
-        scale: points of the page for one pixel.
-        size: height of the letters in points; default: that of the box.
+    `scale` is points for one pixel, `height` that of the picture; `size` stands in for letters as high as the box.
     """
     x0, y0, x1, y1 = line.box
     box = (x0 * scale, (height - y1) * scale, x1 * scale, (height - y0) * scale)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import PurePath
+import re
+from collections.abc import Container, Iterable, Sequence
+from pathlib import Path, PurePath
 
-from ragweave.corpora.blocks import Block, Figure
+from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.images.reader import Shot
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.parts import compose, readable_name
@@ -18,111 +17,83 @@ from ragweave.models.text import fold, sentences
 
 AROUND = 80
 """Words of the text before a picture, and of the text after it, that are kept with it."""
+_FILE = re.compile(r".*\.(?:png|jpe?g|webp|gif|tiff?|bmp|svg|emf|wmf)", re.I | re.S)
+"""Some programs write the name of the file where the words that stand in for the picture belong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a picture stands, and what is written there.
-
-    Attributes:
-        file: absolute path of the file.
-        title: title of the document.
-        heading: heading path, outermost first.
-        caption: its caption.
-        alt: what stands in for it.
-        around: text around it.
-        name: name of the picture's own file.
-        words: text that is known to be part of it, besides what OCR reads.
-        page: page or slide, or 0.
-        line: line in the file, or 0.
-        bbox: box on the page in points, or None.
-        date: date of the document, or None.
-        language: of the document, or "".
-    """
-
-    file: str
-    title: str
-    heading: tuple[str, ...] = ()
-    caption: str = ""
-    alt: str = ""
-    around: str = ""
-    name: str = ""
-    words: str = ""
-    page: int = 0
-    line: int = 0
-    bbox: tuple[float, float, float, float] | None = None
-    date: datetime | None = None
-    language: str = ""
-
-
-@dataclass(slots=True)
 class Items:
-    """The image items of one source; equal pictures become one, with all their places.
+    """The image items of one file; equal pictures become one, with all their places."""
 
-    Attributes:
-        source: id of the source.
-    """
+    def __init__(self, source: str, path: Path, parsed: Parsed) -> None:
+        self._source = source
+        self._path = path
+        self._parsed = parsed
+        self._told = {_plain(text) for f in parsed.figures for text in (f.caption, f.alt) if text.strip()}
+        self._found: list[Item] = []
+        self._at: dict[str, int] = {}
 
-    source: str
-    _found: list[Item] = field(default_factory=list)
-    _at: dict[str, int] = field(default_factory=dict)
+    def add(self, shot: Shot | None, figure: Figure, name: str = "") -> None:
+        """Add a picture at its place; one that neither can be shown nor has any text is left out.
 
-    def add(self, shot: Shot | None, place: Place) -> None:
-        """Add a picture at a place; one that neither can be shown nor has any text is left out."""
-        key = shot.key if shot is not None else ""
-        locator = _locator(self.source, shot, place)
-        if key and key in self._at:
-            first = self._found[self._at[key]]
+        The name is that of the picture's own file, where it has one.
+        """
+        heading = heading_at(self._parsed.blocks, figure.at + bool(figure.whole))
+        locator = self._locator(shot, figure, heading)
+        if shot is not None and shot.key in self._at:
+            first = self._found[self._at[shot.key]]
             also = first.meta.setdefault("also", [])
             assert isinstance(also, list)
             if locator != first.locator and locator not in also:
                 also.append(locator)
             return
-        item = _item(self.source, len(self._found), shot, place, locator)
-        if item is not None:
-            if key:
-                self._at[key] = len(self._found)
-            self._found.append(item)
+        alt = "" if _FILE.fullmatch(figure.alt) else figure.alt
+        around = "" if figure.whole else around_at(self._parsed.blocks, figure.at, (figure.caption, alt), self._told)
+        lines = shot.lines if shot is not None else ()
+        # What a slide or page states as text is exact; OCR stands in for it, or adds what only the picture shows.
+        extra = "\n".join(line.text for line in lines if _plain(line.text) not in _plain(figure.text))
+        words = "\n".join(filter(None, (figure.text, extra)))
+        text, parts = compose({"caption": figure.caption, "alt": alt, "words": words, "around": around})
+        if shot is None and not text:
+            return
+        meta: dict[str, object] = {"parts": parts, "name": readable_name(name), "own": PurePath(name).stem}
+        if shot is not None:
+            meta |= {"picture": shot.key, "size": list(shot.size), "stored": list(shot.stored)}
+            self._at[shot.key] = len(self._found)
+        if lines:
+            meta["confidence"] = round(sum(line.confidence for line in lines) / len(lines), 3)
+            meta["ocr_language"] = guess_language("\n".join(line.text for line in lines))
+        key = "\0".join((self._source, "image", str(len(self._found)), shot.key if shot else "", text))
+        item = Item(
+            id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24],
+            corpus="image",
+            source=self._source,
+            title=self._parsed.title or self._path.stem,
+            text=text,
+            locator=locator,
+            heading=heading,
+            spans=_spans(text, parts["words"][0], lines) if "words" in parts else (),
+            ordinal=len(self._found),
+            date=(shot.date if shot else None) or self._parsed.date,
+            language=self._parsed.language or guess_language(text),
+            meta=meta,
+        )
+        self._found.append(item)
+
+    def _locator(self, shot: Shot | None, figure: Figure, heading: tuple[str, ...]) -> Locator:
+        found: Locator = {"kind": "image", "file": str(self._path)}
+        if shot is not None and shot.name:
+            found["image"] = f"{self._source}/{shot.name}"
+        if heading:
+            found["heading"] = list(heading)
+        if figure.page:
+            found["page"] = figure.page
+        if figure.line:
+            found["line"] = figure.line
+        return found
 
     def all(self) -> list[Item]:
         """Return the items in their order."""
         return self._found
-
-
-def _item(source: str, ordinal: int, shot: Shot | None, place: Place, locator: Locator) -> Item | None:
-    lines = shot.lines if shot is not None else ()
-    read = "\n".join(line.text for line in lines)
-    # What a slide or page states as text is exact; OCR stands in for it, or adds what only the picture shows.
-    told = " ".join(fold(place.words).split())
-    extra = "\n".join(line.text for line in lines if " ".join(fold(line.text).split()) not in told)
-    words = "\n".join(filter(None, (place.words, extra)))
-    text, parts = compose({"caption": place.caption, "alt": place.alt, "words": words, "around": place.around})
-    name = readable_name(place.name)
-    if shot is None and not text:
-        return None
-    meta: dict[str, object] = {"parts": parts, "name": name, "own": PurePath(place.name).stem}
-    if shot is not None:
-        meta |= {"picture": shot.key, "size": list(shot.size), "stored": list(shot.stored)}
-    if lines:
-        meta["confidence"] = round(sum(line.confidence for line in lines) / len(lines), 3)
-        meta["ocr_language"] = guess_language(read)
-    start = parts["words"][0] if "words" in parts else 0
-    spans = _spans(text, start, lines) if "words" in parts else ()
-    key = "\0".join((source, "image", str(ordinal), shot.key if shot else "", text))
-    return Item(
-        id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24],
-        corpus="image",
-        source=source,
-        title=place.title,
-        text=text,
-        locator=locator,
-        heading=place.heading,
-        spans=spans,
-        ordinal=ordinal,
-        date=(shot.date if shot else None) or place.date,
-        language=place.language or guess_language(text),
-        meta=meta,
-    )
 
 
 def _spans(text: str, start: int, lines: Sequence[Line]) -> tuple[Span, ...]:
@@ -137,17 +108,10 @@ def _spans(text: str, start: int, lines: Sequence[Line]) -> tuple[Span, ...]:
     return tuple(out)
 
 
-def _locator(source: str, shot: Shot | None, place: Place) -> Locator:
-    found: Locator = {"kind": "image", "file": place.file}
-    if shot is not None and shot.name:
-        found["image"] = f"{source}/{shot.name}"
-    if place.heading:
-        found["heading"] = list(place.heading)
-    if place.page:
-        found["page"] = place.page
-    if place.line:
-        found["line"] = place.line
-    return found
+def says_something(figure: Figure) -> bool:
+    """Tell whether a picture that cannot be opened is worth an item for what is written of it."""
+    stands_in = len(figure.alt.split()) > 1 and not _FILE.fullmatch(figure.alt)
+    return bool(figure.caption or figure.text or stands_in)
 
 
 def heading_at(blocks: Sequence[Block], at: int) -> tuple[str, ...]:
@@ -161,44 +125,39 @@ def heading_at(blocks: Sequence[Block], at: int) -> tuple[str, ...]:
     return tuple(b.text for b in path)
 
 
-def told_of(figures: Sequence[Figure]) -> frozenset[str]:
-    """Return what is written for the pictures of a file, in the form in which texts are compared."""
-    return frozenset(" ".join(fold(text).split()) for f in figures for text in (f.caption, f.alt) if text.strip())
-
-
 def around_at(blocks: Sequence[Block], at: int, told: Sequence[str], others: Container[str] = ()) -> str:
     """Return the text before and after a place, up to the headings around it.
 
-    Args:
-        blocks: blocks of the file.
-        at: number of blocks before the picture.
-        told: texts that are kept as caption or alt text, and are not repeated.
-        others: what is written for the other pictures of the file (`told_of`), which says nothing of this one.
+    What is told of the picture itself is not repeated, and what is written for the other pictures of the file
+    (`others`, in plain form) says nothing of this one.
     """
-    known = [" ".join(fold(t).split()) for t in told if t.strip()]
+    known = [_plain(t) for t in told if t.strip()]
 
     def usable(block: Block) -> bool:
-        plain = " ".join(fold(block.text).split())
+        plain = _plain(block.text)
         return (
             bool(plain)
             and plain not in others
             and not any(plain in k or (len(k) > 20 and k in plain and len(plain) < 2 * len(k)) for k in known)
         )
 
-    before: list[str] = []
-    for block in reversed(blocks[:at]):
-        if block.kind == "heading" or sum(len(w.split()) for w in before) >= AROUND:
-            break
-        if block.kind in ("text", "list") and usable(block):
-            before.insert(0, block.text)
-    after: list[str] = []
-    for block in blocks[at:]:
-        if block.kind == "heading" or sum(len(w.split()) for w in after) >= AROUND:
-            break
-        if block.kind in ("text", "list") and usable(block):
-            after.append(block.text)
-    head, tail = _whole(" ".join(before), last=True), _whole(" ".join(after), last=False)
+    def near(some: Iterable[Block]) -> list[str]:
+        kept: list[str] = []
+        for block in some:
+            if block.kind == "heading" or sum(len(w.split()) for w in kept) >= AROUND:
+                break
+            if block.kind in ("text", "list") and usable(block):
+                kept.append(block.text)
+        return kept
+
+    head = _whole(" ".join(reversed(near(reversed(blocks[:at])))), last=True)
+    tail = _whole(" ".join(near(blocks[at:])), last=False)
     return "\n\n".join(filter(None, (head, tail)))
+
+
+def _plain(text: str) -> str:
+    """Return a text in the form in which texts are compared."""
+    return " ".join(fold(text).split())
 
 
 def _whole(text: str, last: bool) -> str:

@@ -24,11 +24,7 @@ _REMEDY = "save the picture beside the text and link to it there"
 def linked(file: Path, ref: str, roots: Sequence[str], found: MutableMapping[str, str]) -> tuple[bytes, str]:
     """Return the bytes of a linked picture and the name of its file.
 
-    Args:
-        file: the text that links.
-        ref: the link as it is written.
-        roots: folders being indexed.
-        found: takes the path of each picture inside them, and how its file looked (`state_of`).
+    `found` takes the path of each picture inside the roots, and how its file looked (`state_of`).
 
     Raises:
         SourceError: it leads elsewhere, to nothing, or to what is not a file.
@@ -57,11 +53,9 @@ def linked(file: Path, ref: str, roots: Sequence[str], found: MutableMapping[str
 
 
 def state_of(path: str, before: str = "") -> str:
-    """Return how the file of a linked picture looks: its size, its time and the digest of its bytes; "" without a file.
+    """Return the size, time and digest of a linked picture's file; "" without a file.
 
-    Args:
-        path: the file.
-        before: how it looked; its bytes are not read again while size and time are as they were.
+    The bytes are not read again while size and time are as `before` says.
     """
     try:
         seen = os.stat(path)

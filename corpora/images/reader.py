@@ -30,16 +30,9 @@ MOST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """What is known of one picture.
+    """What is known of one picture: its size and that of the copy (`stored`), and its words with boxes in the copy.
 
-    Attributes:
-        name: file name of the copy that is kept, or "" where none is.
-        size: width and height of the original in pixels.
-        stored: width and height of the copy in pixels.
-        lines: its words; boxes in pixels of the copy.
-        key: the same for equal pixels.
-        date: when it was taken, or None.
-        frames: pictures in its file.
+    `name` is the copy's file, or "" where none is kept; `key` is the same for equal pixels. Sizes are in pixels.
     """
 
     name: str
@@ -48,30 +41,18 @@ class Shot:
     lines: tuple[Line, ...]
     key: str
     date: datetime | None = None
-    frames: int = 1
 
 
 class PictureReader:
     """Looks at pictures within the limits of one file.
 
-    Args:
-        media: folder for the copies, or None to keep none.
-        seconds: time that reading words may take in all.
-        begins: told once, before the first picture is read.
-        engine: finds the OCR engine; called at the first picture.
+    `begins` is told before the first one is read, where the seconds begin; without a media folder no copies are kept.
     """
 
-    def __init__(
-        self,
-        media: Path | None,
-        seconds: float,
-        begins: Callable[[], None] = lambda: None,
-        engine: Callable[[], Ocr | None] | None = None,
-    ) -> None:
+    def __init__(self, media: Path | None, seconds: float, begins: Callable[[], None] = lambda: None) -> None:
         self._media = media
         self._seconds = seconds
         self._begins = begins
-        self._find = engine or ocr
         self._engine: Ocr | None = None
         self._looked = False
         self._until = 0.0
@@ -88,20 +69,12 @@ class PictureReader:
         if not self._looked:
             self._looked = True
             self._begins()
-            self._engine = self._find()
+            self._engine = ocr()
             self._until = time.monotonic() + self._seconds
         return self._engine
 
-    def look(self, data: bytes, *, small: bool = False) -> Shot | None:
-        """Look at a picture file.
-
-        Args:
-            data: the file.
-            small: also look at a picture that is no larger than an icon.
-
-        Returns:
-            None where it cannot be opened, which is remembered for `warnings`.
-        """
+    def look(self, data: bytes) -> Shot | None:
+        """Look at a picture file; None where it cannot be opened, which is remembered for `warnings`."""
         key = hashlib.sha256(data).hexdigest()
         if key in self._known:
             return self._known[key]
@@ -110,18 +83,15 @@ class PictureReader:
         except RagweaveError as error:
             self._miss(error)
             return None
-        shot = self.shoot(picture, small=small)
+        shot = self.shoot(picture)
         if shot is not None:
             self._known[key] = shot
         return shot
 
     def shoot(self, picture: Picture, *, small: bool = False, words: bool = True) -> Shot | None:
-        """Keep a copy of an open picture and read its words; None for what is too small to show anything.
+        """Keep a copy of an open picture and read its words.
 
-        Args:
-            picture: the picture.
-            small: also one that is no larger than an icon.
-            words: read its words.
+        None for one no larger than an icon, unless small ones count.
         """
         if min(picture.width, picture.height) < SMALLEST and not small:
             return None
@@ -134,8 +104,10 @@ class PictureReader:
         self._count += 1
         height, width = picture.pixels.shape[:2]
         scale = min(1.0, THUMBNAIL / max(width, height))
+        name = f"p{key[:20]}.jpg" if self._media else ""
         try:
-            name = self._keep(picture.pixels, key)
+            if self._media:
+                (self._media / name).write_bytes(jpeg(picture.pixels))
         except MissingExtra as error:  # the page of a PDF, which was opened without it
             self._miss(error)
             return None
@@ -147,7 +119,6 @@ class PictureReader:
             lines=tuple(_scaled(line, scale) for line in lines),
             key=key,
             date=picture.date,
-            frames=picture.frames,
         )
         self._known[key] = shot
         return shot
@@ -177,7 +148,7 @@ class PictureReader:
 
     def warnings(self) -> list[str]:
         """Return what was not looked at or not read, one sentence each."""
-        found = [f"{why} ({n} pictures)" if n > 1 else why for why, n in self._missed.most_common(10)]
+        found = counted(self._missed)
         if self.unread and self._engine is None:
             why = "RAGWEAVE_OCR is off" if model_settings().ocr == "off" else MISSING
             found.append(f"the words in {_pictures(self.unread)} were not read: {why}")
@@ -188,31 +159,17 @@ class PictureReader:
             )
         return found
 
-    def _keep(self, pixels: Pixels, key: str) -> str:
-        if self._media is None:
-            return ""
-        name = f"p{key[:20]}.jpg"
-        (self._media / name).write_bytes(jpeg(pixels))
-        return name
-
     def _miss(self, error: RagweaveError) -> None:
         if isinstance(error, MissingExtra):
             self._closed = True
-            self._missed[
-                'pictures were not opened: an optional package is missing: pip install "ragweave[images]"'
-            ] += 1
+            self._missed[f"pictures were not opened: {MISSING}"] += 1
         else:
             what = error.what.partition(" (")[0]  # without what the decoder says, which differs from file to file
             self._missed[f"a picture was left out: {what[0].lower()}{what[1:]}"] += 1
 
 
 def further(reached: str, seconds: float) -> bool:
-    """Say whether pictures that were read as far as `PictureReader.reached` says would be read further now.
-
-    Args:
-        reached: what it said.
-        seconds: time that reading the words in one file may take now.
-    """
+    """Say whether pictures that were read as far as `PictureReader.reached` says would be read further now."""
     level, _, limit = reached.partition(" ")
     words = installed() and model_settings().ocr != "off"
     now = WORDS if words else KEPT if find_spec("PIL") else NOTHING
@@ -227,6 +184,11 @@ def key_of(pixels: Pixels) -> str:
 def _scaled(line: Line, scale: float) -> Line:
     x0, y0, x1, y1 = (round(value * scale, 1) for value in line.box)
     return replace(line, box=(x0, y0, x1, y1))
+
+
+def counted(missed: Counter[str]) -> list[str]:
+    """Return what was missed most often, each with how many pictures it cost."""
+    return [f"{why} ({n} pictures)" if n > 1 else why for why, n in missed.most_common(10)]
 
 
 def _pictures(n: int) -> str:

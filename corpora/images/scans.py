@@ -37,11 +37,7 @@ _BLANK = 3.0
 
 
 class PdfPictures:
-    """Collects the pictures of a document, page by page.
-
-    Args:
-        reader: looks at pictures.
-    """
+    """Collects the pictures of a document, page by page."""
 
     def __init__(self, reader: PictureReader) -> None:
         self._reader = reader
@@ -50,16 +46,7 @@ class PdfPictures:
         """What was seen of each figure, by its `ref`."""
 
     def page(self, page: Any, number: int, lines: list[PageLine]) -> list[PageLine]:
-        """Look at the pictures of a page.
-
-        Args:
-            page: page of PDFium.
-            number: page, 1-based.
-            lines: lines of its text.
-
-        Returns:
-            The lines of the page: those given, or those that were read where it is a picture without text.
-        """
+        """Look at the pictures of a page of PDFium; return its lines of text, or what was read of a scan."""
         width, height = page.get_size()
         boxes = _boxes(page, width, height)
         covered = min(1.0, sum(_area(b) for b in boxes) / max(width * height, 1.0))
@@ -129,12 +116,7 @@ class PdfPictures:
 
 
 def caption_of(lines: Sequence[PageLine], box: Box) -> str:
-    """Return the lines of the caption under a picture, else over it, or "".
-
-    Args:
-        lines: lines of the page in reading order.
-        box: [left, bottom, right, top] of the picture in points.
-    """
+    """Return the lines of the caption under a picture, else over it, or ""; its box in points from below."""
     for low, high in ((box[1] - _NEAR, box[1]), (box[3], box[3] + _NEAR)):
         for n, line in enumerate(lines):
             left, bottom, right, _ = line.bbox

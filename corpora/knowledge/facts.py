@@ -12,18 +12,16 @@ from ragweave.models.text import clip, fold, stem, words
 
 DESCRIPTION = 600
 """Characters of one description."""
+LONGEST = 120
+"""Characters of a name; what is longer is a sentence."""
+_ARTICLE = frozenset(("the", "a", "an"))
+_POSSESSIVE = re.compile(r"['’]s\b|['’](?=\s|$)")
+_EDGES = " \t\r\n\"'“”‘’«»「」『』()[]{}<>*_`.,;:|"
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity as one chunk speaks of it.
-
-    Attributes:
-        name: as written.
-        kind: type, such as `person`; empty where it is not known.
-        description: what the chunk says about it.
-        items: (item id, times) of the chunk's items that name it.
-    """
+    """An entity as one chunk speaks of it; `items` are (item id, times) of the chunk's items that name it."""
 
     name: str
     kind: str = ""
@@ -33,14 +31,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Two entities as one chunk speaks of them together.
-
-    Attributes:
-        head: name of one.
-        tail: name of the other.
-        description: what the chunk says about them.
-        weight: how strongly it joins them; times they stand in one item, or the model's own number.
-    """
+    """Two entities as one chunk speaks of them together; the weight says how strongly they are joined."""
 
     head: str
     tail: str
@@ -50,15 +41,24 @@ class Relation:
 
 @dataclass
 class Facts:
-    """What one chunk says.
-
-    Attributes:
-        entities: by the digest of their name's normal form.
-        relations: by the two digests, in order.
-    """
+    """What one chunk says: entities by the digest of their normal form, relations by the two digests in order."""
 
     entities: dict[str, Entity] = field(default_factory=dict)
     relations: dict[tuple[str, str], Relation] = field(default_factory=dict)
+
+
+Found = tuple[list[Entity], list[Relation]]
+
+
+@dataclass(frozen=True, slots=True)
+class Extractor:
+    """A language model, ready to be asked; what was extracted by one name is the same.
+
+    `ask` returns what a chunk's text says, and raises a typed error where the model fails.
+    """
+
+    name: str
+    ask: Callable[[str], Awaitable[Found]]
 
 
 def facts_of(entities: Iterable[Entity], relations: Iterable[Relation]) -> Facts:
@@ -76,10 +76,9 @@ def facts_of(entities: Iterable[Entity], relations: Iterable[Relation]) -> Facts
         for name in (r.head, r.tail):
             _add(out, Entity(name))
         pair = (head, tail) if head < tail else (tail, head)
-        before = out.relations.get(pair)
-        weight = max(0.0, r.weight) + (before.weight if before else 0.0)
-        told = _joined(before.description if before else "", r.description)
-        out.relations[pair] = Relation(clean(r.head), clean(r.tail), told, weight)
+        before = out.relations.get(pair, Relation("", "", "", 0.0))
+        told = _joined(before.description, r.description)
+        out.relations[pair] = Relation(clean(r.head), clean(r.tail), told, before.weight + max(0.0, r.weight))
     return out
 
 
@@ -88,33 +87,17 @@ def _add(out: Facts, e: Entity) -> None:
     key = key_of(name)
     if not key or len(name) > LONGEST:
         return
-    before = out.entities.get(key)
-    if before is None:
-        out.entities[key] = Entity(name, clean(e.kind).lower()[:40], clip(e.description, DESCRIPTION), e.items)
-        return
+    before = out.entities.get(key, Entity(name))
     counts = dict(before.items)
     for item, n in e.items:
         counts[item] = max(counts.get(item, 0), n)
-    out.entities[key] = Entity(
-        before.name,
-        before.kind or clean(e.kind).lower()[:40],
-        _joined(before.description, e.description),
-        tuple(counts.items()),
-    )
+    kind = before.kind or clean(e.kind).lower()[:40]
+    out.entities[key] = Entity(before.name, kind, _joined(before.description, e.description), tuple(counts.items()))
 
 
 def _joined(one: str, other: str) -> str:
-    parts = [" ".join(p.split()) for p in (one, other)]
-    if not parts[1] or parts[1] in parts[0]:
-        return clip(parts[0], DESCRIPTION)
-    return clip(" ".join(filter(None, parts)), DESCRIPTION)
-
-
-LONGEST = 120
-"""Characters of a name; what is longer is a sentence."""
-_ARTICLE = frozenset(("the", "a", "an"))
-_POSSESSIVE = re.compile(r"['’]s\b|['’](?=\s|$)")
-_EDGES = " \t\r\n\"'“”‘’«»「」『』()[]{}<>*_`.,;:|"
+    before, added = (" ".join(p.split()) for p in (one, other))
+    return clip(before if added in before else f"{before} {added}".strip(), DESCRIPTION)
 
 
 def clean(name: str) -> str:
@@ -129,8 +112,7 @@ def normal(name: str) -> str:
     >>> normal("The Neural Networks"), normal("neural network")
     ('neural network', 'neural network')
     """
-    plain = clean(name)
-    found = words(_POSSESSIVE.sub("", plain))
+    found = words(_POSSESSIVE.sub("", clean(name)))
     while len(found) > 1 and found[0] in _ARTICLE:
         found = found[1:]
     return " ".join(stem(w) for w in found)
@@ -151,19 +133,3 @@ def compact(name: str) -> str:
     """Return a name without the blanks and hyphens that writers put in or leave out, and without its plural."""
     joined = fold("".join(normal(name).split()))
     return joined[:-1] if len(joined) > 3 and joined.endswith("s") else joined
-
-
-Found = tuple[list[Entity], list[Relation]]
-
-
-@dataclass(frozen=True, slots=True)
-class Extractor:
-    """A language model, ready to be asked.
-
-    Attributes:
-        name: model, host and rounds: what was extracted by the same name is the same.
-        ask: returns what a chunk's text says; raises a typed error where the model fails.
-    """
-
-    name: str
-    ask: Callable[[str], Awaitable[Found]]

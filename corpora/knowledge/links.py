@@ -7,7 +7,7 @@ apart for good; what a question asks for is read through the pairs.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -32,28 +32,16 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 def pairs(entities: Iterable[Named], encode: Encode, apart: Iterable[tuple[str, str]] = ()) -> list[Pair]:
-    """Return the pairs of names that are one entity.
-
-    Args:
-        entities: all entities of a library.
-        encode: vectors of names, of length 1.
-        apart: pairs that must stay two.
-    """
+    """Return the pairs of names that are one entity, but for those that must stay apart."""
     rows = list(entities)
     kinds = {e.key: e.kind for e in rows}
     never = {tuple(sorted(p)) for p in apart}
     found: dict[tuple[str, str], str] = {}
-
-    def join(a: str, b: str, why: str) -> None:
+    for a, b, why in (*_by_spelling(rows), *_by_initials(rows), *_by_person(rows), *_by_vector(rows, encode)):
         pair = (a, b) if a < b else (b, a)
-        if a != b and pair not in never and _fit(kinds[a], kinds[b]):
+        # Two types are one entity's where they are equal, or one of them says nothing.
+        if a != b and pair not in never and (kinds[a] == kinds[b] or kinds[a] in _UNTYPED or kinds[b] in _UNTYPED):
             found.setdefault(pair, why)
-
-    for a, b in _equal(rows, lambda e: compact(e.name)):
-        join(a, b, "spelling")
-    _by_initials(rows, join)
-    _by_person(rows, join)
-    _by_vector(rows, encode, join)
     return [(a, b, why) for (a, b), why in sorted(found.items())]
 
 
@@ -74,21 +62,15 @@ def groups(rows: Iterable[Pair]) -> dict[str, str]:
     return {key: find(key) for key in list(root)}
 
 
-def _fit(one: str, other: str) -> bool:
-    """Tell whether two types may be one entity's: equal, or one of them says nothing."""
-    return one == other or one in _UNTYPED or other in _UNTYPED
-
-
-def _equal(rows: Sequence[Named], form: Callable[[Named], str]) -> Iterable[tuple[str, str]]:
+def _by_spelling(rows: Sequence[Named]) -> Iterator[Pair]:
     held: dict[str, str] = {}
     for e in rows:
-        key = form(e)
-        first = held.setdefault(key, e.key)
-        if first != e.key and len(key) > 2:
-            yield first, e.key
+        form = compact(e.name)
+        if len(form) > 2:
+            yield held.setdefault(form, e.key), e.key, "spelling"
 
 
-def _by_initials(rows: Sequence[Named], join: Callable[[str, str, str], None]) -> None:
+def _by_initials(rows: Sequence[Named]) -> Iterator[Pair]:
     """Join an acronym with the one long name that has these initials."""
     long: dict[str, list[str]] = defaultdict(list)
     for e in rows:
@@ -97,51 +79,40 @@ def _by_initials(rows: Sequence[Named], join: Callable[[str, str, str], None]) -
     for e in rows:
         short = e.name.replace(".", "")
         if short.isupper() and short.isalpha() and len(short) >= _ACRONYM and len(long.get(short.lower(), ())) == 1:
-            join(e.key, long[short.lower()][0], "initials")
+            yield e.key, long[short.lower()][0], "initials"
 
 
-def _by_person(rows: Sequence[Named], join: Callable[[str, str, str], None]) -> None:
+def _by_person(rows: Sequence[Named]) -> Iterator[Pair]:
     """Join a first or last name with the one full name that has it."""
-    parts: dict[str, set[str]] = defaultdict(set)
+    parts: dict[str, set[Named]] = defaultdict(set)
     for e in rows:
         split = words(e.name)
         if len(split) in (2, 3) and e.name.istitle() and e.kind in ("person", "", "name"):
-            parts[split[0]].add(e.key)
-            parts[split[-1]].add(e.key)
-    full = {e.key for e in rows if e.kind == "person"}
+            parts[split[0]].add(e)
+            parts[split[-1]].add(e)
     for e in rows:
-        form = " ".join(words(e.name))
-        whole = parts.get(form, set())
-        if " " not in form and e.name.istitle() and len(whole) == 1 and (next(iter(whole)) in full):
-            join(e.key, next(iter(whole)), "part of a name")
+        whole = list(parts.get(" ".join(words(e.name)), ()))
+        if e.name.istitle() and len(whole) == 1 and whole[0].kind == "person":
+            yield e.key, whole[0].key, "part of a name"
 
 
-def _by_vector(rows: Sequence[Named], encode: Encode, join: Callable[[str, str, str], None]) -> None:
-    """Join names that share most words and lie near each other."""
-    split = {e.key: set(normal(e.name).split()) for e in rows}
-    blocks: dict[str, list[str]] = defaultdict(list)
-    for key, parts in split.items():
-        if len(parts) > 1:
-            for word in parts:
-                blocks[word].append(key)
+def _by_vector(rows: Sequence[Named], encode: Encode) -> Iterator[Pair]:
+    """Join names that share most words and lie near each other; not those that differ by a number, as GPT 2 and 3."""
+    split = {e: set(normal(e.name).split()) for e in rows}
+    blocks: dict[str, list[Named]] = defaultdict(list)
+    for e, parts in split.items():
+        for word in parts if len(parts) > 1 else ():
+            blocks[word].append(e)
     candidates = {
         (a, b)
         for held in blocks.values()
         if len(held) <= _BLOCK
-        for a, b in combinations(sorted(held), 2)
-        if len(split[a] & split[b]) / len(split[a] | split[b]) >= SHARED and not _numbers_differ(split[a], split[b])
+        for a, b in combinations(sorted(held, key=lambda e: e.key), 2)
+        if len(split[a] & split[b]) / len(split[a] | split[b]) >= SHARED
+        and not any(c.isdigit() for word in split[a] ^ split[b] for c in word)
     }
-    if not candidates:
-        return
-    keys = sorted({key for pair in candidates for key in pair})
-    shown = {e.key: e.name for e in rows}
-    vectors = encode([shown[key] for key in keys])
-    at = {key: n for n, key in enumerate(keys)}
-    for a, b in sorted(candidates):
-        if float(vectors[at[a]] @ vectors[at[b]]) >= NEAR:
-            join(a, b, "likeness")
-
-
-def _numbers_differ(one: set[str], other: set[str]) -> bool:
-    """Tell whether two names differ by a number: GPT 2 is not GPT 3."""
-    return {w for w in one if any(c.isdigit() for c in w)} != {w for w in other if any(c.isdigit() for c in w)}
+    named = sorted({e.name for pair in candidates for e in pair})
+    vectors = dict(zip(named, encode(named), strict=True)) if named else {}
+    for a, b in candidates:
+        if float(vectors[a.name] @ vectors[b.name]) >= NEAR:
+            yield a.key, b.key, "likeness"

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, Engine, func, or_, select
 
@@ -45,43 +43,24 @@ _COMMON = 0.2
 """Share of all chunks from which an entity is too common to lead anywhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """An entity that the question is about.
-
-    Attributes:
-        key: digest of its name's normal form; of several names of one entity each is a match.
-        score: how well it matches, in [0, 1], 1 where the question names it.
-    """
-
-    key: str
-    score: float
-
-
 def search(
     held: Stores, row: LibraryRow, text: str, vectors: Matrix, k: int, sources: Sequence[str] = ()
-) -> tuple[list[tuple[str, float]], list[Match]]:
-    """Return up to k (item id, score), best first, and the entities that led there.
+) -> list[tuple[str, float]]:
+    """Return up to k (item id, score), best first.
 
-    Args:
-        held: the stores.
-        row: the library.
-        text: question, statement and keywords: names in it are looked up.
-        vectors: of the statement, shape (n, dim).
-        k: most items.
-        sources: search only these source ids; empty means all.
+    Names are looked up in the text; `vectors`, shape (n, dim), are of the statement. No sources means all.
     """
     like: dict[str, float] = {}
-    found = held.vectors.query(row.id, CORPUS, entity_space(row.encoder), vectors, MATCHES, sources)
-    for hits in found:
+    for hits in held.vectors.query(row.id, CORPUS, entity_space(row.encoder), vectors, MATCHES, sources):
         for key, cosine in hits:
             if cosine >= LIKE:
                 like[key] = max(like.get(key, 0.0), LIKENESS * cosine)
     with held.catalog.engine(row.id).begin() as connection:
         scores = _matches(connection, row.id, text, like)
         if not scores:
-            return [], []
-        total = _chunks(connection, row.id)
+            return []
+        chunks = select(mentions.c.chunk).where(mentions.c.library == row.id).distinct().subquery()
+        total = int(connection.execute(select(func.count()).select_from(chunks)).scalar_one())
         spread = _spread(connection, row.id, scores)
         ranked = _weighed(scores, spread, total)
         near = _neighbours(connection, row.id, {k: v for k, v in ranked.items() if spread[k] <= LEADING})
@@ -90,8 +69,7 @@ def search(
         left = READ - sum(spread[k] for k in chosen)
         beyond = within_budget(_weighed(near, around, total), around, left, least=0)
         items = _items(connection, row.id, chosen, {k: near[k] for k in beyond}, sources)
-    best = sorted(items.items(), key=lambda r: (-r[1], r[0]))[:k]
-    return best, [Match(key, scores[key]) for key in sorted(ranked, key=lambda i: (-ranked[i], i))]
+    return sorted(items.items(), key=lambda r: (-r[1], r[0]))[:k]
 
 
 def _matches(connection: Connection, library: str, text: str, like: Mapping[str, float]) -> dict[str, float]:
@@ -100,14 +78,11 @@ def _matches(connection: Connection, library: str, text: str, like: Mapping[str,
     query = select(mentions.c.entity).where(mentions.c.library == library, mentions.c.entity.in_(list(grams)))
     scores = dict(like)
     # Of names inside each other the longer one is meant.
-    for key in set(connection.execute(query.distinct()).scalars()):
+    for key in connection.execute(query.distinct()).scalars():
         scores[key] = 1.0 if " " in grams[key] else 0.8
-    pairs = connection.execute(
-        select(aliases.c.one, aliases.c.other, aliases.c.reason).where(
-            aliases.c.library == library, or_(aliases.c.one.in_(list(scores)), aliases.c.other.in_(list(scores)))
-        )
-    ).all()
-    group = groups((a, b, why) for a, b, why in pairs)
+    known = (aliases.c.one.in_(list(scores)), aliases.c.other.in_(list(scores)))
+    pairs = select(aliases.c.one, aliases.c.other, aliases.c.reason).where(aliases.c.library == library, or_(*known))
+    group = groups((a, b, why) for a, b, why in connection.execute(pairs))
     best: dict[str, float] = {}
     for key, root in group.items():
         best[root] = max(best.get(root, 0.0), scores.get(key, 0.0))
@@ -127,13 +102,9 @@ def knows(engine: Engine, library: str, text: str) -> bool:
 def ngrams(text: str) -> list[str]:
     """Return the runs of up to four words of a text, without those that begin or end with a function word."""
     said = words(text)
-    out: list[str] = []
-    for size in range(1, _LONGEST + 1):
-        for at in range(len(said) - size + 1):
-            run = said[at : at + size]
-            if not {run[0], run[-1]} & (STOP | STOP_CJK) and len("".join(run)) > 1:
-                out.append(" ".join(run))
-    return list(dict.fromkeys(out))
+    runs = [said[at : at + size] for size in range(1, _LONGEST + 1) for at in range(len(said) - size + 1)]
+    kept = [run for run in runs if not {run[0], run[-1]} & (STOP | STOP_CJK) and len("".join(run)) > 1]
+    return list(dict.fromkeys(" ".join(run) for run in kept))
 
 
 def _spread(connection: Connection, library: str, keys: Iterable[str]) -> dict[str, int]:
@@ -167,15 +138,11 @@ def within_budget(
     return kept
 
 
-def _chunks(connection: Connection, library: str) -> int:
-    chunks = select(mentions.c.chunk).where(mentions.c.library == library).distinct().subquery()
-    return int(connection.execute(select(func.count()).select_from(chunks)).scalar_one())
-
-
 def _neighbours(connection: Connection, library: str, ranked: Mapping[str, float]) -> dict[str, float]:
     """Return the score that neighbours get from the entities that matched, by the weight of what joins them."""
     edges: dict[str, dict[str, float]] = {}
-    for near_end, far_end in ((relations.c.head, relations.c.tail), (relations.c.tail, relations.c.head)):
+    ends = (relations.c.head, relations.c.tail)
+    for near_end, far_end in (ends, ends[::-1]):
         query = select(near_end, far_end, func.sum(relations.c.weight)).where(
             relations.c.library == library, near_end.in_(list(ranked))
         )
@@ -187,8 +154,7 @@ def _neighbours(connection: Connection, library: str, ranked: Mapping[str, float
         total = sum(out.values()) or 1.0
         for other, weight in out.items():
             scores[other] = scores.get(other, 0.0) + ranked[key] * weight / total
-    reached = sorted(scores.items(), key=lambda r: (-r[1], r[0]))[:NEIGHBOURS]
-    return dict(reached)
+    return dict(sorted(scores.items(), key=lambda r: (-r[1], r[0]))[:NEIGHBOURS])
 
 
 def _items(
@@ -216,15 +182,3 @@ def _items(
     top = max(chunks.values(), default=1.0)
     best = max(own.values(), default=1.0)
     return {item: score / best + CHUNK * chunks[within[item]] / top for item, score in own.items()}
-
-
-def counts(engine: Engine, library: str) -> tuple[int, int]:
-    """Return how many entities and relations the graph has; of several chunks each counts once."""
-
-    def many(query: Any) -> int:
-        return int(connection.execute(select(func.count()).select_from(query.distinct().subquery())).scalar_one())
-
-    with engine.begin() as connection:
-        entities = many(select(mentions.c.entity).where(mentions.c.library == library))
-        joined = many(select(relations.c.head, relations.c.tail).where(relations.c.library == library))
-    return entities, joined

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from itertools import combinations
 
@@ -23,11 +23,7 @@ _SPEAKER = re.compile(r"^([A-Z][\w.’'-]+(?: [A-Z][\w.’'-]+){0,2}):", re.M)
 
 
 def extract(texts: Mapping[str, str]) -> Facts:
-    """Return the entities and relations of one chunk.
-
-    Args:
-        texts: text of each item of the chunk, by item id, in order.
-    """
+    """Return the entities and relations of one chunk."""
     whole = "\n".join(texts.values())
     phrases = {p: "phrase" for p in key_phrases(whole, PHRASES) if len(p) > 2 and not _SHORTENED.search(p)}
     found = {n: "name" for n in names(whole) if _is_name(n, whole)}
@@ -70,10 +66,10 @@ def _said(name: str, texts: Mapping[str, str], at: Mapping[str, int]) -> str:
 
 def _together(where: Mapping[str, Mapping[str, int]]) -> list[Relation]:
     """Return the pairs that stand in one item, weighted by how often."""
-    by_item: dict[str, list[tuple[int, str]]] = {}
+    by_item: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for name, at in where.items():
         for item, count in at.items():
-            by_item.setdefault(item, []).append((count, name))
+            by_item[item].append((count, name))
     pairs: Counter[tuple[str, str]] = Counter()
     for held in by_item.values():
         best = [name for _, name in sorted(held, key=lambda r: (-r[0], r[1]))[:PER_ITEM]]

@@ -16,6 +16,7 @@ from ragweave.corpora.knowledge.links import pairs
 from ragweave.corpora.knowledge.small import extract
 from ragweave.corpora.knowledge.store import CORPUS, refresh
 from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.schema import write
@@ -37,14 +38,7 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Todo:
-    """One chunk that is to be read.
-
-    Attributes:
-        source: id of its source.
-        id: id of the chunk.
-        text: its text.
-        texts: text of each of its items, by id.
-    """
+    """One chunk that is to be read, with the text of each of its items by id."""
 
     source: str
     id: str
@@ -74,61 +68,54 @@ def catch_up(
     maker = extractor if settings.entities == "llm" else None
     if settings.entities == "llm" and maker is None:
         return 0, "entities were not extracted: RAGWEAVE_ENTITIES is llm, and no chat model is configured"
+    engine = held.catalog.engine(row.id)
     params = hashlib.sha256(f"{VERSION} {maker.name if maker else 'small'}".encode()).hexdigest()[:16]
     todo, finished, changed = _todo(held, row, params)
     read, failed, why = 0, 0, ""
     if todo:
         tell(0, len(todo))
         if maker is None:
-            read = _by_rule(held, row, todo, params, stop, tell)
+            for chunk in todo:
+                if stop.is_set():
+                    break
+                store.put(engine, row.id, chunk.source, chunk.id, extract(chunk.texts), params)
+                read += 1
+                tell(read, len(todo))
         else:
             read, failed, why = asyncio.run(_by_model(held, row, todo, params, maker, stop, tell))
-    if read or changed:
-        _join(held, row, mind)
+    if read or changed:  # which names are one entity is found anew
+        apart = [(a, b) for a, b, why in store.pairs_of(engine, row.id) if why == store.APART]
+        found = pairs(store.named(engine, row.id), lambda names: mind.texts(list(names)), apart)
+        store.put_pairs(engine, row.id, found)
     if finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder)):
         refresh(held, row, mind)
     # Last: a source that a kill left without its vectors comes here again.
     if not stop.is_set() and not failed:
-        with write(held.catalog.engine(row.id)) as connection:
+        with write(engine) as connection:
             for source, digest in finished.items():
-                store.mark(connection, row.id, source, "", store.WHOLE, "done", digest)
+                ledger.mark(connection, row.id, [source], store.WHOLE, "done", digest)
     return read, f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
 
 
 def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[str, str], bool]:
     """Return the chunks to read, the digests of the sources they complete, and whether anything left the graph."""
     engine = held.catalog.engine(row.id)
-    whole = store.marked(engine, row.id, store.WHOLE)
+    whole, done = (store.marked(engine, row.id, stage) for stage in (store.WHOLE, store.EXTRACT))
     todo: list[Todo] = []
     finished: dict[str, str] = {}
     changed = False
-    for source, content in store.contents(engine, row.id, "clip").items():
+    for source, content in store.contents(engine, row.id).items():
         digest = f"{params} {content}"
         if whole.get((source, "")) == digest:
             continue
         finished[source] = digest
-        own = list(held.catalog.items_of(row.id, source, "clip"))
-        chunks = chunks_of(own)
-        changed |= bool(store.forget_others(engine, row.id, source, [c.id for c in chunks]))
-        done = store.marked(engine, row.id, store.EXTRACT, source)
+        own = list(held.catalog.items_of(row.id, source, CORPUS))
         texts = {i.id: i.text for i in own}
-        todo += [
-            Todo(source, c.id, c.text, {i: texts[i] for i in c.clips})
-            for c in chunks
-            if done.get((source, c.id)) != params
-        ]
+        chunks = chunks_of(own)
+        changed |= store.forget_others(engine, row.id, source, [c.id for c in chunks])
+        unread = [c for c in chunks if done.get((source, c.id)) != params]
+        todo += [Todo(source, c.id, c.text, {i: texts[i] for i in c.clips}) for c in unread]
     return todo, finished, changed
-
-
-def _by_rule(
-    held: Stores, row: LibraryRow, todo: Sequence[Todo], params: str, stop: threading.Event, tell: Tell
-) -> int:
-    for n, chunk in enumerate(todo, 1):
-        if stop.is_set():
-            return n - 1
-        store.put(held.catalog.engine(row.id), row.id, chunk.source, chunk.id, extract(chunk.texts), params)
-        tell(n, len(todo))
-    return len(todo)
 
 
 async def _by_model(
@@ -153,10 +140,10 @@ async def _by_model(
         except RagweaveError as error:
             logger.info("a chunk was not read for entities: %s", error)
             failed, why = failed + 1, str(error)
-            down = down + 1 if isinstance(error, ModelTransient) else down
+            down += isinstance(error, ModelTransient)
             return
         down = 0
-        facts = located(facts_of(entities, relations), chunk.texts)
+        facts = _located(facts_of(entities, relations), chunk.texts)
         await asyncio.to_thread(store.put, held.catalog.engine(row.id), row.id, chunk.source, chunk.id, facts, params)
         read += 1
         tell(read, len(todo))
@@ -165,7 +152,7 @@ async def _by_model(
     return read, failed, why
 
 
-def located(facts: Facts, texts: dict[str, str]) -> Facts:
+def _located(facts: Facts, texts: dict[str, str]) -> Facts:
     """Find the items that name each entity; one that none names word for word belongs to all of them."""
     folded = {item: f" {' '.join(words(text))} " for item, text in texts.items()}
     out = Facts(relations=facts.relations)
@@ -174,11 +161,3 @@ def located(facts: Facts, texts: dict[str, str]) -> Facts:
         counts = tuple((item, n) for item, text in folded.items() if (n := text.count(said)))
         out.entities[key] = Entity(e.name, e.kind, e.description, counts or tuple((item, 1) for item in texts))
     return out
-
-
-def _join(held: Stores, row: LibraryRow, mind: Encoder) -> None:
-    """Find anew which names are one entity."""
-    engine = held.catalog.engine(row.id)
-    known = store.named(engine, row.id)
-    apart = [(a, b) for a, b, why in store.pairs_of(engine, row.id) if why == store.APART]
-    store.put_pairs(engine, row.id, pairs(known.values(), lambda names: mind.texts(list(names)), apart))

@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, delete, func, select
 from sqlalchemy.dialects.sqlite import insert
 
 from ragweave.corpora.knowledge.facts import Facts, key_of
+from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import entity_space
-from ragweave.corpora.store.catalog import LibraryRow, now
+from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.schema import aliases, items, mentions, relations, stages, write
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Corpus
 from ragweave.models.embed import Encoder
 from ragweave.models.text import clip
 
+CORPUS: Corpus = "clip"
+"""Corpus that the graph is read from, and under whose name its vectors lie; their space tells them from the clips'."""
 EXTRACT, WHOLE = "extract", "graph"
 """Stages in the ledger: one chunk of a source, and the source as a whole."""
 APART = "apart"
 """Reason of a pair that must not be joined."""
-_MANY = 5_000
+_AT_ONCE = 2_000
+_TEXT = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An entity over the whole library.
-
-    Attributes:
-        key: digest of its name's normal form.
-        name: the spelling that most chunks use.
-        kind: the type that most chunks give, or empty.
-        chunks: number of chunks that speak of it.
-        sources: number of sources.
-    """
+    """An entity over the whole library, with the name and type that most chunks give it."""
 
     key: str
     name: str
@@ -46,66 +43,50 @@ class Named:
 
 def put(engine: Engine, library: str, source: str, chunk: str, facts: Facts, params: str) -> None:
     """Store what a chunk says in place of what it said before, and that it was read; all or nothing."""
+    common = {"library": library, "source": source, "chunk": chunk}
+    said = [
+        {
+            **common,
+            "entity": key,
+            "name": e.name,
+            "kind": e.kind,
+            "description": e.description,
+            "items": [list(i) for i in e.items],
+        }
+        for key, e in facts.entities.items()
+    ]
+    joined = [
+        {**common, "head": head, "tail": tail, "description": r.description, "weight": r.weight}
+        for (head, tail), r in facts.relations.items()
+    ]
     with write(engine) as connection:
         _clear(connection, library, source, [chunk])
-        rows = [
-            {
-                "library": library,
-                "source": source,
-                "chunk": chunk,
-                "entity": key,
-                "name": e.name,
-                "kind": e.kind,
-                "description": e.description,
-                "items": [[item, n] for item, n in e.items],
-            }
-            for key, e in facts.entities.items()
-        ]
-        if rows:
-            connection.execute(mentions.insert(), rows)
-        pairs = [
-            {
-                "library": library,
-                "source": source,
-                "chunk": chunk,
-                "head": head,
-                "tail": tail,
-                "description": r.description,
-                "weight": r.weight,
-            }
-            for (head, tail), r in facts.relations.items()
-        ]
-        if pairs:
-            connection.execute(relations.insert(), pairs)
-        mark(connection, library, source, chunk, EXTRACT, "done", params)
+        for table, rows in ((mentions, said), (relations, joined)):
+            if rows:
+                connection.execute(table.insert(), rows)
+        ledger.mark(connection, library, [source], EXTRACT, "done", params, item=chunk)
 
 
-def mark(
-    connection: Connection, library: str, source: str, item: str, stage: str, status: str, params: str, error: str = ""
-) -> None:
-    """Write a row of the ledger."""
-    row = {"library": library, "source": source, "item": item, "stage": stage}
-    new = {"params_hash": params, "status": status, "error": error, "at": now()}
-    statement = insert(stages).values({**row, **new})
-    connection.execute(statement.on_conflict_do_update(index_elements=list(row), set_=new))
+def _clear(connection: Connection, library: str, source: str, chunks: Sequence[str]) -> None:
+    for table in (mentions, relations):
+        mine = (table.c.library == library) & (table.c.source == source)
+        connection.execute(delete(table).where(mine, table.c.chunk.in_(chunks)))
 
 
-def marked(engine: Engine, library: str, stage: str, source: str | None = None) -> dict[tuple[str, str], str]:
+def marked(engine: Engine, library: str, stage: str) -> dict[tuple[str, str], str]:
     """Return the parameters under which a stage is done, by (source, item)."""
     query = select(stages.c.source, stages.c.item, stages.c.params_hash).where(
         stages.c.library == library, stages.c.stage == stage, stages.c.status == "done"
     )
-    if source is not None:
-        query = query.where(stages.c.source == source)
     with engine.begin() as connection:
         return {(row[0], row[1]): row[2] for row in connection.execute(query)}
 
 
-def contents(engine: Engine, library: str, corpus: Corpus) -> dict[str, str]:
-    """Return a digest of the items of each source in a corpus; it changes when any of them does."""
+def contents(engine: Engine, library: str) -> dict[str, str]:
+    """Return a digest of the clips of each source; it changes when any of them does."""
     query = (
         select(items.c.source, items.c.id)
-        .where(items.c.library == library, items.c.corpus == corpus)
+        .where(items.c.library == library, items.c.corpus == CORPUS)
         .order_by(items.c.source, items.c.n)
     )
     found: dict[str, hashlib._Hash] = {}
@@ -115,70 +96,40 @@ def contents(engine: Engine, library: str, corpus: Corpus) -> dict[str, str]:
     return {source: digest.hexdigest()[:16] for source, digest in found.items()}
 
 
-def forget_others(engine: Engine, library: str, source: str, chunks: Iterable[str]) -> int:
-    """Remove what a source said in chunks that it has no more; return how many those were."""
-    kept = set(chunks)
-    query = select(mentions.c.chunk).where(mentions.c.library == library, mentions.c.source == source).distinct()
-    read = select(stages.c.item).where(
-        stages.c.library == library, stages.c.source == source, stages.c.stage == EXTRACT
-    )
+def forget_others(engine: Engine, library: str, source: str, chunks: Iterable[str]) -> bool:
+    """Remove what a source said in chunks that it has no more; tell whether there were any."""
+    said = select(mentions.c.chunk).where(mentions.c.library == library, mentions.c.source == source)
+    mine = (stages.c.library == library) & (stages.c.source == source) & (stages.c.stage == EXTRACT)
     with write(engine) as connection:
-        known = {*connection.execute(query).scalars(), *connection.execute(read).scalars()}
-        gone = sorted(known - kept)
+        known = connection.execute(said.union(select(stages.c.item).where(mine))).scalars()
+        gone = sorted(set(known) - set(chunks))
         _clear(connection, library, source, gone)
-        for part in _parts(gone):
-            mine = (stages.c.library == library) & (stages.c.source == source) & (stages.c.stage == EXTRACT)
-            connection.execute(delete(stages).where(mine, stages.c.item.in_(part)))
-    return len(gone)
+        connection.execute(delete(stages).where(mine, stages.c.item.in_(gone)))
+    return bool(gone)
 
 
-def _clear(connection: Connection, library: str, source: str, chunks: Sequence[str]) -> None:
-    for table in (mentions, relations):
-        for part in _parts(chunks):
-            mine = (table.c.library == library) & (table.c.source == source)
-            connection.execute(delete(table).where(mine, table.c.chunk.in_(part)))
-
-
-def named(engine: Engine, library: str, keys: Sequence[str] | None = None) -> dict[str, Named]:
-    """Return the entities of a library, all or some, by their digest."""
-    votes: dict[str, dict[str, dict[str, int]]] = {}
-    counts: dict[str, tuple[int, set[str]]] = {}
+def named(engine: Engine, library: str) -> list[Named]:
+    """Return the entities of a library."""
+    query = (
+        select(mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source, func.count())
+        .where(mentions.c.library == library)
+        .group_by(mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source)
+    )
+    names: dict[str, Counter[str]] = defaultdict(Counter)
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    sources: dict[str, set[str]] = defaultdict(set)
     with engine.begin() as connection:
-        for part in [None] if keys is None else _parts(list(keys)):
-            query = (
-                select(mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source, func.count())
-                .where(mentions.c.library == library)
-                .group_by(mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source)
-            )
-            if part is not None:
-                query = query.where(mentions.c.entity.in_(part))
-            for key, name, kind, source, n in connection.execute(query):
-                held = votes.setdefault(key, {"name": {}, "kind": {}})
-                held["name"][name] = held["name"].get(name, 0) + n
-                held["kind"][kind] = held["kind"].get(kind, 0) + (n if kind else 0)
-                total, seen = counts.get(key, (0, set()))
-                counts[key] = (total + n, seen | {source})
-    return {
-        key: Named(key, _most(held["name"]), _most(held["kind"]), counts[key][0], len(counts[key][1]))
-        for key, held in votes.items()
-    }
+        for key, name, kind, source, n in connection.execute(query):
+            names[key][name] += n
+            kinds[key][kind] += n if kind else 0
+            sources[key].add(source)
+    return [
+        Named(key, _most(votes), _most(kinds[key]), votes.total(), len(sources[key])) for key, votes in names.items()
+    ]
 
 
-def _most(votes: Mapping[str, int]) -> str:
+def _most(votes: Counter[str]) -> str:
     return max(sorted(votes), key=lambda v: (votes[v], bool(v)))
-
-
-def descriptions(engine: Engine, library: str, keys: Sequence[str]) -> dict[str, list[str]]:
-    """Return the distinct descriptions of entities, in the order in which they were stored."""
-    found: dict[str, dict[str, None]] = {}
-    with engine.begin() as connection:
-        for part in _parts(list(keys)):
-            query = select(mentions.c.entity, mentions.c.description).where(
-                mentions.c.library == library, mentions.c.entity.in_(part), mentions.c.description != ""
-            )
-            for key, text in connection.execute(query.order_by(mentions.c.n)):
-                found.setdefault(key, {}).setdefault(text)
-    return {key: list(texts) for key, texts in found.items()}
 
 
 def pairs_of(engine: Engine, library: str) -> list[tuple[str, str, str]]:
@@ -200,35 +151,19 @@ def put_pairs(engine: Engine, library: str, pairs: Iterable[tuple[str, str, str]
 def set_apart(engine: Engine, library: str, one: str, other: str) -> None:
     """Keep two names from being one entity, now and in later runs."""
     a, b = sorted((key_of(one), key_of(other)))
-    row = {"library": library, "one": a, "other": b, "reason": APART}
-    statement = insert(aliases).values(row)
+    statement = insert(aliases).values({"library": library, "one": a, "other": b, "reason": APART})
     with write(engine) as connection:
         keys = ["library", "one", "other"]
         connection.execute(statement.on_conflict_do_update(index_elements=keys, set_={"reason": APART}))
 
 
-def _parts(values: Sequence[str]) -> list[Sequence[str]]:
-    return [values[i : i + _MANY] for i in range(0, len(values), _MANY)]
-
-
-CORPUS: Corpus = "clip"
-"""Corpus under whose name they lie; their space tells them from the clips' own."""
-_AT_ONCE = 2_000
-_TEXT = 400
-
-
-def vector_id(entity: str, source: str) -> str:
-    """Return the id of the vector of an entity as one source speaks of it."""
-    return f"{entity}~{source}"
-
-
-def refresh(held: Stores, row: LibraryRow, mind: Encoder) -> int:
-    """Make the vectors that are missing and remove those that nothing mentions any more; return how many were made.
+def refresh(held: Stores, row: LibraryRow, mind: Encoder) -> None:
+    """Make the vectors that are missing and remove those that nothing mentions any more.
 
     The caller holds the writer lock. Vectors that were lost, or never made because of a kill, come back here.
     """
     space = entity_space(row.encoder)
-    wanted = _texts(held, row.id)
+    wanted = _texts(held.catalog.engine(row.id), row.id)
     stored = set(held.vectors.ids(row.id, CORPUS, space))
     missing = sorted(wanted.keys() - stored)
     for start in range(0, len(missing), _AT_ONCE):
@@ -236,18 +171,17 @@ def refresh(held: Stores, row: LibraryRow, mind: Encoder) -> int:
         made = mind.texts([wanted[i] for i in some])
         held.vectors.put(row.id, CORPUS, space, some, [i.partition("~")[2] for i in some], made)
     held.vectors.discard(row.id, CORPUS, space, sorted(stored - wanted.keys()))
-    return len(missing)
 
 
-def _texts(held: Stores, library: str) -> dict[str, str]:
-    """Return what is embedded, by vector id: the name, and the first thing that the source says about it."""
+def _texts(engine: Engine, library: str) -> dict[str, str]:
+    """Return what is embedded, by `ENTITY~SOURCE`: the name, and the first thing that the source says about it."""
     query = (
         select(mentions.c.entity, mentions.c.source, mentions.c.name, mentions.c.description)
         .where(mentions.c.library == library)
         .order_by(mentions.c.n)
     )
     found: dict[str, str] = {}
-    with held.catalog.engine(library).begin() as connection:
+    with engine.begin() as connection:
         for entity, source, name, description in connection.execute(query):
-            found.setdefault(vector_id(entity, source), clip(f"{name}. {description}".strip(), _TEXT))
+            found.setdefault(f"{entity}~{source}", clip(f"{name}. {description}".strip(), _TEXT))
     return found

@@ -1,8 +1,9 @@
-"""The working view of the graph: networkx, with the names of one entity joined to one node."""
+"""Reading the graph: its entities, with the names of one joined, and what is said about each."""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,21 +22,11 @@ from ragweave.models.text import sentences
 
 SUMMARY_TOKENS = 500
 """Tokens of joined descriptions from which they are put in short (as in the published code)."""
-_MANY = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One entity.
-
-    Attributes:
-        key: digest that stands for it.
-        name: its fullest common name.
-        names: its other names.
-        kind: its type, or empty.
-        chunks: chunks that speak of it.
-        sources: sources that do.
-    """
+    """One entity: its fullest common name, its other names, and how many chunks and sources speak of it."""
 
     key: str
     name: str
@@ -47,11 +38,11 @@ class Node:
 
 def nodes(held: Stores, row: LibraryRow) -> list[Node]:
     """Return every entity, the most spoken of first."""
-    known = store.named(held.catalog.engine(row.id), row.id)
-    root = groups(store.pairs_of(held.catalog.engine(row.id), row.id))
+    engine = held.catalog.engine(row.id)
+    root = groups(store.pairs_of(engine, row.id))
     gathered: dict[str, list[store.Named]] = {}
-    for key, e in known.items():
-        gathered.setdefault(root.get(key, key), []).append(e)
+    for e in store.named(engine, row.id):
+        gathered.setdefault(root.get(e.key, e.key), []).append(e)
     out = []
     for key, rows in gathered.items():
         rows.sort(key=lambda e: (-e.chunks, -len(e.name), e.name))
@@ -62,29 +53,21 @@ def nodes(held: Stores, row: LibraryRow) -> list[Node]:
     return sorted(out, key=lambda n: (-n.chunks, n.name))
 
 
-def graph(held: Stores, row: LibraryRow, most: int = 0) -> Any:
-    """Return the graph as a `networkx.Graph`.
-
-    Nodes are digests with `name`, `names`, `kind`, `chunks` and `sources`; edges have a `weight`.
-
-    Args:
-        held: the stores.
-        row: the library.
-        most: only so many entities, the most spoken of; 0 means all.
-    """
+def graph(held: Stores, row: LibraryRow, most: int | None = None) -> Any:
+    """Return the graph of the entities, or of the `most` most spoken of, as a `networkx.Graph` with weighted edges."""
     import networkx
 
     drawn = networkx.Graph()
-    kept = nodes(held, row)[: most or None]
-    for n in kept:
+    for n in nodes(held, row)[:most]:
         drawn.add_node(n.key, name=n.name, names=n.names, kind=n.kind, chunks=n.chunks, sources=n.sources)
-    root = groups(store.pairs_of(held.catalog.engine(row.id), row.id))
+    engine = held.catalog.engine(row.id)
+    root = groups(store.pairs_of(engine, row.id))
     query = (
         select(relations.c.head, relations.c.tail, func.sum(relations.c.weight))
         .where(relations.c.library == row.id)
         .group_by(relations.c.head, relations.c.tail)
     )
-    with held.catalog.engine(row.id).begin() as connection:
+    with engine.begin() as connection:
         for head, tail, weight in connection.execute(query):
             one, other = root.get(head, head), root.get(tail, tail)
             if one != other and one in drawn and other in drawn:
@@ -93,11 +76,16 @@ def graph(held: Stores, row: LibraryRow, most: int = 0) -> Any:
     return drawn
 
 
+def neighbours(drawn: Any, key: str, most: int = 10) -> Sequence[tuple[str, float]]:
+    """Return (name, weight) of what stands with an entity most often."""
+    rows = [(drawn.nodes[other]["name"], data["weight"]) for other, data in drawn[key].items()]
+    return sorted(rows, key=lambda r: (-r[1], r[0]))[:most]
+
+
 def find(held: Stores, row: LibraryRow, name: str) -> Node | None:
     """Return the entity of a name, by any of its names."""
     key = key_of(name)
-    known = nodes(held, row)
-    return next((n for n in known if key in {key_of(x) for x in (n.name, *n.names)}), None)
+    return next((n for n in nodes(held, row) if key in keys_of(n)), None)
 
 
 def keys_of(node: Node) -> list[str]:
@@ -107,24 +95,17 @@ def keys_of(node: Node) -> list[str]:
 
 def places(held: Stores, row: LibraryRow, node: Node, most: int = 50) -> list[str]:
     """Return the ids of the items that name an entity most often."""
-    counted: dict[str, int] = {}
+    counted: Counter[str] = Counter()
     query = select(mentions.c["items"]).where(mentions.c.library == row.id, mentions.c.entity.in_(keys_of(node)))
     with held.catalog.engine(row.id).begin() as connection:
         for rows in connection.execute(query).scalars():
-            for item, n in rows:
-                counted[item] = counted.get(item, 0) + n
+            counted.update(dict(rows))
     return sorted(counted, key=lambda i: (-counted[i], i))[:most]
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is said about an entity.
-
-    Attributes:
-        parts: its distinct descriptions.
-        digest: of them.
-        short: what was put in short before, or empty.
-    """
+    """What is said about an entity: distinct descriptions, their digest, and what was put in short before, or ""."""
 
     parts: tuple[str, ...]
     digest: str
@@ -148,27 +129,20 @@ class Told:
 
 def told(held: Stores, row: LibraryRow, node: Node) -> Told:
     """Return what is said about an entity over all sources."""
-    found = store.descriptions(held.catalog.engine(row.id), row.id, keys_of(node))
-    parts = tuple(dict.fromkeys(d for texts in found.values() for d in texts))
-    digest = hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:24]
-    query = select(summaries.c.text).where(
-        summaries.c.library == row.id, summaries.c.entity == node.key, summaries.c.digest == digest
+    said = select(mentions.c.description).where(
+        mentions.c.library == row.id, mentions.c.entity.in_(keys_of(node)), mentions.c.description != ""
     )
     with held.catalog.engine(row.id).begin() as connection:
-        short = connection.execute(query).scalar()
+        parts = tuple(dict.fromkeys(connection.execute(said.order_by(mentions.c.n)).scalars()))
+        digest = hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:24]
+        mine = (summaries.c.library == row.id) & (summaries.c.entity == node.key) & (summaries.c.digest == digest)
+        short = connection.execute(select(summaries.c.text).where(mine)).scalar()
     return Told(parts, digest, short or "")
 
 
 def keep_summary(held: Stores, row: LibraryRow, node: Node, digest: str, text: str) -> None:
     """Keep what was put in short, for as long as the descriptions are the same."""
-    values = {"library": row.id, "entity": node.key, "digest": digest, "text": text}
-    statement = insert(summaries).values(values)
+    new = {"digest": digest, "text": text}
+    statement = insert(summaries).values({"library": row.id, "entity": node.key, **new})
     with write(held.catalog.engine(row.id)) as connection:
-        new = {"digest": digest, "text": text}
         connection.execute(statement.on_conflict_do_update(index_elements=["library", "entity"], set_=new))
-
-
-def neighbours(drawn: Any, key: str, most: int = 10) -> Sequence[tuple[str, float]]:
-    """Return (name, weight) of what stands with an entity most often."""
-    rows = [(drawn.nodes[other]["name"], data["weight"]) for other, data in drawn[key].items()]
-    return sorted(rows, key=lambda r: (-r[1], r[0]))[:most]

@@ -25,15 +25,16 @@ def mark(
     status: str,
     params_hash: str,
     error: str = "",
+    item: str = "",
 ) -> None:
-    """Write the row of a stage for each source."""
+    """Write the row of a stage for each source, or for an item of it."""
     if not sources:
         return
     rows = [
         {
             "library": library,
             "source": source,
-            "item": "",
+            "item": item,
             "stage": stage,
             "params_hash": params_hash,
             "status": status,

@@ -146,7 +146,7 @@ class Library:
 
             row = self._held.catalog.row(self.id)
             check_encoder(row, self._encoder.name)
-            return search(self._held, row, text, self._encoder.queries([statement]), k, sources)[0]
+            return search(self._held, row, text, self._encoder.queries([statement]), k, sources)
 
         return await asyncio.to_thread(ask)
 

@@ -18,16 +18,9 @@ _SECONDS = 600.0
 
 
 def cut_clip(path: Path, start: float, end: float, to: Path) -> Path:
-    """Write seconds `start` to `end` of a recording as MP4, or as M4A where it has no picture.
+    """Write seconds `start` to `end` of a recording as MP4, or as M4A where it has no picture; return the file.
 
-    Args:
-        path: the recording.
-        start: seconds.
-        end: seconds.
-        to: file to write; its ending is corrected where it is neither .mp4 nor .m4a.
-
-    Returns:
-        The file that was written.
+    An ending that is neither .mp4 nor .m4a is corrected.
 
     Raises:
         InputError: the file exists, or cannot be written.

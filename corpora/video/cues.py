@@ -36,12 +36,7 @@ _SAMPLE = 200
 
 
 def is_transcript(head: str, suffix: str) -> bool:
-    """Tell a transcript by the beginning of its text.
-
-    Args:
-        head: the first characters of the file.
-        suffix: extension of the file, with its dot; JSON is only recognised under its own.
-    """
+    """Tell a transcript by the beginning of its text; JSON is only recognised under its own ending."""
     if head.startswith("WEBVTT") or _SRT.match(head):
         return True
     if suffix.lower() in (".jsonl", ".ndjson"):

@@ -23,13 +23,7 @@ def captioned(
 ) -> tuple[Recording, str]:
     """Return a recording with the captions of its clips, and what could not be captioned, in words, or "".
 
-    Args:
-        recording: what else is known about it.
-        kept: captions that there are already, and the frames.
-        captioner: the vision model.
-        seconds: length of a clip.
-        tell: told about progress.
-        down: why the model cannot be asked; what is kept is used all the same.
+    `down` says why the model cannot be asked; what is kept is used all the same.
     """
     spans = spans_of(recording, seconds)
     wanted = [_given(recording, span) for span in spans]
@@ -86,14 +80,7 @@ _LEAST = 20
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a model says of a whole recording.
-
-    Attributes:
-        title: what it would be called.
-        summary: a paragraph.
-        chapters: (second, title), in order.
-        phrases: key phrases.
-    """
+    """What a model says of a whole recording; chapters are (second, title), in order."""
 
     title: str = ""
     summary: str = ""
@@ -118,11 +105,7 @@ class Summariser:
 def told(recording: Recording, kept: Perceived, summariser: Summariser, seconds: float) -> tuple[Recording, str]:
     """Return a recording with what the model says of it, and why it says nothing, in words, or "".
 
-    Args:
-        recording: everything else that is known of it.
-        kept: what was written of it before.
-        summariser: the model; it is asked at most once.
-        seconds: length of a clip.
+    The model is asked at most once; what it wrote before is kept.
     """
     text = words_of(recording, seconds)
     if len(text.split()) < _LEAST:

@@ -63,13 +63,7 @@ def reading(path: str, demuxer: str, start: float = 0.0) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended.
-
-    Attributes:
-        code: exit status; negative for a signal.
-        log: the last of its messages.
-        stalled: whether it was ended because nothing came any more.
-    """
+    """How a process ended: its status (negative for a signal), its last messages, whether nothing came any more."""
 
     code: int
     log: str

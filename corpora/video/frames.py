@@ -53,14 +53,9 @@ class _Timed(Running):
 
 
 def frames(path: str, demuxer: str, stream: int, every: float, start: float = 0.0) -> Iterator[tuple[float, Pixels]]:
-    """Yield (seconds, pixels): the first frame of each interval, upright, its aspect kept.
+    """Yield (seconds, pixels): the first frame of each interval of `every` seconds, upright, its aspect kept.
 
-    Args:
-        path: the file.
-        demuxer: how it is opened.
-        stream: number of the picture in the container.
-        every: seconds of an interval.
-        start: a multiple of `every` to begin at.
+    It may begin at a multiple of `every`.
 
     Raises:
         SourceError: not one frame can be decoded.

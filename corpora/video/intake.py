@@ -68,13 +68,7 @@ def companion(path: str, language: str = "") -> Path | None:
 class Intake:
     """Takes recordings in, up to three at a time, each in another stage. Safe among threads.
 
-    Args:
-        settings: of ingestion.
-        library: id of the library.
-        max_words: most words the text encoder reads at once.
-        caption: writes what is seen in a clip; None writes nothing.
-        stop: when set, the work ends at the next step.
-        summariser: sums up the whole; None leaves that to rules.
+    Without a captioner clips have no captions, and without a summariser the whole is told in its own words.
     """
 
     def __init__(
@@ -98,12 +92,7 @@ class Intake:
         self._stop = stop
 
     def params(self, path: str, base: str) -> str:
-        """Return the digest of everything beside its bytes that the items of a recording depend on.
-
-        Args:
-            path: the recording.
-            base: digest of what the items of every file depend on.
-        """
+        """Return the digest of everything beside its bytes that the items of a recording depend on."""
         listens, reads = asr(), ocr()
         beside = companion(path, model_settings().asr_language)
         try:
@@ -118,13 +107,9 @@ class Intake:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def read(self, file: File, media: Path, before: str, tell: Tell) -> Prepared:
-        """Return the items of a recording.
+        """Return the items of a recording, its frames in the empty folder `media`.
 
-        Args:
-            file: the recording.
-            media: empty folder for its frames.
-            before: digest of the bytes that the library knew under this path, or "".
-            tell: told about progress, from several threads.
+        `before` is the digest of the bytes that the library knew under this path, or "".
 
         Raises:
             SourceError: it cannot be decoded.

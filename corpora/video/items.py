@@ -32,15 +32,7 @@ class Part:
 
 
 def items_of(source: str, file: str, recording: Recording, first: int = 0, seconds: float = CLIP_SECONDS) -> list[Item]:
-    """Return the clips of a recording, then the item of the whole.
-
-    Args:
-        source: id of the source.
-        file: absolute path.
-        recording: what is known about it.
-        first: number of the first clip, where a source holds several recordings.
-        seconds: length of a clip.
-    """
+    """Return the clips of a recording, numbered from `first`, then the item of the whole."""
     recording = replace(recording, cues=utterances(recording.cues))
     spans = spans_of(recording, seconds)
     duration = spans[-1][1] if spans else 0.0
@@ -283,10 +275,7 @@ def pauses(cues: Sequence[Cue], duration: float) -> list[tuple[float, float]]:
 def cut(duration: float, length: float, quiet: Sequence[tuple[float, float]] = ()) -> list[tuple[float, float]]:
     """Return the [start, end) seconds of each clip; together they cover the recording.
 
-    Args:
-        duration: seconds in all.
-        length: seconds of one clip.
-        quiet: stretches in which a cut hurts nobody, in any order.
+    `quiet` are stretches in which a cut hurts nobody, in any order.
     """
     if duration <= 0:
         return []

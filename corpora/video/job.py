@@ -28,12 +28,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Senses:
-    """What perceives; each may be missing.
-
-    Attributes:
-        asr: writes down speech.
-        ocr: reads the screen.
-    """
+    """What perceives; each may be missing."""
 
     asr: Asr | None = None
     ocr: Ocr | None = None
@@ -41,18 +36,10 @@ class Senses:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One recording to perceive.
+    """One recording to perceive: clips of so many seconds with `fine` frames each.
 
-    Attributes:
-        path: the file.
-        demuxer: how it is opened.
-        sha256: digest of its bytes.
-        container: its streams.
-        title: its title.
-        written: subtitles that lie beside it, already read.
-        seconds: length of a clip.
-        fine: frames of a clip that are kept.
-        grown_from: digest of what the file was before, where its bytes begin the same way; "" elsewhere.
+    `written` are subtitles that lie beside it; `grown_from` is the digest of what the file was before, where its bytes
+    begin the same way, else "".
     """
 
     path: str
@@ -98,16 +85,7 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A job with everything that its stages share.
-
-    Attributes:
-        job: the recording.
-        senses: what perceives.
-        kept: where outcomes are kept.
-        tell: told about progress, from several threads.
-        stop: when set, the work ends at the next step.
-        lanes: shared by the recordings of a run.
-    """
+    """A job with everything that its stages share; when `stop` is set, the work ends at the next step."""
 
     job: Job
     senses: Senses
@@ -127,12 +105,9 @@ _EVERY = 0.25
 
 
 class Pace:
-    """Adds to what a stage has done the time left.
+    """Adds to what a stage has done the time left, told as stage, done, total and seconds.
 
     What was kept from an earlier run passes in no time, so that the pace is that of the last minute or so.
-
-    Args:
-        tell: told stage, done, total and the seconds left, from several threads.
     """
 
     def __init__(self, tell: Callable[[str, float, float, float], None]) -> None:

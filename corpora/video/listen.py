@@ -23,15 +23,7 @@ _SUBTITLE_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Listened:
-    """What was heard of a recording.
-
-    Attributes:
-        duration: seconds that its sound lasts, where it was listened to.
-        cues: utterances in order of time.
-        speech: where they come from.
-        quiet: stretches in which nobody speaks.
-        language: ISO 639-1 code, or "".
-    """
+    """What was heard of a recording; `quiet` are stretches in which nobody speaks."""
 
     duration: float = 0.0
     cues: tuple[Cue, ...] = ()
@@ -51,14 +43,7 @@ class Listener:
         self._work = work
 
     def listen(self) -> Listened:
-        """Return what was said: by subtitles beside or inside the recording, else by the ASR engine.
-
-        Raises:
-            Undecoded: the sound cannot be decoded.
-            SourceError: the disk is full.
-            ModelError: the engine failed for good.
-            Stopped: the run was stopped.
-        """
+        """Return what was said: by subtitles beside or inside the recording, else by the ASR engine."""
         job = self._work.job
         if job.written:
             return Listened(0.0, job.written, "subtitles")

@@ -21,13 +21,7 @@ from ragweave.models.text import fold
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was seen of a recording.
-
-    Attributes:
-        duration: seconds that its picture lasts.
-        frames: in order of time; those that look alike share one picture.
-        shown: lines on the screen.
-    """
+    """What was seen of a recording; frames that look alike share one picture."""
 
     duration: float = 0.0
     frames: tuple[Frame, ...] = ()
@@ -41,13 +35,7 @@ class Looker:
         self._work = work
 
     def look(self) -> Seen:
-        """Return what is seen.
-
-        Raises:
-            Undecoded: the picture cannot be decoded.
-            SourceError: the disk is full.
-            Stopped: the run was stopped.
-        """
+        """Return what is seen."""
         stream = self._work.job.container.picture()
         if stream is None:
             return Seen()
@@ -180,11 +168,7 @@ class _Line:
 
 
 def followed(frames: Sequence[tuple[float, float, Sequence[str]]]) -> tuple[Shown, ...]:
-    """Return each line with its time.
-
-    Args:
-        frames: (start, end, lines) of each frame that was read, in order of time.
-    """
+    """Return each line with its time, given (start, end, lines) of each frame that was read, in order of time."""
     out: list[_Line] = []
     active: list[_Line] = []
     for start, end, lines in frames:

@@ -31,13 +31,8 @@ WINDOW = 40
 class Asked:
     """What a question asks of the timeline.
 
-    Attributes:
-        kind: what is asked.
-        thing: what it is asked about; for `at` its words, empty where all that is there is asked for.
-        other: the other thing, for `order`.
-        start: seconds, for `at`; a negative value counts from the end.
-        end: seconds, for `at`; 0 is the end where `start` is negative.
-        late: for `order`: the later one is wanted.
+    `thing` is empty for `at` where all that is there is asked for; `other` is the other thing of `order`, and `late`
+    says that the later one is wanted. `start` and `end` are the seconds of `at`; a negative start counts from the end.
     """
 
     kind: Kind
@@ -74,13 +69,10 @@ class Mention:
 
 @dataclass(frozen=True)
 class Told:
-    """What the timeline says.
+    """What the timeline says, in its order; without moments, `asked.thing` is never mentioned.
 
-    Attributes:
-        asked: what was asked; its `thing` is what is never mentioned, where there are no moments.
-        moments: in the order of the timeline: mentions, or what stands after, before or around one.
-        others: mentions of the other thing, for `order`; the moment that was asked from, for `after` and `before`.
-        total: all mentions, also where only the first ones are listed.
+    `others` are mentions of the other thing, for `order`, or the moment that was asked from, for `after` and `before`;
+    `total` counts all mentions, also where only the first ones are listed.
     """
 
     asked: Asked

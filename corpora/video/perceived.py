@@ -30,12 +30,8 @@ class Later(SourceError):
 class Perceived:
     """The outcomes of the stages of one recording.
 
-    Args:
-        folder: its folder; made when missing.
-        before: folders of earlier contents of the same file, which are only read.
-
-    Raises:
-        Later: the disk is full, or the folder cannot be written.
+    `before` are folders of earlier contents of the same file, which are only read. Where the disk is full or the folder
+    cannot be written, everything raises `Later`.
     """
 
     def __init__(self, folder: Path, before: Iterable[Path] = ()) -> None:
@@ -61,11 +57,7 @@ class Perceived:
         return None
 
     def put(self, stage: str, key: str, value: Any) -> None:
-        """Keep an outcome; it is on the disk when this returns.
-
-        Raises:
-            Later: the disk is full, or the folder cannot be written.
-        """
+        """Keep an outcome; it is on the disk when this returns."""
         with self._lock:
             try:
                 row = (stage, key, json.dumps(value, ensure_ascii=False))
@@ -82,11 +74,7 @@ class Perceived:
         return None
 
     def put_frame(self, name: str, data: bytes) -> None:
-        """Keep a frame, whole or not at all.
-
-        Raises:
-            Later: the disk is full, or the folder cannot be written.
-        """
+        """Keep a frame, whole or not at all."""
         path = self.folder / "frames" / name
         if path.is_file():
             return
@@ -100,11 +88,7 @@ class Perceived:
             raise unwritable(error) from error
 
     def give_frames(self, names: Iterable[str], folder: Path) -> None:
-        """Put frames into another folder as well; on one disk the bytes are shared.
-
-        Raises:
-            Later: the disk is full, or the folder cannot be written.
-        """
+        """Put frames into another folder as well; on one disk the bytes are shared."""
         try:
             for name in sorted(set(names)):
                 found = self.frame(name)
@@ -159,11 +143,7 @@ def folder_of(home: Path, library: str, sha256: str) -> Path:
 def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("inf")) -> int:
     """Remove what was perceived of files that the library no longer holds; return how many these were.
 
-    Args:
-        home: folder of the libraries.
-        library: id of the library.
-        kept: digests of the files that it holds.
-        since: what was written after this time (seconds of the epoch) stays: a run that could not finish it goes on.
+    What was written after `since` (seconds of the epoch) stays: a run that could not finish it goes on.
     """
     names = {sha[:32] for sha in kept}
     gone = 0

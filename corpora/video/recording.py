@@ -12,15 +12,9 @@ Speech = Literal["", "subtitles", "transcript", "pocketsphinx", "whisper", "endp
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One utterance.
+    """One utterance between two seconds of the recording, on one line.
 
-    Attributes:
-        start: seconds from the start of the recording.
-        end: seconds, never before `start`.
-        text: what is said, on one line.
-        speaker: who says it, or "".
-        confidence: how sure the recogniser is, 0 to 1; 1 for what people have written.
-        words: (start, end, word) where the times of words are known.
+    The recogniser's confidence is 0 to 1, and 1 for what people wrote; `words` are (start, end, word) where known.
     """
 
     start: float
@@ -33,13 +27,7 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Text that stood on the screen.
-
-    Attributes:
-        start: seconds at which it was first seen.
-        end: seconds at which it was last seen.
-        text: its lines.
-    """
+    """Text that stood on the screen from the second it was first seen to the last."""
 
     start: float
     end: float
@@ -48,12 +36,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A stored picture.
-
-    Attributes:
-        time: seconds.
-        image: id of the stored file; pictures that look alike share one.
-    """
+    """A stored picture at a second; pictures that look alike share one file."""
 
     time: float
     image: str

@@ -20,14 +20,7 @@ _WIDE = 1_000
 
 @dataclass(frozen=True)
 class Scope:
-    """What a search stays within; empty means all.
-
-    Attributes:
-        sources: ids of sources.
-        titles: titles of recordings; one source may hold several.
-        start: seconds from which recordings count.
-        end: seconds up to which they count.
-    """
+    """What a search stays within: sources, titles of recordings (a source may hold several), seconds; empty is all."""
 
     sources: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
@@ -58,11 +51,7 @@ async def scope_of(
 ) -> tuple[Scope | None, list[str]]:
     """Return what a run may search, None where nothing of that is in the library, and what could not be found.
 
-    Args:
-        library: the library.
-        sources: ids of sources; empty means all.
-        videos: recordings by file name, title or id; empty means all.
-        collection: folder; empty means all.
+    Videos are named by file, title or id; the collection is a folder; empty means all.
     """
     if not videos and not collection:
         return Scope(tuple(sources)), []

@@ -19,17 +19,7 @@ _TOLD = ("title", "artist", "author", "album", "comment", "description", "synops
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """One stream.
-
-    Attributes:
-        index: its number in the container.
-        kind: picture, sound or subtitles.
-        codec: ffmpeg's name of its coding.
-        language: three-letter code, or "".
-        default: whether the container marks it as the one to play.
-        width: of a picture, in pixels.
-        height: of a picture, in pixels.
-    """
+    """One stream: its number, coding, language (three letters or ""), whether it is marked to play, and its pixels."""
 
     index: int
     kind: Literal["Video", "Audio", "Subtitle"]
@@ -42,14 +32,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A container as ffmpeg describes it.
-
-    Attributes:
-        duration: seconds that it claims, or 0.
-        streams: in the order of their numbers; covers and other still pictures are left out.
-        chapters: (start, end, title).
-        tags: what it says about itself, keys in small letters.
-    """
+    """A container as ffmpeg describes it: seconds that it claims or 0, streams without covers, chapters, tags."""
 
     duration: float
     streams: tuple[Stream, ...]

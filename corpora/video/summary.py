@@ -121,9 +121,7 @@ def telling(recording: Recording) -> list[tuple[float, float, str]]:
 def most_telling(sentences: Sequence[str], opens: Sequence[int]) -> list[int]:
     """Return the number of the sentence that says most of each stretch, none of a stretch where nothing does.
 
-    Args:
-        sentences: in the order of time.
-        opens: number of the first sentence of each stretch.
+    `opens` has the number of the first sentence of each stretch.
     """
     frequency = Counter(t for s in sentences for t in content_terms(s))
     out: list[int] = []

@@ -9,15 +9,11 @@ from ragweave.prompts import load, quote
 FILES = sorted(p.stem for p in (Path(__file__).parents[2] / "prompts").glob("*.md"))
 
 
-CONTINUES = {"entities_more"}
-"""Prompts that go on in a conversation which another one has opened."""
-
-
 @pytest.mark.parametrize("name", FILES)
-def test_every_prompt_has_a_user_part_and_a_system_part_where_it_opens_a_conversation(name: str) -> None:
+def test_every_prompt_has_a_system_part_and_a_user_part(name: str) -> None:
     from ragweave.prompts import _sections
 
-    assert [role for role, _ in _sections(name)] == (["user"] if name in CONTINUES else ["system", "user"])
+    assert [role for role, _ in _sections(name)] == ["system", "user"]
 
 
 def test_filled_text_cannot_reach_another_slot() -> None:

@@ -134,7 +134,8 @@ def missing(*given: Any) -> None:
 
 def test_a_page_of_a_pdf_without_the_extra_costs_its_picture_and_not_the_text(media: Path, monkeypatch) -> None:
     monkeypatch.setattr("ragweave.models.pictures._pillow", missing)
-    reader = PictureReader(media, 10.0, engine=lambda: None)
+    monkeypatch.setattr(reader_module, "ocr", lambda: None)
+    reader = PictureReader(media, 10.0)
     pixels = np.zeros((100, 100, 3), dtype=np.uint8)
     assert reader.shoot(Picture(pixels, 100, 100, None, 1, "PDF")) is None
     assert reader.reached == "0 0" and "ragweave[images]" in reader.warnings()[0]
@@ -143,8 +144,11 @@ def test_a_page_of_a_pdf_without_the_extra_costs_its_picture_and_not_the_text(me
 @pytest.mark.parametrize(
     ("seconds", "engine", "reached"), [(1e-9, True, "2 1e-09"), (9, True, "2 0"), (9, False, "1 0")]
 )
-def test_how_far_pictures_were_read(media: Path, painted: Painted, seconds: float, engine: bool, reached: str) -> None:
-    reader = PictureReader(media, seconds, engine=lambda: painted if engine else None)
+def test_how_far_pictures_were_read(
+    media: Path, painted: Painted, seconds: float, engine: bool, reached: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader_module, "ocr", lambda: painted if engine else None)
+    reader = PictureReader(media, seconds)
     assert reader.reached == ""
     reader.look(picture(RED))
     assert reader.reached == reached

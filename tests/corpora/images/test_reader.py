@@ -6,6 +6,7 @@ import pytest
 from ragweave.corpora.images import reader as module
 from ragweave.corpora.images.reader import PictureReader
 from ragweave.models.errors import MissingExtra
+from ragweave.models.pictures import open_picture
 from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
 
 
@@ -30,7 +31,7 @@ def test_equal_pictures_are_read_and_kept_once(painted, media):
 def test_icons_are_left_out_and_damaged_pictures_are_named(painted, media):
     reader = PictureReader(media, 60)
     assert reader.look(picture(RED, (30, 200))) is None
-    assert reader.look(picture(RED, (30, 200)), small=True) is not None
+    assert reader.shoot(open_picture(picture(RED, (30, 200))), small=True) is not None
     for data in (b"no picture", picture(GREEN)[:60]):
         assert reader.look(data) is None
     [warning] = reader.warnings()

@@ -222,10 +222,10 @@ async def test_an_entity_that_the_question_names_leads_to_its_clips_first(folder
     await index([folder])
     held = stores()
     row = held.catalog.library("default")
-    found, matched = search(held, row, "What did Ada Ostrander do?", encoder().queries(["Ada Ostrander did it."]), 10)
+    found = search(held, row, "What did Ada Ostrander do?", encoder().queries(["Ada Ostrander did it."]), 10)
     items = held.catalog.items(row.id, [i for i, _ in found])
-    assert matched and "Ada Ostrander" in items[found[0][0]].text
-    nothing, _ = search(held, row, "zzz", encoder().queries(["zzz"]), 10)
+    assert "Ada Ostrander" in items[found[0][0]].text
+    nothing = search(held, row, "zzz", encoder().queries(["zzz"]), 10)
     assert not nothing or nothing[0][1] <= found[0][1]
 
 
@@ -234,7 +234,7 @@ async def test_sources_narrow_what_the_graph_leads_to(folder: Path) -> None:
     held = stores()
     row = held.catalog.library("default")
     bread = next(s.id for s in held.catalog.sources(row.id) if s.path.endswith("bread.vtt"))
-    found, _ = search(held, row, "Ada Ostrander in Pell", encoder().queries(["Pell"]), 10, [bread])
+    found = search(held, row, "Ada Ostrander in Pell", encoder().queries(["Pell"]), 10, [bread])
     assert {held.catalog.items(row.id, [i])[i].source for i, _ in found} <= {bread}
 
 
