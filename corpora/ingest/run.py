@@ -46,8 +46,9 @@ from ragweave.corpora.store.stores import Stores, check_encoder, stores
 from ragweave.corpora.video.described import Summariser
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed, subtitles_of_others
 from ragweave.corpora.video.perceived import sweep
+from ragweave.models import embed
 from ragweave.models.caption import Captioner
-from ragweave.models.embed import Encoder, encoder
+from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError, LibraryNotFound
 
 __all__ = ["Event", "Models", "Report", "index"]
@@ -109,7 +110,7 @@ def _index(
 ) -> Report:
     began = time.monotonic()
     roots = _roots(paths)
-    settings, held, mind = corpora_settings(), stores(), encoder()
+    settings, held, mind = corpora_settings(), stores(), embed.encoder()
     try:
         library = held.catalog.library(name)
     except LibraryNotFound:
