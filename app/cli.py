@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -15,22 +14,15 @@ from typing import Annotated
 import typer
 
 from ragweave import __version__
-from ragweave.app.commands import ask as cli_ask
-from ragweave.app.commands import care as cli_care
-from ragweave.app.commands import chat as cli_chat
-from ragweave.app.commands import common as cli_common
-from ragweave.app.commands import doctor as cli_doctor
-from ragweave.app.commands import graph as cli_graph
-from ragweave.app.commands import index as cli_index
-from ragweave.app.commands import keys as cli_keys
-from ragweave.app.commands import models as cli_models
-from ragweave.app.commands import replay as cli_replay
-from ragweave.app.commands import search as cli_search
-from ragweave.app.commands import serve as cli_serve
-from ragweave.app.commands import sources as cli_sources
+from ragweave.app.commands import care, common, keys, models, serve, sources
+from ragweave.app.commands.ask import ask
+from ragweave.app.commands.chat import chat
+from ragweave.app.commands.doctor import doctor
+from ragweave.app.commands.graph import graph
+from ragweave.app.commands.index import index
+from ragweave.app.commands.replay import replay
+from ragweave.app.commands.search import search
 from ragweave.models.errors import InputError, RagweaveError
-
-logger = logging.getLogger(__name__)
 
 app = typer.Typer(
     name="ragweave",
@@ -56,26 +48,18 @@ def _options(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and log every step.")] = False,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
 ) -> None:
-    cli_common.set_up_logging(debug)
+    common.set_up_logging(debug)
 
 
-app.command("index")(cli_index.index)
-app.command("ask")(cli_ask.ask)
-app.command("search")(cli_search.search)
-app.command("replay")(cli_replay.replay)
-app.command("chat")(cli_chat.chat)
-app.command("show")(cli_sources.show)
-app.command("serve")(cli_serve.serve)
-app.command("mcp")(cli_serve.mcp)
-app.command("doctor")(cli_doctor.doctor)
-app.command("graph")(cli_graph.graph)
-app.command("export")(cli_care.export_library)
-app.command("import")(cli_care.import_library)
-app.command("reembed")(cli_care.reembed)
-app.add_typer(cli_sources.sources, name="sources")
-app.add_typer(cli_sources.library, name="library")
-app.add_typer(cli_models.models, name="models")
-app.add_typer(cli_keys.keys, name="keys")
+for command in (index, ask, search, replay, chat, sources.show, serve.serve, serve.mcp, doctor, graph):
+    app.command()(command)
+app.command("export")(care.export_library)
+app.command("import")(care.import_library)
+app.command()(care.reembed)
+app.add_typer(sources.sources, name="sources")
+app.add_typer(sources.library, name="library")
+app.add_typer(models.models, name="models")
+app.add_typer(keys.keys, name="keys")
 
 
 def _measuring() -> None:
@@ -112,20 +96,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         app(args=_with_full_trace(sys.argv[1:] if argv is None else list(argv)))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
-    except cli_common.Stopped as stop:
+    except common.Stopped as stop:
         typer.echo(f"Stopped. {stop}".strip(), err=True)
-        return cli_common.EXIT_STOPPED
+        return common.EXIT_STOPPED
     except RagweaveError as error:
-        cli_common.complain(cli_common.in_words(error))
-        if cli_common.debugging():
-            logger.exception("stopped by a named error")
-        return cli_common.EXIT_ERROR
+        common.complain(error)
+        if common.debugging():
+            common.logger.exception("stopped by a named error")
+        return common.EXIT_ERROR
     except Exception as error:
-        if problem := cli_common.settings_problem(error):
-            cli_common.complain(problem)
-            return cli_common.EXIT_ERROR
-        cli_common.complain(cli_common.unexpected(error))
-        return cli_common.EXIT_UNEXPECTED
+        if problem := common.settings_problem(error):
+            common.complain(problem)
+            return common.EXIT_ERROR
+        common.complain(common.unexpected(error))
+        return common.EXIT_UNEXPECTED
     return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,6 @@ from ragweave.app.commands.common import (
     LibraryOption,
     complain,
     console,
-    in_words,
     library_name,
     print_json,
     run,
@@ -23,9 +22,9 @@ from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:
     from ragweave.corpora.store.bundle import Bundle
-    from ragweave.corpora.store.repair import Health, Repaired
+    from ragweave.corpora.store.repair import Repaired
 
-_LINES = {
+_FAULTS = {
     "vectors_without_item": "vectors without an item",
     "items_without_vectors": "items without vectors",
     "words_without_item": "rows of the word index without an item",
@@ -106,17 +105,13 @@ def repair_all(library: str | None, as_json: bool) -> None:
     from ragweave.corpora.store.library import list_libraries
     from ragweave.corpora.store.repair import repair
 
-    async def work() -> tuple[list[Repaired], list[RagweaveError]]:
-        done: list[Repaired] = []
-        failed: list[RagweaveError] = []
-        for name in [library] if library else await list_libraries():
-            try:
-                done.append(await repair(name))
-            except RagweaveError as error:
-                failed.append(error)
-        return done, failed
-
-    done, failed = run(work())
+    done: list[Repaired] = []
+    failed: list[RagweaveError] = []
+    for name in [library] if library else run(list_libraries()):
+        try:
+            done.append(run(repair(name)))
+        except RagweaveError as error:
+            failed.append(error)
     if as_json:
         print_json([asdict(d) for d in done])
     else:
@@ -124,8 +119,8 @@ def repair_all(library: str | None, as_json: bool) -> None:
             _print_repaired(one)
         if not done and not failed:
             typer.echo("There is no library yet, and nothing to repair.")
-    for error in failed:
-        complain(in_words(error))
+    for problem in failed:
+        complain(problem)
     if failed or not all(d.after.sound for d in done):
         raise typer.Exit(EXIT_ERROR)
 
@@ -133,30 +128,24 @@ def repair_all(library: str | None, as_json: bool) -> None:
 def _print_repaired(one: Repaired) -> None:
     from ragweave.app.render import clean, duration, size
 
-    out = console()
     state = "sound" if one.before.sound else "repaired" if one.after.sound else "NOT SOUND"
-    out.print(f"Library {clean(one.library)}: {state}, in {duration(one.seconds)}", style="bold", soft_wrap=True)
-    for field, words in _LINES.items():
-        before, after = _count(one.before, field), _count(one.after, field)
-        if before or after:
-            out.print(f"  {words}: {before} before, {after} now", soft_wrap=True)
+    before, after = asdict(one.before), asdict(one.after)
+    lines = [f"{what}: {before[k]} before, {after[k]} now" for k, what in _FAULTS.items() if before[k] or after[k]]
     if one.after.unchecked:
-        out.print(f"  missing vectors were not looked for: {clean(one.after.unchecked)}", soft_wrap=True)
-    if one.note:
-        out.print(f"  {clean(one.note)}", soft_wrap=True)
-    out.print(f"  free disk: {size(one.before.free)} before, {size(one.after.free)} now", soft_wrap=True)
-
-
-def _count(health: Health, field: str) -> int:
-    return int(getattr(health, field))
+        lines.append(f"missing vectors were not looked for: {one.after.unchecked}")
+    lines += [one.note] if one.note else []
+    lines.append(f"free disk: {size(one.before.free)} before, {size(one.after.free)} now")
+    out = console()
+    out.print(f"Library {clean(one.library)}: {state}, in {duration(one.seconds)}", style="bold", soft_wrap=True)
+    for line in lines:
+        out.print(f"  {clean(line)}", soft_wrap=True)
 
 
 def _tell(verb: str, bundle: Bundle, as_json: bool) -> None:
     from ragweave.app.render import clean, counted
 
     if as_json:
-        facts: dict[str, Any] = {**asdict(bundle), "path": str(bundle.path)}
-        print_json(facts)
+        print_json(asdict(bundle))
         return
     held = f"{counted(bundle.sources, 'source')}, {counted(bundle.items, 'item')}, {counted(bundle.vectors, 'vector')}"
     out = console()

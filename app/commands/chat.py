@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragweave.app.commands.common import LibraryOption, Stopped, complain, console, in_words
+from ragweave.app.commands.common import LibraryOption, Stopped, complain, console
 from ragweave.app.commands.options import (
     FullOption,
     GraphOption,
@@ -125,7 +125,7 @@ class Conversation:
         except (KeyboardInterrupt, Stopped):
             self.out.print("\nStopped; ask something else.", style="dim")
         except RagweaveError as error:
-            complain(in_words(error))
+            complain(error)
 
     def _command(self, line: str) -> None:
         from ragweave.app import threads

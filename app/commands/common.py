@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
@@ -14,6 +15,7 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from ragweave.models.errors import RagweaveError
 
@@ -32,23 +34,14 @@ LibraryOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-class _HomeLog(logging.Handler):
+class _HomeLog(logging.FileHandler):
     """Writes to `ragweave.log` in the home, which is created only when there is something to write."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._file: logging.FileHandler | None = None
-
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record; a home that cannot be named or written to costs the record, not the command."""
-        try:
-            if self._file is None:
-                log_file().parent.mkdir(parents=True, exist_ok=True)
-                self._file = logging.FileHandler(log_file(), encoding="utf-8")
-                self._file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-            self._file.emit(record)
-        except (OSError, ValueError):
-            return
+        """Write one record; a home that cannot be written to costs the record, not the command."""
+        with contextlib.suppress(OSError, ValueError):
+            Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+            super().emit(record)
 
 
 def log_file() -> Path:
@@ -61,9 +54,14 @@ def log_file() -> Path:
 def set_up_logging(debug: bool) -> None:
     """Send warnings to the log in the home; with `debug` everything of Ragweave goes to stderr as well."""
     root = logging.getLogger()
-    for old in [h for h in root.handlers if isinstance(h, _HomeLog) or h.get_name() == "ragweave-debug"]:
+    for old in [h for h in root.handlers if h.get_name() in ("ragweave-home", "ragweave-debug")]:
         root.removeHandler(old)
-    root.addHandler(_HomeLog())
+        old.close()
+    with contextlib.suppress(OSError, ValueError):
+        home = _HomeLog(log_file(), encoding="utf-8", delay=True)
+        home.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        home.set_name("ragweave-home")
+        root.addHandler(home)
     logger.setLevel(logging.DEBUG if debug else logging.WARNING)
     if debug:
         shown = logging.StreamHandler(sys.stderr)
@@ -77,14 +75,11 @@ def debugging() -> bool:
     return logger.isEnabledFor(logging.DEBUG)
 
 
-def in_words(error: RagweaveError) -> str:
-    """Write an error and its remedy as one sentence."""
-    return "; ".join(filter(None, (error.what, error.remedy))) + "."
-
-
-def complain(message: str) -> None:
-    """Print one line on stderr."""
-    typer.echo(f"error: {' '.join(message.split())}", err=True)
+def complain(problem: str | RagweaveError) -> None:
+    """Print one line on stderr; an error and its remedy are one sentence."""
+    if not isinstance(problem, str):
+        problem = "; ".join(filter(None, (problem.what, problem.remedy))) + "."
+    typer.echo(f"error: {' '.join(problem.split())}", err=True)
 
 
 def settings_problem(error: Exception) -> str:
@@ -94,10 +89,9 @@ def settings_problem(error: Exception) -> str:
     if not isinstance(error, ValidationError) or not error.title.endswith("Settings"):
         return ""
     first = error.errors()[0]
-    name = "_".join(str(part) for part in first["loc"]).upper()
-    name = name if name.startswith("RAGWEAVE_") else f"RAGWEAVE_{name}"
+    name = "_".join(str(part) for part in first["loc"]).upper().removeprefix("RAGWEAVE_")
     why = first["msg"].removeprefix("Value error, ")
-    return f"{name} cannot be used: {why}. Correct it in the environment or in .env."
+    return f"RAGWEAVE_{name} cannot be used: {why}. Correct it in the environment or in .env."
 
 
 def unexpected(error: Exception) -> str:
@@ -114,6 +108,26 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[str] = ()) -> None:
+    """Print rows, at least one, under their columns' names, without lines; only a column of long cells is wrapped.
+
+    Args:
+        columns: their names; where all are empty, there is no header.
+        rows: the cells, clean text already.
+        right: names of the columns that are set to the right.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", show_header=any(columns))
+    rows = list(rows)
+    for name, cells in zip(columns, zip(*rows, strict=True), strict=True):
+        short = all(len(cell) <= 24 for cell in cells)
+        table.add_column(name, justify="right" if name in right else "left", no_wrap=short)
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)
 
 
 class Stopped(Exception):
@@ -139,6 +153,12 @@ def run(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
         return asyncio.run(work)
     except KeyboardInterrupt:
         raise Stopped(stopped) from None
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Ask before something is lost, unless that was answered on the command line; a no ends the command."""
+    if not yes and not typer.confirm(question):
+        raise typer.Exit
 
 
 def library_name(given: str | None) -> str:

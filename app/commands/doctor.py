@@ -1,16 +1,48 @@
-"""`ragweave doctor`: what works here, what is off, and what would turn it on."""
+"""`ragweave doctor`: what works on this machine, what is off, and what would turn it on."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated
+import asyncio
+import importlib.util
+import os
+import platform
+import shutil
+from collections.abc import Callable, Coroutine
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from ragweave.app.commands.care import repair_all
-from ragweave.app.commands.common import EXIT_ERROR, JsonOption, LibraryOption, console, print_json, run
+from ragweave.app.commands.common import EXIT_ERROR, JsonOption, LibraryOption, print_json, print_table, run
+from ragweave.models.errors import RagweaveError
 
 _SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mind", "yellow"), "bad": ("BAD", "red")}
+_TIGHT = 1_000_000_000
+"""Bytes of free disk below which indexing a folder may not end well."""
+_EXTRAS = (
+    ("studio", "langgraph_api", "`langgraph dev` for LangGraph Studio", 'pip install "ragweave[studio]"'),
+    ("local", "xllamacpp", "a language model in a local GGUF file", 'pip install "ragweave[local]"'),
+    ("fastembed", "fastembed", "other text encoders without torch", "pip install fastembed"),
+)
+"""Each optional package: its name here, the module that shows it is there, what it is for, how to get it."""
+
+
+class Finding(NamedTuple):
+    """One line of the report.
+
+    Attributes:
+        area: what was looked at.
+        state: `ok`, `off` (optional and not there), `warn`, or `bad` (something will fail).
+        what: what was found.
+        remedy: what to do about it, or empty.
+    """
+
+    area: str
+    state: Literal["ok", "off", "warn", "bad"]
+    what: str
+    remedy: str = ""
 
 
 def doctor(
@@ -27,27 +59,205 @@ def doctor(
     if repair:
         repair_all(library, as_json)
         return
-    from ragweave.app.doctor import examine
-
     found = run(examine(call=call))
     if as_json:
-        print_json([asdict(f) for f in found])
+        print_json([f._asdict() for f in found])
     else:
-        from rich.table import Table
         from rich.text import Text
 
         from ragweave.app.render import clean
 
-        table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True)
-        table.add_column()
+        rows = []
         for f in found:
             sign, style = _SIGNS[f.state]
             what = Text(clean(f.what))
             if f.remedy:
                 what.append(f"\n→ {clean(f.remedy)}", style="dim" if f.state in ("ok", "off") else "bold")
-            table.add_row(Text(sign, style=style), f.area, what)
-        console().print(table)
+            rows.append((Text(sign, style=style), f.area, what))
+        print_table(("", "", ""), rows)
     if any(f.state == "bad" for f in found):
         raise typer.Exit(EXIT_ERROR)
+
+
+async def examine(*, call: bool = False) -> list[Finding]:
+    """Look at everything; an area that cannot be examined becomes a finding itself.
+
+    Args:
+        call: also ask the chat model for one word, which may cost money.
+    """
+    areas: dict[str, Callable[[], Coroutine[Any, Any, list[Finding]]]] = {
+        "packages": _packages,
+        "home": _home,
+        "libraries": _libraries,
+        "encoder": _encoder,
+        "mind": lambda: _mind(call),
+        "pictures": _pictures,
+        "recordings": _recordings,
+        "web search": _web,
+    }
+    python = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    found = [Finding("python", "ok", python)]
+    for area, look in areas.items():
+        try:
+            found += await look()
+        except RagweaveError as error:
+            found.append(Finding(area, "bad", error.what, error.remedy))
+    for extra, module, what, remedy in _EXTRAS:
+        there = importlib.util.find_spec(module) is not None
+        found.append(Finding(f"extra {extra}", "ok" if there else "off", what, "" if there else remedy))
+    return found
+
+
+async def _packages() -> list[Finding]:
+    from packaging.requirements import Requirement
+
+    wrong: list[str] = []
+    needed = [Requirement(r) for r in metadata.requires("ragweave") or []]
+    needed = [r for r in needed if r.marker is None or r.marker.evaluate({"extra": ""})]
+    for r in needed:
+        try:
+            version = metadata.version(r.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"{r.name} is missing")
+            continue
+        if not r.specifier.contains(version, prereleases=True):
+            wrong.append(f"{r.name} is {version}, {r.specifier} is needed")
+    if wrong:
+        return [Finding("packages", "bad", "; ".join(wrong), 'install again: pip install -e "."')]
+    shown = ", ".join(f"{n} {metadata.version(n)}" for n in ("ragweave", "langgraph", "langchain-core", "chromadb"))
+    return [Finding("packages", "ok", f"{shown}; all {len(needed)} needed packages are there")]
+
+
+async def _home() -> list[Finding]:
+    from ragweave.app.render import size
+    from ragweave.corpora.settings import corpora_settings
+
+    home = Path(corpora_settings().home)
+    there = next(p for p in (home, *home.parents) if p.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        return [Finding("home", "bad", f"{home} cannot be written to", "set RAGWEAVE_HOME to a folder of your own")]
+    free = shutil.disk_usage(there).free
+    what = f"{home}, {size(free)} free" + ("" if there == home else " (made at first use)")
+    if free < _TIGHT:
+        return [Finding("home", "warn", what, "free some disk, or set RAGWEAVE_HOME to another one")]
+    return [Finding("home", "ok", what)]
+
+
+async def _libraries() -> list[Finding]:
+    from ragweave.app.render import counted, listed
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.corpora.store.library import list_libraries, open_library
+
+    # Listing would make the home, and a look around should leave no trace.
+    there = await asyncio.to_thread(os.path.isdir, corpora_settings().home)
+    names = await list_libraries() if there else []
+    if not names:
+        return [Finding("libraries", "ok", "none yet", "make one: ragweave index FOLDER")]
+    found = []
+    for name in names:
+        area = f"library {name}"
+        try:
+            opened = await open_library(name)
+            sources = await opened.sources()
+            counts = [counted(n, c) for c, n in (await opened.counts()).items() if n]
+        except RagweaveError as error:
+            found.append(Finding(area, "bad", error.what, error.remedy))
+            continue
+        what = f"{counted(len(sources), 'source')}: {listed(counts) or 'nothing in them'}"
+        if failed := sum(s.status == "failed" for s in sources):
+            what = f"{what}; {counted(failed, 'source')} failed"
+            found.append(Finding(area, "warn", what, "`ragweave sources` says why"))
+        else:
+            found.append(Finding(area, "ok", what))
+    return found
+
+
+async def _encoder() -> list[Finding]:
+    from ragweave.models.embed import encoder
+
+    found = await asyncio.to_thread(encoder)
+    vector = await asyncio.to_thread(found.queries, ["Is anyone there?"])
+    return [Finding("encoder", "ok", f"{found.name}, vectors of {vector.shape[1]} numbers")]
+
+
+async def _mind(call: bool) -> list[Finding]:
+    import httpx
+
+    from ragweave.models.chat import chat
+    from ragweave.models.meter import Meter
+    from ragweave.models.settings import model_settings
+
+    writer = chat("writer")
+    if writer is None:
+        what = "the small mind: no chat model is set, so answers are sentences of your own files"
+        return [Finding("mind", "off", what, "set RAGWEAVE_CHAT for written answers (docs/writer.md)")]
+    what = f"chat model {writer.name} at {writer.host}"
+    if call:
+        reply = await writer.text([("user", "Reply with the word: ready")], node="doctor", meter=Meter())
+        return [Finding("mind", "ok", f"{what} answered: {' '.join(reply.split())[:60]}")]
+    url = model_settings().chat_url
+    if not url:
+        return [Finding("mind", "ok", f"{what} (not called: `ragweave doctor --call` asks it for one word)")]
+    try:
+        # No tokens are spent on looking whether a server is there.
+        async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
+            status = (await client.get(f"{url}/models")).status_code
+        problem = f"it answers {status}" if status >= 500 else ""
+    except httpx.HTTPError as error:
+        problem = str(error) or type(error).__name__
+    if problem:
+        remedy = "start the server or mend RAGWEAVE_CHAT_URL"
+        return [Finding("mind", "bad", f"{what} cannot be reached ({problem})", remedy)]
+    return [Finding("mind", "ok", f"{what}, the server answers")]
+
+
+async def _pictures() -> list[Finding]:
+    from ragweave.models.image_text import image_encoder
+    from ragweave.models.ocr import installed
+    from ragweave.models.settings import model_settings
+
+    settings = model_settings()
+    if not installed():
+        what = "pictures and scans are not read; captions and alternative texts in documents are"
+        read = Finding("pictures", "off", what, 'pip install "ragweave[images]"')
+    elif settings.ocr == "off":
+        read = Finding("pictures", "off", "pictures are kept, and the words in them are not read", "unset RAGWEAVE_OCR")
+    else:
+        read = Finding("pictures", "ok", "the words in pictures and on scanned pages are read (rapidocr)")
+    encoder = await asyncio.to_thread(image_encoder)
+    looks = f"; {settings.vision or settings.chat} is shown them" if settings.vision or settings.chat else ""
+    looks += ", and describes them at indexing" if settings.vision else ""
+    if encoder is None:
+        what = f"pictures are found by what is written about them and in them{looks}"
+        remedy = "RAGWEAVE_IMAGE_TEXT names an image-text encoder that finds them by what they show"
+        return [read, Finding("pictures", "off", what, remedy)]
+    what = f"pictures are seen by {encoder.name}, vectors of {encoder.dim} numbers{looks}"
+    return [read, Finding("pictures", "ok", what)]
+
+
+async def _recordings() -> list[Finding]:
+    from ragweave.corpora.video.intake import installed
+    from ragweave.models.asr import asr
+
+    if not installed():
+        what = "videos and sound are not read; transcripts (VTT, SRT, JSON Lines) are"
+        return [Finding("recordings", "off", what, 'pip install "ragweave[video]"')]
+    listens = asr()
+    if listens is None:
+        what = "videos are looked at, and nobody listens: subtitles are used where there are any"
+        return [Finding("recordings", "off", what, "set RAGWEAVE_ASR")]
+    if listens.label == "pocketsphinx":
+        what = "videos are looked at, and heard by pocketsphinx: English only, about one word in four is wrong"
+        return [Finding("recordings", "ok", what, "RAGWEAVE_ASR=whisper:small understands more, after a download")]
+    return [Finding("recordings", "ok", f"videos are looked at, and heard by {listens.name}")]
+
+
+async def _web() -> list[Finding]:
+    from ragweave.corpora.web import available
+    from ragweave.graphs.settings import run_settings
+
+    provider = available()
+    if not provider:
+        return [Finding("web search", "off", "no provider is set", "see `Web search` in docs/configuration.md")]
+    use = {"off": "not used unless a run asks for it", "ask": "used after consent", "auto": "used when needed"}
+    return [Finding("web search", "ok", f"{provider}; {use[run_settings().web]}")]

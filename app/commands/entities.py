@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ragweave.app.commands.common import console, run
+from ragweave.app.commands.common import console, print_table, run
+from ragweave.models.errors import InputError, RagweaveError
 
 if TYPE_CHECKING:
     from ragweave.corpora.knowledge.view import Node
 
 LISTED = 40
-DRAWN = 120
+DRAWN = 60
+_EDGES = 4
+"""Relations that are drawn of each entity: its strongest."""
 
 
-def entities(library: str, html: Path | None, about: str | None, apart: str | None) -> None:
+def entities(library: str, mermaid: bool, about: str | None, apart: str | None) -> None:
     """List the entities of a library, tell about one, draw them, or keep two names apart."""
+    from ragweave.app.render import clean
     from ragweave.corpora.knowledge import store, view
     from ragweave.corpora.store.stores import stores
-    from ragweave.models.errors import InputError
 
     held = stores()
     row = held.catalog.library(library)
     if apart is not None:
-        one, equals, other = apart.partition("=")
-        if not equals or not one.strip() or not other.strip():
+        one, _, other = (part.strip() for part in apart.partition("="))
+        if not one or not other:
             told = f"`--apart {apart}` is not of the form NAME=NAME"
             raise InputError(told, "write, say, --apart 'Chris=Chris Benson'")
         store.set_apart(held.catalog.engine(row.id), row.id, one, other)
-        typer.echo(f"“{one.strip()}” and “{other.strip()}” are two from now on.")
+        typer.echo(f"“{one}” and “{other}” are two from now on.")
         return
     if about is not None:
         node = view.find(held, row, about)
@@ -42,35 +45,28 @@ def entities(library: str, html: Path | None, about: str | None, apart: str | No
     found = view.nodes(held, row)
     if not found:
         typer.echo("There are no entities yet; `ragweave index` finds them in recordings and transcripts.")
-        return
-    if html is not None:
-        from ragweave.app.entity_drawing import page
+    elif mermaid:
+        typer.echo(_drawing(view.graph(held, row, DRAWN)))
+    else:
+        rows = [
+            (clean(n.name), n.kind, str(n.chunks), str(n.sources), clean(", ".join(n.names[:4])))
+            for n in found[:LISTED]
+        ]
+        print_table(("entity", "type", "chunks", "sources", "also called"), rows, right=("chunks", "sources"))
+        more = f", {len(found) - LISTED:,} not shown" if len(found) > LISTED else ""
+        typer.echo(f"{len(found):,} {'entity' if len(found) == 1 else 'entities'}{more}.")
+        typer.echo("One of them: ragweave graph entities --about NAME. As a drawing: --mermaid.")
 
-        drawn = view.graph(held, row, DRAWN)
-        try:
-            html.write_text(page(f"Entities of {library}", drawn), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{html} cannot be written ({error.strerror})", "choose another file") from None
-        typer.echo(f"Wrote {html}: {len(drawn)} of {len(found)} entities.")
-        return
-    _list(found)
 
+def _drawing(drawn: Any) -> str:
+    """Write a graph of entities as Mermaid text: each entity with its strongest relations."""
+    from ragweave.app.render import clean
 
-def _list(found: list[Node]) -> None:
-    from rich.table import Table
-
-    from ragweave.app.render import clean, counted
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("entity", "type", "chunks", "sources", "also called"):
-        table.add_column(name, justify="right" if name in ("chunks", "sources") else "left")
-    for n in found[:LISTED]:
-        table.add_row(clean(n.name), n.kind, str(n.chunks), str(n.sources), clean(", ".join(n.names[:4])))
-    out = console()
-    out.print(table)
-    more = f", {len(found) - LISTED:,} not shown" if len(found) > LISTED else ""
-    out.print(f"{counted(len(found), 'entity').replace('entitys', 'entities')}{more}.")
-    out.print("One of them: ragweave graph entities --about NAME. Draw them: --html FILE.", style="dim")
+    best = (sorted(drawn.edges(n, data="weight"), key=lambda e: (-e[2], e[1]))[:_EDGES] for n in drawn)
+    joined = {frozenset(edge[:2]): edge[:2] for edge in chain.from_iterable(best)}
+    at = {node: f"n{i}" for i, node in enumerate(drawn)}
+    lines = [f'    {at[node]}["{clean(name).replace(chr(34), "#quot;")}"]' for node, name in drawn.nodes(data="name")]
+    return "\n".join(["graph LR", *lines, *(f"    {at[one]} --- {at[other]}" for one, other in joined.values())])
 
 
 def _tell(held: Any, row: Any, node: Node) -> None:
@@ -98,7 +94,6 @@ def _description(held: Any, row: Any, node: Node, told: Any) -> str:
     """Return the descriptions of an entity; too long ones are put in short once and kept."""
     from ragweave.corpora.knowledge import view
     from ragweave.minds.llm.entities import summarise
-    from ragweave.models.errors import RagweaveError
 
     if not told.too_long:
         return " ".join(told.parts)

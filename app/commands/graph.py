@@ -1,21 +1,19 @@
-"""`ragweave graph`: the graphs in words, as Mermaid text and as a page."""
+"""`ragweave graph`: the graphs in words, and as Mermaid text."""
 
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.common import LibraryOption, console, library_name
+from ragweave.app.commands.common import LibraryOption, library_name, print_table
 from ragweave.graphs.steps import step_of
 
 
 def graph(
     name: Annotated[str, typer.Argument(help="Graph to show; `entities` for what the recordings speak of.")] = "agent",
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text, which many editors draw.")] = False,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page instead.")] = None,
     library: LibraryOption = None,
     about: Annotated[str | None, typer.Option("--about", metavar="NAME", help="Tell about one entity.")] = None,
     apart: Annotated[str | None, typer.Option("--apart", metavar="NAME=NAME", help="Keep two names apart.")] = None,
@@ -24,31 +22,16 @@ def graph(
     if name == "entities":
         from ragweave.app.commands.entities import entities
 
-        entities(library_name(library), html, about, apart)
+        entities(library_name(library), mermaid, about, apart)
         return
     from ragweave.graphs.run import build_agent
 
     drawn = build_agent(name).get_graph()
     if mermaid:
         typer.echo(drawn.draw_mermaid())
-    elif html is not None:
-        from ragweave.models.errors import InputError
-
-        try:
-            html.write_text(_page(f"Ragweave: {name}", steps(drawn), drawn.draw_mermaid()), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{html} cannot be written ({error.strerror})", "choose another file") from None
-        typer.echo(f"Wrote {html}.")
     else:
-        from rich.table import Table
-
-        table = Table("step", "what it does", "then", box=None, padding=(0, 2, 0, 0), header_style="bold")
-        for row in steps(drawn):
-            table.add_row(*row)
-        out = console()
-        out.print(table)
-        told = "`or` is a decision, ↺ goes round again. As a drawing: "
-        out.print(f"\n{told}ragweave graph {name} --mermaid", style="dim", soft_wrap=True)
+        print_table(("step", "what it does", "then"), steps(drawn))
+        typer.echo(f"\n`or` is a decision, ↺ goes round again. As a drawing: ragweave graph {name} --mermaid")
 
 
 def steps(drawn: Any) -> list[tuple[str, str, str]]:
@@ -81,15 +64,3 @@ def meaning(node: str) -> str:
         # A graph of its own as one step of this one.
         return f"{step_of(node).words}: a graph of its own."
     return " ".join(told.split("\n\n")[0].split())
-
-
-def _page(title: str, rows: list[tuple[str, str, str]], mermaid: str) -> str:
-    """Build a page that needs no network: what each step does and what follows, and the text that draws it."""
-    from html import escape
-
-    table = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
-        f"<body><h1>{escape(title)}</h1>\n<table>\n<tr><th>step</th><th>what it does</th><th>then</th></tr>\n"
-        f"{table}\n</table>\n<h2>Mermaid</h2>\n<pre>{escape(mermaid)}</pre></body></html>\n"
-    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.app.commands.common import JsonOption, console, print_json, run
+from ragweave.app.commands.common import JsonOption, print_json, print_table, run
 
 if TYPE_CHECKING:
     from ragweave.serve.keys import Keys
@@ -42,27 +43,23 @@ def create(
 @keys.command("list")
 def list_keys(as_json: JsonOption = False) -> None:
     """List the keys: what they are for, what they open, when they were last used."""
-    from dataclasses import asdict
-
-    from rich.table import Table
-
     from ragweave.app.render import clean
+    from ragweave.corpora.store.stores import stores
 
-    found, names = _keys().all(), run(_names())
+    found = _keys().all()
     if as_json:
         print_json([asdict(key) for key in found])
         return
     if not found:
         typer.echo("There is no key; the server answers this machine alone.")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for column in ("id", "name", "opens", "created", "last used"):
-        table.add_column(column)
+    names = {row.id: row.name for row in stores().catalog.libraries()}
+    rows = []
     for key in found:
         opens = "all" if key.libraries is None else ", ".join(names.get(i, "a deleted library") for i in key.libraries)
         state = f"revoked {key.revoked[:10]}" if key.revoked else key.used.replace("T", " ") or "never"
-        table.add_row(key.id, clean(key.name), clean(opens), key.created[:10], state)
-    console().print(table)
+        rows.append((key.id, clean(key.name), clean(opens), key.created[:10], state))
+    print_table(("id", "name", "opens", "created", "last used"), rows)
 
 
 @keys.command()
@@ -89,11 +86,3 @@ async def _ids(names: list[str]) -> tuple[str, ...]:
     from ragweave.corpora.store.library import open_library
 
     return tuple([(await open_library(name)).id for name in dict.fromkeys(names)])
-
-
-async def _names() -> dict[str, str]:
-    import asyncio
-
-    from ragweave.corpora.store.stores import stores
-
-    return {row.id: row.name for row in await asyncio.to_thread(lambda: stores().catalog.libraries())}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ragweave.app.commands.common import EXIT_ERROR, JsonOption, call, console, print_json
+from ragweave.app.commands.common import EXIT_ERROR, JsonOption, call, print_json, print_table
 
 models = typer.Typer(help="List, pin, fetch or verify weights.", invoke_without_command=True, rich_markup_mode=None)
 
@@ -29,19 +29,12 @@ def list_weights(as_json: JsonOption = False) -> None:
     if as_json:
         print_json([{**w.model_dump(), "state": s.state, "note": s.note} for w, s in entries])
         return
-    out = console()
     if not entries:
-        out.print("Nothing is pinned, and nothing is needed: the models that Ragweave uses come with its packages.")
-        out.print("Pin a file of the hub: ragweave models add NAME OWNER/REPO FILE", style="dim")
+        typer.echo("Nothing is pinned, and nothing is needed: the models that Ragweave uses come with its packages.")
+        typer.echo("Pin a file of the hub: ragweave models add NAME OWNER/REPO FILE")
         return
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("name", "state", "size", "licence", "from"):
-        table.add_column(name, justify="right" if name == "size" else "left")
-    for w, s in entries:
-        table.add_row(w.name, clean(f"{s.state} {s.note}").strip(), size(w.size), clean(w.licence), w.repo)
-    out.print(table)
+    rows = [(w.name, clean(f"{s.state} {s.note}").strip(), size(w.size), clean(w.licence), w.repo) for w, s in entries]
+    print_table(("name", "state", "size", "licence", "from"), rows, right=("size",))
 
 
 @models.command("add")
@@ -65,8 +58,7 @@ def fetch(name: NameArgument) -> None:
     """Download what is missing; an interrupted download goes on where it ended."""
     from ragweave.models import weights
 
-    folder = call(weights.fetch, name)
-    typer.echo(str(folder))
+    typer.echo(str(call(weights.fetch, name)))
 
 
 @models.command("verify")

@@ -19,7 +19,7 @@ _FRAME = (230, 30, 30)
 
 
 def told_of(item: Item) -> list[tuple[str, str]]:
-    """Return what is written about a picture, part by part, each with a name for it."""
+    """Return what is written about an item; about a picture part by part, each with a name for it."""
     from ragweave.corpora.parts import PARTS, has_parts, part
 
     if not has_parts(item):

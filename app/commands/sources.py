@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.app.commands.common import JsonOption, LibraryOption, console, library_name, print_json, run
+from ragweave.app.commands.common import (
+    JsonOption,
+    LibraryOption,
+    confirm,
+    console,
+    library_name,
+    print_json,
+    print_table,
+    run,
+)
 
 if TYPE_CHECKING:
-    from ragweave.corpora.store.library import Library
     from ragweave.corpora.store.rows import Source
     from ragweave.corpora.types import Item
 
@@ -35,24 +43,20 @@ def list_sources(library: LibraryOption = None, as_json: JsonOption = False) -> 
     """List every source with its kind, its items, and why it failed if it did."""
     from ragweave.app.render import clean, counted, short_path, size
 
-    found = run(_all(library_name(library)))
+    name = library_name(library)
+    found = run(_all(name))
     if as_json:
         print_json([asdict(s) for s in found])
         return
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("id", "kind", "items", "size", "source"):
-        table.add_column(name, justify="right" if name in ("items", "size") else "left", no_wrap=name != "source")
+    rows = []
     for s in found:
         same = f"\nand {counted(len(s.paths) - 1, 'more path')} with the same bytes" if len(s.paths) > 1 else ""
         note = f"\n{s.status}: {'; '.join(filter(None, (s.reason, *s.warnings)))}" if s.status != "ok" else ""
-        table.add_row(s.id[:8], s.kind, str(s.items), size(s.bytes), short_path(s.path) + same + clean(note))
-    out = console()
-    if found:
-        out.print(table)
+        rows.append((s.id[:8], s.kind, str(s.items), size(s.bytes), short_path(s.path) + same + clean(note)))
+    if rows:
+        print_table(("id", "kind", "items", "size", "source"), rows, right=("items", "size"))
     items = sum(s.items for s in found)
-    out.print(f"{counted(len(found), 'source')}, {counted(items, 'item')} in library {library_name(library)}.")
+    typer.echo(f"{counted(len(found), 'source')}, {counted(items, 'item')} in library {name}.")
 
 
 @sources.command("show")
@@ -60,11 +64,11 @@ def show_source(source: SourceArgument, library: LibraryOption = None, as_json: 
     """Show everything known about one source."""
     from ragweave.app.render import clean, short_path, size
 
-    found = run(_one(library_name(library), source))
+    name = library_name(library)
+    found = pick(run(_all(name)), source, name)
     if as_json:
         print_json(asdict(found))
         return
-    out = console()
     rows = {
         "id": found.id,
         "title": found.title,
@@ -81,25 +85,25 @@ def show_source(source: SourceArgument, library: LibraryOption = None, as_json: 
     }
     for name, value in rows.items():
         if value:
-            out.print(f"{name:<9}{clean(value)}", soft_wrap=True)
+            typer.echo(f"{name:<9}{clean(value)}")
 
 
 @sources.command("remove")
 def remove_source(source: SourceArgument, library: LibraryOption = None, yes: YesOption = False) -> None:
     """Forget a source and all its items; the file itself is not touched."""
     from ragweave.app.render import short_path
+    from ragweave.corpora.store.library import open_library
 
     name = library_name(library)
 
-    async def remove() -> Source:
-        opened = await _open(name)
-        found = pick(await opened.sources(), source, name)
-        if not yes and not typer.confirm(f"Forget {short_path(found.path)}?"):
-            raise typer.Exit
-        await opened.remove(found.id)
-        return found
+    found = pick(run(_all(name)), source, name)
+    confirm(f"Forget {short_path(found.path)}?", yes)
 
-    typer.echo(f"Forgot {short_path(run(remove()).path)}; the file is where it was.")
+    async def remove() -> None:
+        await (await open_library(name)).remove(found.id)
+
+    run(remove())
+    typer.echo(f"Forgot {short_path(found.path)}; the file is where it was.")
 
 
 def show(
@@ -110,13 +114,17 @@ def show(
     launch: Annotated[bool, typer.Option("--open", help="Open its clip, frame or picture.")] = False,
 ) -> None:
     """Print the cited text with its place and its picture; write or open its clip, frame or picture."""
+    from ragweave.app.commands.picture import hand_out, told_of
+    from ragweave.app.render import clean, place
+    from ragweave.corpora.store.library import open_library
+    from ragweave.corpora.store.media import Media
     from ragweave.models.errors import InputError
 
     name = library_name(library)
     key, _, part = id.partition("#")
 
     async def find() -> tuple[Item | None, str]:
-        opened = await _open(name)
+        opened = await open_library(name)
         return (await opened.items([key])).get(key), opened.id
 
     item, library_id = run(find())
@@ -127,31 +135,20 @@ def show(
     start, dash, end = part.partition("-")
     locator = item.locate(int(start), int(end)) if dash and start.isdigit() and end.isdigit() else item.locator
     if to is not None or launch:
-        from ragweave.app.commands.picture import hand_out
-
         hand_out(item, locator, library_id, to and to.expanduser().absolute(), launch)
         return
     if as_json:
         print_json(asdict(item))
         return
-    from ragweave.app.render import clean, place
-
     out = console()
     out.print(place(locator), style="bold", soft_wrap=True)
     out.print(clean(f"{item.title} · {item.corpus} · {item.id}"), style="dim", soft_wrap=True)
     out.print()
-    told = [("", item.text)]
-    if item.corpus == "image":
-        from ragweave.app.commands.picture import told_of
-
-        told = told_of(item)
-    for name, text in told:
-        if name:
-            out.print(clean(name), style="dim", soft_wrap=True)
+    for heading, text in told_of(item):
+        if heading:
+            out.print(clean(heading), style="dim", soft_wrap=True)
         out.print(clean(text), soft_wrap=False, width=min(out.width, 100))
     if "image" in locator:
-        from ragweave.corpora.store.media import Media
-
         out.print(f"\npicture: {Media.of(library_id).path(locator['image'])}", style="dim", soft_wrap=True)
 
 
@@ -219,8 +216,7 @@ def delete(name: str, yes: YesOption = False) -> None:
     """Delete a library; the files it was made from are not touched."""
     from ragweave.corpora.store.library import delete_library
 
-    if not yes and not typer.confirm(f"Delete library {name} with everything in it?"):
-        raise typer.Exit
+    confirm(f"Delete library {name} with everything in it?", yes)
     run(delete_library(name))
     typer.echo(f"Deleted library {name}; the files it was made from are where they were.")
 
@@ -241,15 +237,7 @@ def pick(found: list[Source], wanted: str, library: str) -> Source:
     )
 
 
-async def _open(name: str) -> Library:
+async def _all(name: str) -> list[Source]:
     from ragweave.corpora.store.library import open_library
 
-    return await open_library(name)
-
-
-async def _all(name: str) -> list[Source]:
-    return await (await _open(name)).sources()
-
-
-async def _one(name: str, wanted: str) -> Source:
-    return pick(await _all(name), wanted, name)
+    return await (await open_library(name)).sources()

@@ -133,7 +133,6 @@ BAD: list[tuple[str, list[str], str]] = [
     ("half-life below zero", ["library", "set", "made", "--half-life", "-3"], "half-life"),
     ("delete of nothing", ["library", "delete", "nowhere", "--yes"], "nowhere"),
     ("drawing of nothing", ["graph", "nope"], "nope"),
-    ("unwritable drawing", ["graph", "--html", "/nowhere/x.html"], "/nowhere/x.html"),
 ]
 
 

@@ -1,8 +1,7 @@
-"""`ragweave graph`: every graph, in words, as Mermaid and as a page."""
+"""`ragweave graph`: every graph, in words and as Mermaid."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,11 +32,3 @@ def test_a_step_that_goes_round_again_is_marked(main: Any) -> None:
 def test_mermaid_text_is_printed(main: Any) -> None:
     out = main("graph", "--mermaid")[1]
     assert "graph TD" in out and "search_web" in out
-
-
-def test_a_page_names_every_step_and_reaches_for_nothing(main: Any, tmp_path: Path) -> None:
-    target = tmp_path / "graph.html"
-    assert main("graph", "crag", "--html", str(target))[1] == f"Wrote {target}.\n"
-    text = target.read_text(encoding="utf-8")
-    assert "<td>search_web</td>" in text and "graph TD" in text
-    assert "<script" not in text and "http" not in text

@@ -48,7 +48,7 @@ def test_a_chat_server_that_is_down_is_bad_and_has_a_remedy(main: Any, monkeypat
 
 @pytest.mark.parametrize("called", [False, True])
 async def test_a_chat_server_that_answers_is_well(monkeypatch: pytest.MonkeyPatch, called: bool) -> None:
-    from ragweave.app.doctor import examine
+    from ragweave.app.commands.doctor import examine
     from ragweave.models.settings import model_settings
     from ragweave.tests.support import ScriptedServer
 
