@@ -21,7 +21,7 @@ from ragweave.evals.train_text_data import Row, evaluator_rows, router_rows, spl
 from ragweave.evals.train_text_files import publish, staging
 from ragweave.minds.llm.route import messages
 from ragweave.models.checkpoint import TextModel
-from ragweave.models.checkpoint_files import Opened, Sheet, find, load_model, quiet, read_config, torch_and_transformers
+from ragweave.models.checkpoint_files import Sheet, find, load_model, quiet, read_config, torch_and_transformers
 from ragweave.models.errors import InputError, ModelError
 
 Progress = Callable[[int, int, str], None]
@@ -186,7 +186,7 @@ def _open(folder: Path, labels: tuple[str, ...], recipe: Recipe, sheet: Sheet) -
     model, tokenizer = load_model(folder, head, fresh_head=not generates, **options)
     # Where a model was loaded from is this machine's affair and stays out of the files that are written.
     model.config._name_or_path = tokenizer.name_or_path = folder.name
-    return TextModel(Opened(folder.name, model, tokenizer, sheet), labels if generates else ())
+    return TextModel(folder.name, model, tokenizer, sheet, labels if generates else ())
 
 
 def _inputs(reader: TextModel, rows: Sequence[Row], form: Form) -> tuple[list[str], list[str]]:

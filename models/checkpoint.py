@@ -10,27 +10,23 @@ from __future__ import annotations
 import inspect
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ragweave.models.checkpoint_files import (
-    Opened,
+    Sheet,
     find,
     load_model,
-    need,
     read_config,
     read_sheet,
     torch_and_transformers,
     usable_labels,
 )
-from ragweave.models.errors import ModelError, WeightsError
+from ragweave.models.errors import InputError, ModelError, WeightsError
 from ragweave.models.relevance_features import Passage
 from ragweave.models.text import clip
-
-Router = Callable[[str], dict[str, float]]
-Evaluator = Callable[[str, Sequence[Passage]], list[float]]
 
 BATCH = 16
 _QUESTION = 2_000
@@ -42,29 +38,29 @@ class TextModel:
     """A checkpoint with what is needed to ask it: tokens in, scores out.
 
     Args:
-        opened: model, tokeniser and sheet.
+        name: of its folder, for messages.
+        model: on its device, in evaluation mode.
+        tokenizer: that belongs to it.
+        sheet: how it is asked.
         labels: words a generating model chooses between; empty for a model with an output per label.
 
     Raises:
         WeightsError: if the words cannot be told apart by their first token.
     """
 
-    def __init__(self, opened: Opened, labels: Sequence[str] = ()) -> None:
-        self.name, self.model, self.tokenizer, self.sheet = opened.name, opened.model, opened.tokenizer, opened.sheet
-        self.joined = bool(self.model.config.is_encoder_decoder)
-        self.first = [self._first_token(label) for label in labels]
-        if len(set(self.first)) != len(self.first) or self.tokenizer.unk_token_id in self.first:
+    def __init__(self, name: str, model: Any, tokenizer: Any, sheet: Sheet, labels: Sequence[str] = ()) -> None:
+        self.name, self.model, self.tokenizer, self.sheet = name, model, tokenizer, sheet
+        self.joined = bool(model.config.is_encoder_decoder)
+        self.first = [int(tokenizer(label, add_special_tokens=False)["input_ids"][0]) for label in labels]
+        if len(set(self.first)) != len(self.first) or tokenizer.unk_token_id in self.first:
             raise WeightsError(
-                f"the tokeniser of {self.name} does not tell the labels {', '.join(labels)} apart by their first token",
+                f"the tokeniser of {name} does not tell the labels {', '.join(labels)} apart by their first token",
                 "use a base model whose vocabulary knows the words",
             )
-        longest = int(getattr(self.model.config, "max_position_embeddings", 0) or self.sheet.max_length)
-        self.max_length = min(self.sheet.max_length, longest)
-        self._inputs = inspect.signature(self.model.forward).parameters
+        longest = int(getattr(model.config, "max_position_embeddings", 0) or sheet.max_length)
+        self.max_length = min(sheet.max_length, longest)
+        self._inputs = inspect.signature(model.forward).parameters
         self._lock = threading.Lock()
-
-    def _first_token(self, label: str) -> int:
-        return int(self.tokenizer(label, add_special_tokens=False)["input_ids"][0])
 
     def plain(self, text: str, limit: int) -> str:
         """Cut a text and take the tokeniser's control words out of it: inside a question or passage they are not."""
@@ -139,12 +135,7 @@ class TextModel:
 
 
 class CheckpointRouter:
-    """Probabilities over labels.
-
-    Args:
-        reader: the checkpoint.
-        labels: its outputs, in order.
-    """
+    """Probabilities over the labels, which are the outputs of a checkpoint in order."""
 
     def __init__(self, reader: TextModel, labels: Sequence[str]) -> None:
         self.name, self.labels, self._reader = reader.name, tuple(labels), reader
@@ -152,33 +143,16 @@ class CheckpointRouter:
         """Whether each label has a score of its own (sigmoid), so that several may hold at once."""
 
     def __call__(self, question: str) -> dict[str, float]:
-        """Return the probability of each label for a question."""
-        return self.many([question])[0]
-
-    def many(self, questions: Sequence[str]) -> list[dict[str, float]]:
-        """Return the probability of each label for each question; they add up to 1 unless they are independent."""
-        if not questions:
-            return []
-        logits = self._reader.read([self._reader.question(q) for q in questions]) / self._reader.sheet.temperature
-        out = []
-        for row in logits.tolist():
-            if self.independent:
-                out.append({k: 0.5 + 0.5 * math.tanh(x / 2) for k, x in zip(self.labels, row, strict=True)})
-                continue
-            weights = [math.exp(x - max(row)) for x in row]
-            out.append({label: w / sum(weights) for label, w in zip(self.labels, weights, strict=True)})
-        return out
+        """Return the probability of each label for a question; they add up to 1 unless they are independent."""
+        (row,) = (self._reader.read([self._reader.question(question)]) / self._reader.sheet.temperature).tolist()
+        if self.independent:
+            return {label: 0.5 + 0.5 * math.tanh(x / 2) for label, x in zip(self.labels, row, strict=True)}
+        weights = [math.exp(x - max(row)) for x in row]
+        return {label: w / sum(weights) for label, w in zip(self.labels, weights, strict=True)}
 
 
 class CheckpointEvaluator:
-    """Relevance of passages to a question in [-1, 1].
-
-    Args:
-        reader: the checkpoint.
-
-    Raises:
-        WeightsError: if it has more than two outputs.
-    """
+    """Relevance of passages to a question in [-1, 1], by a checkpoint of one output or two."""
 
     def __init__(self, reader: TextModel) -> None:
         config = reader.model.config
@@ -210,6 +184,16 @@ class CheckpointEvaluator:
 _loading = threading.Lock()
 
 
+def classifier(folder: Path) -> TextModel:
+    """Open a sequence classifier.
+
+    Raises:
+        MissingExtra: if transformers is not installed.
+        WeightsError: if the folder cannot be loaded.
+    """
+    return TextModel(folder.name, *load_model(folder, "AutoModelForSequenceClassification"), read_sheet(folder))
+
+
 def router(path: str, labels: Sequence[str] = ()) -> CheckpointRouter:
     """Return the router of a checkpoint, loaded once per process.
 
@@ -224,46 +208,42 @@ def router(path: str, labels: Sequence[str] = ()) -> CheckpointRouter:
         WeightsError: if the checkpoint is missing, broken, or not a router.
     """
     with _loading:
-        return _router(find(need(path, "RAGWEAVE_ROUTER")), tuple(labels))
+        return _router(_found(path, "RAGWEAVE_ROUTER"), tuple(labels))
 
 
 @lru_cache(maxsize=2)
 def _router(folder: Path, known: tuple[str, ...]) -> CheckpointRouter:
-    config, sheet = read_config(folder), read_sheet(folder)
+    sheet = read_sheet(folder)
     if sheet.task == "evaluator":
         raise WeightsError(f"{folder.name} was trained as an evaluator", "set RAGWEAVE_ROUTER to a router")
-    if not _classifies(config):
-        labels = usable_labels(sheet.labels or known, known, folder.name)
-        opened = Opened(folder.name, *load_model(folder, "AutoModelForSeq2SeqLM"), sheet)
-        return CheckpointRouter(TextModel(opened, sheet.labels or known), labels)
-    model, tokenizer = load_model(folder, "AutoModelForSequenceClassification")
-    named = tuple(str(model.config.id2label[i]) for i in range(model.config.num_labels))
-    labels = usable_labels(named, known, folder.name)
-    return CheckpointRouter(TextModel(Opened(folder.name, model, tokenizer, sheet)), labels)
+    if _classifies(read_config(folder)):
+        reader = classifier(folder)
+        config = reader.model.config
+        named = tuple(str(config.id2label[i]) for i in range(config.num_labels))
+        return CheckpointRouter(reader, usable_labels(named, known, folder.name))
+    words = sheet.labels or known
+    labels = usable_labels(words, known, folder.name)
+    reader = TextModel(folder.name, *load_model(folder, "AutoModelForSeq2SeqLM"), sheet, words)
+    return CheckpointRouter(reader, labels)
 
 
 def evaluator(path: str) -> CheckpointEvaluator:
-    """Return the evaluator of a checkpoint, loaded once per process.
-
-    Args:
-        path: folder, or OWNER/NAME[@REVISION] of the hub.
-
-    Raises:
-        InputError: if the path is empty.
-        MissingExtra: if transformers is not installed.
-        WeightsError: if the checkpoint is missing, broken, or not an evaluator.
-    """
+    """Return the evaluator of a checkpoint, loaded once per process; arguments and errors as for `router`."""
     with _loading:
-        return _evaluator(find(need(path, "RAGWEAVE_EVALUATOR")))
+        return _evaluator(_found(path, "RAGWEAVE_EVALUATOR"))
 
 
 @lru_cache(maxsize=2)
 def _evaluator(folder: Path) -> CheckpointEvaluator:
-    config, sheet = read_config(folder), read_sheet(folder)
-    if sheet.task == "router" or not _classifies(config):
+    if read_sheet(folder).task == "router" or not _classifies(read_config(folder)):
         raise WeightsError(f"{folder.name} is not an evaluator", "set RAGWEAVE_EVALUATOR to a sequence regression")
-    model, tokenizer = load_model(folder, "AutoModelForSequenceClassification")
-    return CheckpointEvaluator(TextModel(Opened(folder.name, model, tokenizer, sheet)))
+    return CheckpointEvaluator(classifier(folder))
+
+
+def _found(path: str, variable: str) -> Path:
+    if not path.strip():
+        raise InputError(f"{variable} is not set", f"set {variable} to a checkpoint folder or a name of the hub")
+    return find(path)
 
 
 def _classifies(config: dict[str, Any]) -> bool:

@@ -7,22 +7,18 @@ brings along is never run either.
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragweave.models.errors import InputError, MissingExtra, WeightsError
+from ragweave.models.errors import MissingExtra, WeightsError
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
 from ragweave.models.weights import hub
-
-logger = logging.getLogger(__name__)
 
 SHEET = "ragweave.json"
 """What Ragweave's own training writes beside the weights: how the model is to be asked."""
@@ -50,23 +46,6 @@ class Sheet(BaseModel):
     """Divides the scores of a router before the softmax; fitted on the held-out rows."""
     max_length: int = Field(512, ge=8, le=8192)
     """Tokens read."""
-
-
-@dataclass(frozen=True)
-class Opened:
-    """A checkpoint in memory.
-
-    Attributes:
-        name: of its folder, for messages.
-        model: on its device, in evaluation mode.
-        tokenizer: that belongs to it.
-        sheet: how it is asked.
-    """
-
-    name: str
-    model: Any
-    tokenizer: Any
-    sheet: Sheet
 
 
 def torch_and_transformers(what: str) -> tuple[Any, Any]:
@@ -98,8 +77,8 @@ def find(path: str) -> Path:
         return folder.absolute()
     if _NAME.fullmatch(wanted) and (settings.weights / wanted).is_dir():
         return settings.weights / wanted
-    hub = _HUB.fullmatch(wanted)
-    if not hub:
+    named = _HUB.fullmatch(wanted)
+    if not named:
         raise WeightsError(
             f"there is no checkpoint folder {wanted!r}", "give a folder, or a name of the hub such as OWNER/NAME"
         )
@@ -108,23 +87,19 @@ def find(path: str) -> Path:
             f"there is no folder {wanted}, and RAGWEAVE_OFFLINE forbids fetching it from the hub",
             "give the folder of a copy on this machine, or unset RAGWEAVE_OFFLINE once",
         )
-    return _download(hub["repo"], hub["revision"], settings.weights / "hub")
-
-
-def _download(repo: str, revision: str | None, cache: Path) -> Path:
-    with hub(f"checkpoint {repo}") as options:
+    with hub(f"checkpoint {named['repo']}") as options:
         from huggingface_hub import snapshot_download
 
         # Files at the top only: subfolders hold the same weights in formats of other programs.
-        folder = snapshot_download(
-            repo,
-            revision=revision,
-            cache_dir=cache,
+        cached = snapshot_download(
+            named["repo"],
+            revision=named["revision"],
+            cache_dir=settings.weights / "hub",
             allow_patterns=list(_WANTED),
             ignore_patterns=["*/*"],
             **options,
         )
-    return Path(folder)
+    return Path(cached)
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -135,7 +110,8 @@ def read_config(folder: Path) -> dict[str, Any]:
     """
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        kind = config["model_type"]
+        if not config["model_type"]:
+            raise KeyError("model_type")
     except (OSError, ValueError, KeyError, TypeError) as exc:
         raise WeightsError(
             f"{folder.name} is not a checkpoint: it has no config.json that names a model type",
@@ -151,7 +127,6 @@ def read_config(folder: Path) -> dict[str, Any]:
     # Where there is none, transformers makes an empty tokeniser without a word.
     if not any(p for pattern in _VOCABULARIES for p in folder.glob(pattern)):
         raise WeightsError(f"{folder.name} has no tokeniser", "save it into the same folder (save_pretrained does)")
-    logger.debug("%s is a checkpoint of type %s", folder.name, kind)
     return dict(config)
 
 
@@ -243,14 +218,3 @@ def usable_labels(labels: tuple[str, ...], known: tuple[str, ...], name: str) ->
             "train it with `ragweave train router`, or name the labels in its config.json (id2label)",
         )
     return said
-
-
-def need(path: str, variable: str) -> str:
-    """Return a path that has been set.
-
-    Raises:
-        InputError: if it is empty; names the variable.
-    """
-    if not path.strip():
-        raise InputError(f"{variable} is not set", f"set {variable} to a checkpoint folder or a name of the hub")
-    return path

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models.chat_client import is_local
-from ragweave.models.checkpoint import TextModel
-from ragweave.models.checkpoint_files import Opened, find, load_model, read_sheet, torch_and_transformers
+from ragweave.models.checkpoint import classifier
+from ragweave.models.checkpoint_files import find, torch_and_transformers
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.failures import explain, loading, tried
 from ragweave.models.relevance_features import Passage
@@ -141,14 +141,12 @@ def _fastembed(model: str, settings: ModelSettings) -> Reranker:
 def _hf(model: str, settings: ModelSettings) -> Reranker:
     name = f"hf:{model}"
     torch_and_transformers(f"the reranker {name}")
-    folder = find(model)
-    weights, tokenizer = load_model(folder, "AutoModelForSequenceClassification")
-    labels = int(weights.config.num_labels)
+    reader = classifier(find(model))
+    labels = int(reader.model.config.num_labels)
     if labels > 2:
         raise ModelError(
             f"{name} has {labels} labels, and a cross-encoder has one or two", "choose a model that was made to rerank"
         )
-    reader = TextModel(Opened(folder.name, weights, tokenizer, read_sheet(folder)))
 
     def predict(question: str, texts: list[str]) -> Any:
         logits = reader.read([question] * len(texts), texts)

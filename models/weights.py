@@ -178,11 +178,6 @@ def fetch(name: str) -> Path:
     return entry.folder
 
 
-def verify(name: str) -> Status:
-    """Compare every file of an entry with its sha256. Blocking: reads all bytes."""
-    return status(find(name), full=True)
-
-
 def add(name: str, repo: str, path: str, revision: str = "main", licence: str = "") -> Weights:
     """Pin a file of the hub as a new entry: its commit, size and sha256 as the hub states them.
 

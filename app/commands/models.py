@@ -66,7 +66,7 @@ def verify(name: NameArgument) -> None:
     """Compare every file with its sha256; exit code 2 if one is missing or differs."""
     from ragweave.models import weights
 
-    found = call(weights.verify, name)
+    found = weights.status(call(weights.find, name), full=True)
     typer.echo(f"{name}: {found.state}" + (f" ({found.note})" if found.note else ""))
     if found.state != "ready":
         raise typer.Exit(EXIT_ERROR)

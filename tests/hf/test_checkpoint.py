@@ -101,14 +101,6 @@ def test_the_temperature_of_the_sheet_is_used(trained: dict[str, Any], copy: Any
     assert max(flat, key=flat.__getitem__) == max(own, key=own.__getitem__)
 
 
-def test_many_questions_at_once_give_what_each_gives_alone(trained: dict[str, Any], cues: dict[str, str]) -> None:
-    route = checkpoint.router(str(trained["t5"].folder), LABELS)
-    together = route.many(list(cues.values()))
-    for cue, found in zip(cues.values(), together, strict=True):
-        assert found == pytest.approx(route(cue), abs=1e-5)
-    assert route.many([]) == []
-
-
 def test_threads_may_share_a_checkpoint(trained: dict[str, Any], cues: dict[str, str]) -> None:
     route = checkpoint.router(str(trained["distilbert"].folder), LABELS)
     questions = [f"{cue} {'please ' * n}" for n in range(5) for cue in cues.values()]

@@ -256,18 +256,15 @@ def fake_checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, labels: int
     """Let a folder hold a classifier that looks for the word tower."""
 
     class Reader:
-        def __init__(self, opened: Any) -> None:
-            assert opened.name == tmp_path.name
+        model = SimpleNamespace(config=SimpleNamespace(num_labels=labels))
 
         def read(self, questions: list[str], texts: list[str]) -> np.ndarray[Any, Any]:
             assert questions == ["tower?"] * len(texts)
             good = np.array([float("tower" in t.lower()) for t in texts])
             return good[:, None] if labels == 1 else np.stack([np.zeros(len(good)), good], axis=1)
 
-    model = SimpleNamespace(config=SimpleNamespace(num_labels=labels))
     monkeypatch.setattr(rerank, "torch_and_transformers", lambda what: None)
-    monkeypatch.setattr(rerank, "load_model", lambda folder, head: (model, None))
-    monkeypatch.setattr(rerank, "TextModel", Reader)
+    monkeypatch.setattr(rerank, "classifier", lambda folder: Reader())
     rerank._load.cache_clear()
 
 

@@ -50,7 +50,7 @@ def test_an_entry_is_listed_fetched_and_verified(hub: ScriptedHub, home: Path) -
     assert folder == home / "models" / "small"
     assert (folder / "small.gguf").read_bytes() == GGUF
     assert (folder / "tokenizer" / "tokenizer.json").read_bytes() == TOKENIZER
-    assert weights.verify("small").state == "ready"
+    assert weights.status(weights.find("small"), full=True).state == "ready"
 
 
 def test_what_is_here_is_not_downloaded_again(hub: ScriptedHub, home: Path) -> None:
@@ -66,8 +66,8 @@ def test_a_file_changed_on_disk_is_noticed_and_fetched_anew(hub: ScriptedHub, ho
     path = weights.fetch("small") / "small.gguf"
     path.write_bytes(GGUF[:-1] + b"x")
     assert weights.status(weights.find("small")).state == "ready", "the quick look goes by size"
-    assert weights.verify("small").state == "damaged"
-    assert weights.verify("small").note == "not as its entry says: small.gguf"
+    assert weights.status(weights.find("small"), full=True).state == "damaged"
+    assert weights.status(weights.find("small"), full=True).note == "not as its entry says: small.gguf"
     weights.fetch("small")
     assert path.read_bytes() == GGUF
 
