@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -16,14 +15,7 @@ from ragweave.models.vad import Sound
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word with its time in the stretch that was heard.
-
-    Attributes:
-        start: seconds from the start of the stretch.
-        end: seconds.
-        text: the word, with its punctuation where the recogniser writes it.
-        confidence: 0 to 1.
-    """
+    """A word with its time in the stretch that was heard, in seconds, and its confidence from 0 to 1."""
 
     start: float
     end: float
@@ -33,43 +25,26 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was said in one stretch of sound.
-
-    Attributes:
-        text: the words as they read; "" where nothing was understood.
-        words: with their times; may be empty where the recogniser gives none.
-        confidence: 0 to 1, of the whole.
-        language: ISO 639-1 code, or "" where the recogniser does not tell.
-    """
+    """What was said in one stretch of sound: "" where nothing was understood, no words where none have times."""
 
     text: str = ""
     words: tuple[Word, ...] = ()
     confidence: float = 0.0
     language: str = ""
+    """ISO 639-1 code, or "" where the recogniser does not tell."""
 
 
 class Asr(Protocol):
     """Writes down speech. Blocking; safe among threads."""
 
-    @property
-    def name(self) -> str:
-        """What is written down by engines of the same name is the same."""
-        ...
-
-    @property
-    def label(self) -> str:
-        """Kind of engine, as the meta of a clip names it: pocketsphinx, whisper, endpoint."""
-        ...
-
-    @property
-    def longest(self) -> float:
-        """Seconds of the longest stretch it takes."""
-        ...
-
-    @property
-    def width(self) -> int:
-        """Stretches that it takes at the same time."""
-        ...
+    name: str
+    """What is written down by engines of the same name is the same."""
+    label: str
+    """Kind of engine, as the meta of a clip names it: pocketsphinx, whisper, endpoint."""
+    longest: float
+    """Seconds of the longest stretch it takes."""
+    width: int
+    """Stretches that it takes at the same time."""
 
     def check(self) -> None:
         """Find out that it works, before any work is done.
@@ -94,9 +69,6 @@ class Asr(Protocol):
     def close(self) -> None:
         """Let go of processes and connections; the next call opens them again."""
         ...
-
-
-FORMS = "auto, off, pocketsphinx, whisper:NAME or api:MODEL"
 
 
 def asr(name: str | None = None) -> Asr | None:
@@ -140,9 +112,6 @@ def _load(name: str, settings: ModelSettings) -> Asr:
 
         _, url, key = settings.endpoint("asr")
         return Endpoint(model, url, key.get_secret_value(), settings.asr_language)
-    raise InputError(f"RAGWEAVE_ASR cannot be used: {name!r}", f"set it to {FORMS}")
-
-
-def joined(words: Sequence[Word]) -> str:
-    """Return the words as one line."""
-    return " ".join(w.text for w in words)
+    raise InputError(
+        f"RAGWEAVE_ASR cannot be used: {name!r}", "set it to auto, off, pocketsphinx, whisper:NAME or api:MODEL"
+    )

@@ -7,12 +7,11 @@ import math
 import wave
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
 
 from ragweave.models.asr import Transcript, Word
+from ragweave.models.chat_client import address, stay_here
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
 from ragweave.models.failures import is_transient, tried
-from ragweave.models.settings import model_settings
 from ragweave.models.vad import RATE, Sound
 
 SECONDS = 120.0
@@ -37,7 +36,7 @@ class Endpoint:
     def __init__(self, model: str, url: str, key: str = "", language: str = "") -> None:
         if not url:
             raise InputError("RAGWEAVE_ASR names an endpoint, and RAGWEAVE_ASR_URL is empty", "set its base URL")
-        self._host = urlsplit(url).netloc.rpartition("@")[2]
+        self._host = address(url)
         self.name = f"endpoint {model} at {self._host} {language}".strip()
         self._url, self._key, self._model, self._language = url, key, model, language
         self._detailed = True
@@ -52,8 +51,7 @@ class Endpoint:
         """Ask the server for its models, which says at once whether address and key are right."""
         import openai
 
-        if model_settings().offline and (urlsplit(self._url).hostname or "") not in ("127.0.0.1", "localhost", "::1"):
-            raise InputError(f"RAGWEAVE_OFFLINE forbids asking {self._host} to hear", "unset it, or use another engine")
+        stay_here(f"the server {self._host}, which hears,", self._host)
         try:
             self._client.with_options(timeout=10.0).with_raw_response.models.list()
         except openai.APIStatusError as error:  # a server need not list its models
@@ -97,9 +95,7 @@ class Endpoint:
 def _wav(sound: Sound) -> bytes:
     out = io.BytesIO()
     with wave.open(out, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(RATE)
+        file.setparams((1, 2, RATE, 0, "NONE", ""))
         file.writeframes(sound.astype("<i2").tobytes())
     return out.getvalue()
 

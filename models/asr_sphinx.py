@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.models.asr import Transcript, Word, joined
+from ragweave.models.asr import Transcript, Word
 from ragweave.models.errors import ModelError
 from ragweave.models.vad import RATE, Sound
 
@@ -76,7 +76,8 @@ class Sphinx:
         words = tuple(Word(start / _FRAMES, end / _FRAMES, text, p) for text, start, end, p in rows)
         if not believed(words, speech):
             return Transcript()
-        return Transcript(joined(words), words, round(float(np.mean([w.confidence for w in words])), 3), "en")
+        sure = round(float(np.mean([w.confidence for w in words])), 3)
+        return Transcript(" ".join(w.text for w in words), words, sure, "en")
 
     def close(self) -> None:
         """End the processes."""
@@ -126,17 +127,13 @@ def main() -> None:
             decoder.process_raw(data, False, True)
         decoder.end_utt()
         rows = [
-            (_spelt(s.word), s.start_frame, s.end_frame, round(min(1.0, max(0.0, float(s.prob))), 4))
+            (s.word.partition("(")[0], s.start_frame, s.end_frame, round(min(1.0, max(0.0, float(s.prob))), 4))
             for s in (decoder.seg() or [] if decoder.hyp() else [])
-            if s.word[0] not in "<["
+            if s.word[0] not in "<["  # "the(2)" is the second pronunciation of "the", "<sil>" is silence
         ]
         reply = json.dumps(rows).encode()
         out.write(LENGTH.pack(len(reply)) + reply)
         out.flush()
-
-
-def _spelt(word: str) -> str:
-    return word.partition("(")[0]  # "the(2)" is the second pronunciation of "the"
 
 
 if __name__ == "__main__":

@@ -82,29 +82,22 @@ class Whisper:
 def _loaded(wanted: str) -> Any:
     try:
         from faster_whisper import WhisperModel
-        from faster_whisper.utils import download_model
     except ImportError as error:
         raise MissingExtra(f"transcribing by whisper:{wanted}", "video") from error
     settings = model_settings()
     folder = Path(wanted).expanduser()
-    if not folder.is_dir():
-        name, _, revision = wanted.partition("@")
-        cache = settings.weights / "hub"
-        try:
-            folder = Path(
-                download_model(name, cache_dir=str(cache), local_files_only=settings.offline, revision=revision or None)
-            )
-        except Exception as error:
-            advice = "unset RAGWEAVE_OFFLINE once" if settings.offline else "check the name and the network"
-            raise WeightsError(
-                f"the whisper model {wanted} cannot be fetched: {type(error).__name__}: {clip(str(error), 200)}",
-                f"{advice}, or give the folder of a copy on this machine",
-            ) from error
+    name, _, revision = (str(folder), "", "") if folder.is_dir() else wanted.partition("@")
     try:
-        threads = max(1, (os.cpu_count() or 2) // 2)
-        return WhisperModel(str(folder), local_files_only=True, cpu_threads=threads, compute_type="default")
+        return WhisperModel(
+            name,
+            revision=revision or None,
+            download_root=str(settings.weights / "hub"),
+            local_files_only=settings.offline,
+            cpu_threads=max(1, (os.cpu_count() or 2) // 2),
+        )
     except Exception as error:
+        advice = "unset RAGWEAVE_OFFLINE once" if settings.offline else "check the name and the network"
         raise WeightsError(
             f"the whisper model {wanted} cannot be loaded: {type(error).__name__}: {clip(str(error), 200)}",
-            "give a model in the format of CTranslate2",
+            f"give a folder in the format of CTranslate2, or {advice}",
         ) from error

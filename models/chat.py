@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 from pydantic import BaseModel, create_model
 
 from ragweave.models.chat_cache import ReplyCache, reply_cache
-from ragweave.models.chat_client import Connection, Served, connect, gate, host_of, is_local, name_of
+from ragweave.models.chat_client import Connection, Served, connect, gate, host_of, name_of, stay_here
 from ragweave.models.chat_json import Bind, Structured, form_of
 from ragweave.models.chat_reply import (
     IMAGE_TOKENS,
@@ -31,7 +31,7 @@ from ragweave.models.chat_reply import (
     with_images,
     without_thoughts,
 )
-from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient, RagweaveError
+from ragweave.models.errors import BudgetSpent, InputError, ModelTransient, RagweaveError
 from ragweave.models.failures import explain, is_transient, pause_before
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import model_settings
@@ -240,11 +240,7 @@ class Chat:
     async def _connection(self) -> Connection:
         if isinstance(self._at, Connection):
             return self._at
-        if self._settings.offline and not is_local(self.host):
-            raise ModelError(
-                f"RAGWEAVE_OFFLINE is set and {self.host} is not this machine",
-                "serve the model on this machine, or unset RAGWEAVE_OFFLINE",
-            )
+        stay_here(f"{self.name} at {self.host}", self.host)
         try:
             return await connect(self._at)
         except Exception as exc:

@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 from pydantic import SecretStr
 
 from ragweave.models.chat_json import Structured
-from ragweave.models.settings import Endpoint, ModelSettings
+from ragweave.models.errors import ModelError
+from ragweave.models.settings import Endpoint, ModelSettings, model_settings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -65,6 +66,17 @@ def is_local(host: str) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return name == "localhost"
+
+
+def stay_here(what: str, host: str) -> None:
+    """Refuse a model elsewhere where nothing may leave this machine.
+
+    Raises:
+        ModelError: RAGWEAVE_OFFLINE is set and the host is another machine.
+    """
+    if model_settings().offline and not is_local(host):
+        told = f"RAGWEAVE_OFFLINE is set and {what} is not on this machine"
+        raise ModelError(told, "name a model that is, or unset RAGWEAVE_OFFLINE")
 
 
 def build(served: Served) -> BaseChatModel:

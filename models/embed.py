@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from ragweave.models.chat_client import address, is_local
-from ragweave.models.errors import ModelError
+from ragweave.models.chat_client import address, stay_here
+from ragweave.models.errors import ModelError, RagweaveError
 from ragweave.models.failures import explain, loading, tried
-from ragweave.models.settings import Endpoint, ModelSettings, model_settings
+from ragweave.models.settings import ModelSettings, model_settings
+from ragweave.models.text import clip
 
 Vectors = NDArray[np.float32]
 """(n, dim), each row of length 1, or all zeros for a text without words."""
@@ -27,19 +28,14 @@ BATCH = 64
 class Encoder(Protocol):
     """Turns texts into vectors whose dot product is their cosine similarity. Blocking; safe among threads."""
 
-    @property
-    def name(self) -> str:
-        """Identifies the vector space: vectors of encoders with different names never meet."""
-        ...
+    name: str
+    """Identifies the vector space: vectors of encoders with different names never meet."""
+    max_words: int
+    """Words of running text that surely fit; what lies beyond may be cut off."""
 
     @property
     def dim(self) -> int:
         """Length of a vector. Asking a served encoder for it may call its server."""
-        ...
-
-    @property
-    def max_words(self) -> int:
-        """Words of running text that surely fit; what lies beyond may be cut off."""
         ...
 
     def texts(self, texts: Sequence[str]) -> Vectors:
@@ -54,33 +50,33 @@ class Encoder(Protocol):
 class Habits(NamedTuple):
     """What a family of encoders expects around its input."""
 
-    query: str
-    passage: str
-    max_words: int
+    query: str = ""
+    passage: str = ""
+    max_words: int = 300
 
 
 _SEARCH = "Represent this sentence for searching relevant passages: "
 _INSTRUCT = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
 _HABITS: tuple[tuple[str, Habits], ...] = (
-    (r"bge-m3", Habits("", "", 300)),
-    (r"bge-.*-zh", Habits("为这个句子生成表示以用于检索相关文章：", "", 300)),
-    (r"bge-", Habits(_SEARCH, "", 300)),
-    (r"mxbai-embed", Habits(_SEARCH, "", 300)),
-    (r"arctic-embed(?:2|.*v2)", Habits("query: ", "", 300)),
-    (r"arctic-embed", Habits(_SEARCH, "", 300)),
-    (r"e5-.*instruct|e5-mistral", Habits(_INSTRUCT, "", 300)),
-    (r"(?:^|[/-])e5-", Habits("query: ", "passage: ", 300)),
-    (r"nomic-embed-text|modernbert-embed", Habits("search_query: ", "search_document: ", 300)),
-    (r"qwen3-embedding", Habits(_INSTRUCT, "", 300)),
-    (r"embedding-?gemma", Habits("task: search result | query: ", "title: none | text: ", 300)),
-    (r"minilm", Habits("", "", 170)),
+    (r"bge-m3", Habits()),
+    (r"bge-.*-zh", Habits("为这个句子生成表示以用于检索相关文章：")),
+    (r"bge-", Habits(_SEARCH)),
+    (r"mxbai-embed", Habits(_SEARCH)),
+    (r"arctic-embed(?:2|.*v2)", Habits("query: ")),
+    (r"arctic-embed", Habits(_SEARCH)),
+    (r"e5-.*instruct|e5-mistral", Habits(_INSTRUCT)),
+    (r"(?:^|[/-])e5-", Habits("query: ", "passage: ")),
+    (r"nomic-embed-text|modernbert-embed", Habits("search_query: ", "search_document: ")),
+    (r"qwen3-embedding", Habits(_INSTRUCT)),
+    (r"embedding-?gemma", Habits("task: search result | query: ", "title: none | text: ")),
+    (r"minilm", Habits(max_words=170)),
 )
 """Prefixes as the model cards of the families give them; the first pattern found in the name counts."""
 
 
 def habits(name: str) -> Habits:
     """Return the prefixes and the length that belong to an encoder's name."""
-    return next((h for pattern, h in _HABITS if re.search(pattern, name, re.I)), Habits("", "", 300))
+    return next((h for pattern, h in _HABITS if re.search(pattern, name, re.I)), Habits())
 
 
 def normalise(vectors: Any) -> Vectors:
@@ -125,8 +121,58 @@ class WordLlamaEncoder:
         return self.texts(texts)
 
 
-class PrefixedEncoder:
-    """Any other encoder: adds its prefixes, cuts into batches, checks and normalises what comes back.
+class Batched:
+    """What encoders have in common: batches, checks, and rows of length 1.
+
+    Args:
+        name: identifies the vector space.
+    """
+
+    kind, setting, batch = "encoder", "RAGWEAVE_EMBED", BATCH
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._dim = 0
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector, learnt from the first one, so that a library opens while its server is down."""
+        if not self._dim:
+            self.texts(["dimension"])
+        return self._dim
+
+    def texts(self, texts: Sequence[str]) -> Vectors:
+        """Encode texts, shape (n, dim)."""
+        raise NotImplementedError
+
+    def run(self, given: Sequence[Any], encode: Callable[[list[Any]], Any]) -> Vectors:
+        """Encode in batches.
+
+        Raises:
+            ModelError: the encoder fails, or returns something else than a vector for each.
+        """
+        parts = []
+        for start in range(0, len(given), self.batch):
+            batch = list(given[start : start + self.batch])
+            try:
+                found = np.asarray(encode(batch), dtype=np.float32)
+            except RagweaveError:
+                raise
+            except Exception as exc:
+                told = f"the {self.kind} {self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}"
+                raise ModelError(told, f"check {self.setting}") from exc
+            if found.ndim != 2 or len(found) != len(batch) or (self._dim and found.shape[1] != self._dim):
+                raise ModelError(
+                    f"the {self.kind} {self.name} returned an array of shape {found.shape} for {len(batch)} inputs",
+                    f"check {self.setting} and its server",
+                )
+            self._dim = int(found.shape[1])
+            parts.append(found)
+        return normalise(np.concatenate(parts)) if parts else np.zeros((0, self._dim), dtype=np.float32)
+
+
+class PrefixedEncoder(Batched):
+    """Any other encoder, with the prefixes that its model's name calls for.
 
     Args:
         name: identifies the vector space.
@@ -135,41 +181,23 @@ class PrefixedEncoder:
     """
 
     def __init__(self, name: str, model: str, embed: Callable[[list[str]], Any]) -> None:
-        self.name = name
+        super().__init__(name)
         self._habits = habits(model)
         self._embed = embed
         self.max_words = self._habits.max_words
-        self._dim = 0
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector, learnt from the first one, so that a library opens while its server is down."""
-        if not self._dim:
-            self._run(["dimension"], "")
-        return self._dim
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Encode passages, shape (n, dim)."""
-        return self._run(texts, self._habits.passage)
+        return self._prefixed(texts, self._habits.passage)
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Encode questions, shape (n, dim)."""
-        return self._run(texts, self._habits.query)
+        return self._prefixed(texts, self._habits.query)
 
-    def _run(self, texts: Sequence[str], prefix: str) -> Vectors:
-        parts = []
-        for start in range(0, len(texts), BATCH):
-            # Some servers refuse an empty text: a lone space stands in for it.
-            batch = [prefix + (t if t.strip() else " ") for t in texts[start : start + BATCH]]
-            found = np.asarray(self._embed(batch), dtype=np.float32)
-            if found.ndim != 2 or found.shape[0] != len(batch) or (self._dim and found.shape[1] != self._dim):
-                raise ModelError(
-                    f"the encoder {self.name} returned an array of shape {found.shape} for {len(batch)} texts",
-                    "check RAGWEAVE_EMBED and its server",
-                )
-            self._dim = int(found.shape[1])
-            parts.append(found)
-        return normalise(np.concatenate(parts)) if parts else np.zeros((0, self.dim), dtype=np.float32)
+    def _prefixed(self, texts: Sequence[str], prefix: str) -> Vectors:
+        # Some servers refuse an empty text: a lone space stands in for it.
+        found = self.run([prefix + (t if t.strip() else " ") for t in texts], self._embed)
+        return found if len(texts) else np.zeros((0, self.dim), dtype=np.float32)
 
 
 def encoder(name: str | None = None) -> Encoder:
@@ -199,27 +227,39 @@ def _load(name: str, settings: ModelSettings) -> Encoder:
     return _served(name, settings)
 
 
+def fastembed_options(model: str, settings: ModelSettings) -> dict[str, Any]:
+    """Return what every model of fastembed is opened with."""
+    folder = str(settings.weights / "fastembed")
+    return {"model_name": model, "cache_dir": folder, "local_files_only": settings.offline}
+
+
 def _fastembed(model: str, settings: ModelSettings) -> Encoder:
     with loading(f"the encoder fastembed:{model}", "fastembed"):
         from fastembed import TextEmbedding
 
-        folder = str(settings.weights / "fastembed")
-        made = TextEmbedding(model_name=model, cache_dir=folder, local_files_only=settings.offline)
+        made = TextEmbedding(**fastembed_options(model, settings))
     return PrefixedEncoder(f"fastembed:{model}", model, lambda batch: list(made.embed(batch, batch_size=BATCH)))
 
 
 def _served(name: str, settings: ModelSettings) -> Encoder:
     """Make the encoder of a server: an init_embeddings string, or a model of an OpenAI-compatible server."""
     provider, _, model = name.partition(":")
-    at = settings.endpoint("embed")._replace(model=name)
+    at = settings.endpoint("embed")
     host = address(at.url) if at.url else provider
-    if settings.offline and not is_local(host):
-        raise ModelError(
-            f"RAGWEAVE_OFFLINE is set and the encoder {name} is not on this machine",
-            "use RAGWEAVE_EMBED=wordllama, or unset RAGWEAVE_OFFLINE",
-        )
+    stay_here(f"the encoder {name}", host)
+    key = at.key.get_secret_value()
     try:
-        client = _client(at, settings)
+        if at.url:
+            from langchain_openai import OpenAIEmbeddings
+
+            # Plain strings instead of token numbers, which only OpenAI itself understands.
+            options: dict[str, Any] = {"check_embedding_ctx_length": False, "timeout": settings.chat_timeout}
+            options |= {"base_url": at.url, "api_key": SecretStr(key or "none"), "max_retries": 0}
+            client: Any = OpenAIEmbeddings(model=name.removeprefix("openai:"), **options)
+        else:
+            from langchain.embeddings import init_embeddings
+
+            client = init_embeddings(name, **({"api_key": key} if key else {}))
     except Exception as exc:
         raise explain(exc, name, host, "EMBED") from exc
 
@@ -230,23 +270,3 @@ def _served(name: str, settings: ModelSettings) -> Encoder:
             raise explain(exc, name, host, "EMBED") from exc
 
     return PrefixedEncoder(name, model or name, embed)
-
-
-def _client(at: Endpoint, settings: ModelSettings) -> Any:
-    key = at.key.get_secret_value()
-    if at.url:
-        from langchain_openai import OpenAIEmbeddings
-
-        # Plain strings instead of token numbers, which only OpenAI itself understands.
-        options: dict[str, Any] = {
-            "model": at.model.removeprefix("openai:"),
-            "base_url": at.url,
-            "api_key": SecretStr(key or "none"),
-            "check_embedding_ctx_length": False,
-            "max_retries": 0,
-            "timeout": settings.chat_timeout,
-        }
-        return OpenAIEmbeddings(**options)
-    from langchain.embeddings import init_embeddings
-
-    return init_embeddings(at.model, **({"api_key": key} if key else {}))

@@ -93,7 +93,7 @@ def tried(call: Callable[[], T]) -> T:
 
 
 @contextmanager
-def loading(what: str, extra: str) -> Iterator[None]:
+def loading(what: str, extra: str, hint: str = "check the name and the network") -> Iterator[None]:
     """Tell in a sentence why a model of an optional package cannot be loaded.
 
     Raises:
@@ -107,8 +107,8 @@ def loading(what: str, extra: str) -> Iterator[None]:
     except ImportError as exc:
         raise MissingExtra(what, extra) from exc
     except Exception as exc:
-        offline = model_settings().offline
-        hint = "unset RAGWEAVE_OFFLINE once to download it" if offline else "check the name and the network"
+        if model_settings().offline:
+            hint = "unset RAGWEAVE_OFFLINE once to download it"
         raise ModelError(f"{what} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint) from exc
 
 

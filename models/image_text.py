@@ -10,15 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.models.embed import normalise
-from ragweave.models.errors import InputError, MissingExtra, ModelError
+from ragweave.models.embed import Batched, Vectors, fastembed_options
+from ragweave.models.errors import InputError
+from ragweave.models.failures import loading
 from ragweave.models.settings import ModelSettings, model_settings
-from ragweave.models.text import clip
 
 Pixels = NDArray[np.uint8]
 """RGB, shape (height, width, 3)."""
-Vectors = NDArray[np.float32]
-"""(n, dim), each row of length 1."""
 
 BATCH = 16
 
@@ -26,10 +24,8 @@ BATCH = 16
 class ImageEncoder(Protocol):
     """Puts pictures and texts into one space. Blocking; safe among threads."""
 
-    @property
-    def name(self) -> str:
-        """Identifies the space: vectors of encoders with different names never meet."""
-        ...
+    name: str
+    """Identifies the space: vectors of encoders with different names never meet."""
 
     @property
     def dim(self) -> int:
@@ -45,8 +41,8 @@ class ImageEncoder(Protocol):
         ...
 
 
-class TwoTowers:
-    """An encoder of two functions, with its batches, checks and lengths.
+class TwoTowers(Batched):
+    """An encoder of two functions.
 
     Args:
         name: identifies the space.
@@ -54,50 +50,24 @@ class TwoTowers:
         texts: turns a batch of texts into vectors.
     """
 
-    def __init__(self, name: str, images: Callable[[list[Any]], Any], texts: Callable[[list[str]], Any]) -> None:
-        self.name = name
-        self._images = images
-        self._texts = texts
-        self._lock = threading.Lock()
-        self._dim = 0
+    kind, setting, batch = "image encoder", "RAGWEAVE_IMAGE_TEXT", BATCH
 
-    @property
-    def dim(self) -> int:
-        """Length of a vector, learnt from the first one."""
-        if not self._dim:
-            self.texts(["dimension"])
-        return self._dim
+    def __init__(self, name: str, images: Callable[[list[Any]], Any], texts: Callable[[list[str]], Any]) -> None:
+        super().__init__(name)
+        self._images, self._texts = images, texts
+        self._lock = threading.Lock()
 
     def images(self, images: Sequence[Pixels]) -> Vectors:
         """Encode pictures."""
         from PIL import Image
 
-        return self._run(images, lambda batch: self._images([Image.fromarray(i) for i in batch]))
+        with self._lock:
+            return self.run(images, lambda batch: self._images([Image.fromarray(i) for i in batch]))
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Encode texts."""
-        return self._run([t if t.strip() else " " for t in texts], self._texts)
-
-    def _run(self, given: Sequence[Any], encode: Callable[[list[Any]], Any]) -> Vectors:
-        parts = []
-        for start in range(0, len(given), BATCH):
-            batch = list(given[start : start + BATCH])
-            try:
-                with self._lock:
-                    found = np.asarray(encode(batch), dtype=np.float32)
-            except Exception as error:
-                raise ModelError(
-                    f"the image encoder {self.name} failed: {type(error).__name__}: {clip(str(error), 200)}",
-                    "check RAGWEAVE_IMAGE_TEXT",
-                ) from error
-            if found.ndim != 2 or len(found) != len(batch) or (self._dim and found.shape[1] != self._dim):
-                raise ModelError(
-                    f"the image encoder {self.name} returned an array of shape {found.shape} for {len(batch)} inputs",
-                    "check RAGWEAVE_IMAGE_TEXT",
-                )
-            self._dim = int(found.shape[1])
-            parts.append(normalise(found))
-        return np.concatenate(parts) if parts else np.zeros((0, self._dim), dtype=np.float32)
+        with self._lock:
+            return self.run([t if t.strip() else " " for t in texts], self._texts)
 
 
 def image_encoder(name: str | None = None) -> ImageEncoder | None:
@@ -108,9 +78,7 @@ def image_encoder(name: str | None = None) -> ImageEncoder | None:
 
     Raises:
         InputError: the name is of neither form.
-        MissingExtra: its package is not installed.
-        ModelError: it cannot be loaded.
-        WeightsError: it cannot be downloaded, or its files are not what they should be.
+        MissingExtra, ModelError, WeightsError: its package or its weights cannot be had.
     """
     settings = model_settings()
     wanted = settings.image_text if name is None else name
@@ -138,20 +106,12 @@ FASTEMBED = {"Qdrant/clip-ViT-B-32-vision": "Qdrant/clip-ViT-B-32-text"}
 
 
 def _fastembed(model: str, settings: ModelSettings) -> ImageEncoder:
-    try:
-        from fastembed import ImageEmbedding, TextEmbedding
-    except ImportError as error:
-        raise MissingExtra(f"the image encoder fastembed:{model}", "fastembed") from error
     text = FASTEMBED.get(model, model.replace("-vision", "-text"))
-    folder = str(settings.weights / "fastembed")
-    try:
-        seeing = ImageEmbedding(model_name=model, cache_dir=folder, local_files_only=settings.offline)
-        reading = TextEmbedding(model_name=text, cache_dir=folder, local_files_only=settings.offline)
-    except Exception as error:
-        hint = "unset RAGWEAVE_OFFLINE once to download it" if settings.offline else "check the name and the network"
-        raise ModelError(
-            f"the image encoder {model} cannot be loaded: {type(error).__name__}: {clip(str(error), 200)}", hint
-        ) from error
+    with loading(f"the image encoder fastembed:{model}", "fastembed"):
+        from fastembed import ImageEmbedding, TextEmbedding
+
+        seeing = ImageEmbedding(**fastembed_options(model, settings))
+        reading = TextEmbedding(**fastembed_options(text, settings))
     return TwoTowers(
         f"fastembed:{model}",
         lambda batch: list(seeing.embed(batch, batch_size=BATCH)),
@@ -166,7 +126,7 @@ def _transformers(model: str) -> ImageEncoder:
     torch, transformers = torch_and_transformers(f"the image encoder hf:{model}")
     folder = find(model)
     read_config(folder)
-    try:
+    with loading(f"the image encoder hf:{model}", "hf", "name a CLIP or SigLIP model that was saved as safetensors"):
         with quiet(transformers.utils.logging):
             common = {"local_files_only": True, "trust_remote_code": False}
             net = transformers.AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **common)
@@ -176,11 +136,6 @@ def _transformers(model: str) -> ImageEncoder:
         longest = int(net.config.text_config.max_position_embeddings)
         padding = "max_length" if "siglip" in net.config.model_type else True  # as SigLIP was trained
         seeing, reading = net.get_image_features, net.get_text_features
-    except Exception as error:
-        raise ModelError(
-            f"the image encoder {model} cannot be loaded: {type(error).__name__}: {clip(str(error), 200)}",
-            "name a CLIP or SigLIP model that was saved as safetensors",
-        ) from error
 
     def images(batch: list[Any]) -> Any:
         with torch.inference_mode():

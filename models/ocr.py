@@ -32,13 +32,7 @@ _COLUMN_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of text in a picture.
-
-    Attributes:
-        text: the text.
-        box: x0, y0, x1, y1 in pixels.
-        confidence: of the recogniser, in [0, 1].
-    """
+    """One line of text in a picture, with the recogniser's confidence in [0, 1]."""
 
     text: str
     box: Box
@@ -48,17 +42,10 @@ class Line:
 class Ocr(Protocol):
     """Reads the words in pictures. Blocking; safe among threads, which wait for one another."""
 
-    @property
-    def name(self) -> str:
-        """Name of the engine."""
-        ...
+    name: str
 
     def lines(self, image: Pixels) -> list[Line]:
-        """Return the lines of a picture in reading order.
-
-        Args:
-            image: RGB, shape (height, width, 3).
-        """
+        """Return the lines of a picture in reading order."""
         ...
 
 
@@ -125,12 +112,11 @@ def _ordered(boxes: Sequence[Box], some: list[int], height: float) -> list[int]:
         groups = _with_columns(boxes, bands, height)
         if len(groups) > 1:
             return [n for group in groups for n in _ordered(boxes, group, height)]
-    columns = _columns(boxes, some, height)
-    if len(columns) > 1:
+    columns = _cut(boxes, some, 0, _GUTTER * height)
+    if len(columns) > 1 and all(len(column) >= _COLUMN_LINES for column in columns):
         return [n for column in columns for n in _ordered(boxes, column, height)]
-    if len(bands) > 1:
-        return [n for band in bands for n in _row(boxes, band)]
-    return _row(boxes, some)
+    # A band is a row now, read from the left.
+    return [n for band in bands for n in sorted(band, key=lambda n: (boxes[n][0], boxes[n][1]))]
 
 
 def _with_columns(boxes: Sequence[Box], bands: list[list[int]], height: float) -> list[list[int]]:
@@ -144,11 +130,6 @@ def _with_columns(boxes: Sequence[Box], bands: list[list[int]], height: float) -
         else:
             groups.append(band)
     return groups
-
-
-def _columns(boxes: Sequence[Box], some: list[int], height: float) -> list[list[int]]:
-    parts = _cut(boxes, some, 0, _GUTTER * height)
-    return parts if len(parts) > 1 and all(len(p) >= _COLUMN_LINES for p in parts) else [some]
 
 
 def _cut(boxes: Sequence[Box], some: list[int], axis: int, gap: float) -> list[list[int]]:
@@ -168,10 +149,6 @@ def _cut(boxes: Sequence[Box], some: list[int], axis: int, gap: float) -> list[l
         parts[-1].append(n)
         reach = max(reach, high)
     return parts
-
-
-def _row(boxes: Sequence[Box], some: list[int]) -> list[int]:
-    return sorted(some, key=lambda n: (boxes[n][0], boxes[n][1]))
 
 
 logger = logging.getLogger(__name__)

@@ -40,41 +40,26 @@ _EXIF_IFD, _ORIGINAL, _CHANGED = 0x8769, 0x9003, 0x0132
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that was opened.
-
-    Attributes:
-        pixels: upright, RGB, the longer side at most WORKING.
-        width: of the upright original, in pixels.
-        height: of the upright original, in pixels.
-        date: when it was taken, as its EXIF data say, or None.
-        frames: pictures in the file: more than one in animations and in TIFF files of several pages.
-        format: one of FORMATS.
-    """
+    """A picture that was opened; width and height are those of the upright original."""
 
     pixels: Pixels
+    """Upright, the longer side at most WORKING."""
     width: int
     height: int
     date: datetime | None
+    """When it was taken, as its EXIF data say."""
     frames: int
+    """Pictures in the file: more than one in animations and in TIFF files of several pages."""
     format: str
 
 
 def load(data: bytes) -> Pixels:
-    """Return the pixels of a picture, upright.
-
-    Raises:
-        SourceError: it is none, or goes past a limit.
-        MissingExtra: the extra `images` is not installed.
-    """
+    """Return the pixels of a picture, upright; same errors as `open_picture`."""
     return open_picture(data).pixels
 
 
 def open_picture(data: bytes, longest: int = WORKING) -> Picture:
-    """Open a picture; of an animation its first frame.
-
-    Args:
-        data: the file.
-        longest: pixels of the longer side to which it is shrunk.
+    """Open a picture, its longer side shrunk to `longest` pixels; of an animation its first frame.
 
     Raises:
         SourceError: it is damaged, of another kind, or goes past a limit.

@@ -11,15 +11,15 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.models.chat_client import is_local
+from ragweave.models.chat_client import address, stay_here
 from ragweave.models.checkpoint import classifier
 from ragweave.models.checkpoint_files import find, torch_and_transformers
+from ragweave.models.embed import fastembed_options
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.failures import explain, loading, tried
 from ragweave.models.relevance_features import Passage
@@ -76,15 +76,11 @@ _loading = threading.Lock()
 @lru_cache(maxsize=2)
 def _load(name: str, settings: ModelSettings) -> Reranker:
     kind, _, model = name.partition(":")
-    makers: dict[str, Callable[[str, ModelSettings], Reranker]] = {
-        "fastembed": _fastembed,
-        "hf": _hf,
-        "api": ServedReranker,
-    }
+    makers: dict[str, Callable[[str, ModelSettings], Reranker]]
+    makers = {"fastembed": _fastembed, "hf": _hf, "api": ServedReranker}
     if kind not in makers or not model:
-        raise InputError(
-            f"there is no reranker {name!r}", "set RAGWEAVE_RERANK to relevance, fastembed:NAME, hf:NAME or api:MODEL"
-        )
+        known = "relevance, fastembed:NAME, hf:NAME or api:MODEL"
+        raise InputError(f"there is no reranker {name!r}", f"set RAGWEAVE_RERANK to {known}")
     return makers[kind](model, settings)
 
 
@@ -110,7 +106,9 @@ class PairReranker:
                 found = np.asarray(list(self._predict(question, [readable(p) for p in passages])), dtype=np.float64)
         except Exception as exc:
             raise ModelError(f"{self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}", _REMEDY) from exc
-        return _checked(found, len(passages), self.name)
+        if found.shape != (len(passages),) or not np.isfinite(found).all():
+            raise ModelError(f"{self.name} gave no usable score for each of {len(passages)} passages", _REMEDY)
+        return found
 
 
 _REMEDY = "check RAGWEAVE_RERANK, or unset it to use the shipped relevance head"
@@ -122,19 +120,12 @@ def readable(passage: Passage) -> str:
     return f"{passage.title}\n{body}" if passage.title else body
 
 
-def _checked(found: Floats, count: int, name: str) -> Floats:
-    if found.shape != (count,) or not np.isfinite(found).all():
-        raise ModelError(f"{name} gave no usable score for each of {count} passages", _REMEDY)
-    return found
-
-
 def _fastembed(model: str, settings: ModelSettings) -> Reranker:
     name = f"fastembed:{model}"
     with loading(f"the reranker {name}", "fastembed"):
         from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-        folder = str(settings.weights / "fastembed")
-        made = TextCrossEncoder(model_name=model, cache_dir=folder, local_files_only=settings.offline)
+        made: Any = TextCrossEncoder(**fastembed_options(model, settings))
     return PairReranker(name, lambda question, texts: made.rerank(question, texts, batch_size=BATCH))
 
 
@@ -157,33 +148,18 @@ def _hf(model: str, settings: ModelSettings) -> Reranker:
 
 
 class ServedReranker:
-    """A reranking server: `POST /rerank` with model, query and documents.
-
-    Args:
-        model: name the server knows.
-        settings: address, key and timeout.
-
-    Raises:
-        InputError: if no address is set.
-        ModelError: if RAGWEAVE_OFFLINE is set and the server is not on this machine.
-    """
+    """A reranking server: `POST /rerank` with model, query and documents."""
 
     def __init__(self, model: str, settings: ModelSettings) -> None:
         self.name = f"api:{model}"
         self._model = model
         _, url, secret = settings.endpoint("rerank")
         if not url:
-            raise InputError(
-                f"the reranker {self.name} has no address",
-                "set RAGWEAVE_RERANK_URL, for example https://HOST/v1/rerank",
-            )
+            remedy = "set RAGWEAVE_RERANK_URL, for example https://HOST/v1/rerank"
+            raise InputError(f"the reranker {self.name} has no address", remedy)
         self._url = url if url.endswith("/rerank") else f"{url}/rerank"
-        self.host = urlsplit(url).netloc
-        if settings.offline and not is_local(self.host):
-            raise ModelError(
-                f"RAGWEAVE_OFFLINE is set and {self.host} is not this machine",
-                "unset RAGWEAVE_RERANK to use the shipped relevance head, or unset RAGWEAVE_OFFLINE",
-            )
+        self.host = address(url)
+        stay_here(f"the reranker {self.name}", self.host)
         key = secret.get_secret_value()
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._timeout = settings.chat_timeout
@@ -195,9 +171,10 @@ class ServedReranker:
         texts = [readable(p) for p in passages]
         body = {"model": self._model, "query": question, "documents": texts, "top_n": len(texts)}
         try:
-            return tried(lambda: self._read(self._post(body), len(texts)))
+            reply = tried(lambda: self._post(body))
         except Exception as exc:
             raise explain(exc, self.name, self.host, "RERANK", waited=self._timeout) from exc
+        return self._read(reply, len(texts))
 
     def _post(self, body: dict[str, Any]) -> Any:
         # No redirects: a key and a person's own text go to the configured address and nowhere else.
@@ -212,9 +189,7 @@ class ServedReranker:
     def _read(self, reply: Any, count: int) -> Floats:
         rows = reply.get("results") if isinstance(reply, dict) else None
         found = np.full(count, np.nan)
-        for row in rows if isinstance(rows, list) else []:
-            if not isinstance(row, dict):
-                continue
+        for row in [r for r in rows if isinstance(r, dict)] if isinstance(rows, list) else []:
             at, score = row.get("index"), row.get("relevance_score")
             numeric = isinstance(score, int | float) and not isinstance(score, bool) and np.isfinite(score)
             if isinstance(at, int) and 0 <= at < count and numeric:

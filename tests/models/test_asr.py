@@ -199,7 +199,7 @@ def test_a_server_that_is_not_there_is_told_with_a_sentence() -> None:
 
 def test_offline_forbids_endpoints_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_OFFLINE", "true")
-    with pytest.raises(InputError, match="RAGWEAVE_OFFLINE"):
+    with pytest.raises(ModelError, match="RAGWEAVE_OFFLINE"):
         Endpoint("m", "https://speech.example/v1").check()
 
 

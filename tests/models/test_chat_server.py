@@ -252,7 +252,7 @@ async def test_offline_allows_this_machine_only(server: ScriptedServer, monkeypa
     assert await text() == "fine"
     monkeypatch.setenv("RAGWEAVE_CHAT_URL", "http://models.example.org/v1")
     model_settings.cache_clear()
-    with pytest.raises(ModelError, match=r"RAGWEAVE_OFFLINE is set and models\.example\.org is not this machine"):
+    with pytest.raises(ModelError, match=r"RAGWEAVE_OFFLINE is set and small at models\.example\.org is not"):
         await text()
 
 

@@ -188,7 +188,7 @@ def test_address_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_offline_leaves_other_machines_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     named(monkeypatch, rerank="api:m", rerank_url="https://rerank.example/v1", offline="true")
-    with pytest.raises(ModelError, match="not this machine"):
+    with pytest.raises(ModelError, match="not on this machine"):
         reranker()
 
 
