@@ -5,7 +5,6 @@ from __future__ import annotations
 import zipfile
 import zlib
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ragweave.models.errors import SourceError
@@ -27,9 +26,6 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImp
 class Archive:
     """A zip file that has passed the budget. Entries inside entries are never opened.
 
-    Args:
-        path: the file.
-
     Raises:
         SourceError: it is damaged, protected, or unpacks to more than the budget.
     """
@@ -50,9 +46,7 @@ class Archive:
     def __enter__(self) -> Archive:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self._zip.close()
 
     def names(self) -> list[str]:
@@ -64,11 +58,7 @@ class Archive:
         return name in self._entries
 
     def read(self, name: str) -> bytes:
-        """Return an entry's bytes.
-
-        Raises:
-            SourceError: the entry is missing, damaged or larger than it claims.
-        """
+        """Return an entry's bytes."""
         try:
             # zipfile never unpacks more than the size an entry declares, and the budget has checked that size.
             return self._zip.read(self._entries[name])
@@ -76,19 +66,11 @@ class Archive:
             raise self._damaged() from None
 
     def xml(self, name: str) -> _Element:
-        """Parse an entry as XML without any document type, entity or network access.
-
-        Raises:
-            SourceError: the entry is missing, is not XML, or declares a document type.
-        """
+        """Parse an entry as XML without any document type, entity or network access."""
         return parse_xml(self.read(name), self.path)
 
     def refuse_document_types(self) -> None:
-        """Refuse XML entries with a document type, before the file is given to another reader.
-
-        Raises:
-            SourceError: one of them declares a document type.
-        """
+        """Refuse XML entries with a document type, before the file is given to another reader."""
         for name in self._entries:
             if name.lower().endswith((".xml", ".rels", ".vml")) and _is_typed(self.read(name)):
                 raise _typed(self.path)
@@ -120,10 +102,6 @@ class Archive:
 
 def parse_xml(data: bytes, path: Path) -> _Element:
     """Parse XML that may be hostile: no document type, no entities, no network, limited depth.
-
-    Args:
-        data: the XML.
-        path: the file it is from, for messages.
 
     Raises:
         SourceError: it is not well-formed, or declares a document type.

@@ -46,18 +46,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An item that a file states itself, instead of text that is cut into items.
-
-    Attributes:
-        corpus: corpus it belongs to.
-        title: its title.
-        text: everything written about it.
-        locator: opens it.
-        heading: heading path, outermost first.
-        date: its own date, or None.
-        language: ISO 639-1 code, or "".
-        meta: anything else, JSON-serialisable.
-    """
+    """An item that a file states itself, instead of text that is cut into items."""
 
     corpus: Corpus
     title: str

@@ -43,38 +43,30 @@ class Chunk:
     text: str
 
 
-def chunks_of(items: Iterable[Item], tokens: int = CHUNK_TOKENS, overlap: int = 0) -> list[Chunk]:
-    """Return the chunks of clip items; other items are passed over.
+def chunks_of(items: Iterable[Item], tokens: int = CHUNK_TOKENS) -> list[Chunk]:
+    """Return the chunks of clip items of any sources, in any order; other items are passed over.
 
     A clip of more than `tokens` is parted at its sentences, transcript first: nothing is lost.
-
-    Args:
-        items: items of any number of sources, in any order.
-        tokens: most tokens of a chunk.
-        overlap: clips that a chunk repeats from the one before it.
     """
     clips = sorted((i for i in items if i.corpus == "clip" and i.text), key=lambda i: (i.source, i.ordinal))
     out: list[Chunk] = []
     for _, group in groupby(clips, key=lambda i: (i.source, i.title)):
-        out += _packed(list(group), tokens, overlap)
+        out += _packed(list(group), tokens)
     return out
 
 
-def _packed(clips: Sequence[Item], tokens: int, overlap: int) -> list[Chunk]:
-    pieces = [(clip, text) for clip in clips for text in _pieces(clip, tokens)]
-    sizes = [tokens_of(text) + 1 for _, text in pieces]
-    out: list[Chunk] = []
-    at = 0
-    while at < len(pieces):
-        end, held = at, 0
-        while end < len(pieces) and (end == at or held + sizes[end] <= tokens):
-            held += sizes[end]
-            end += 1
-        out.append(_chunk(pieces[at:end]))
-        if end == len(pieces):
-            break
-        at = max(at + 1, end - overlap)
-    return out
+def _packed(clips: Sequence[Item], tokens: int) -> list[Chunk]:
+    packs: list[list[tuple[Item, str]]] = []
+    held = 0
+    for clip in clips:
+        for text in _pieces(clip, tokens):
+            size = tokens_of(text) + 1
+            if not packs or held + size > tokens:
+                packs.append([])
+                held = 0
+            packs[-1].append((clip, text))
+            held += size
+    return [_chunk(pieces) for pieces in packs]
 
 
 def _pieces(clip: Item, tokens: int) -> list[str]:

@@ -93,12 +93,7 @@ def columns(item: Item) -> tuple[str, str, str]:
 
 
 def chunk_ranges(item: Item, within: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return what is embedded on its own: what was written about the picture, the words in it, the text around it.
-
-    Args:
-        item: the picture.
-        within: the ranges that a text of its length would be cut into.
-    """
+    """Return what is embedded on its own: what was written about the picture, the words in it, the text around it."""
     ranges = _ranges(item)
     groups = (("caption", "alt", "seen"), ("words",), ("around",))
     spans = []

@@ -26,8 +26,6 @@ STILL = (b"heic", b"heix", b"mif1", b"msf1", b"hevc", b"avif", b"avis")
 _RIFF = {b"AVI ": "avi", b"WAVE": "wav"}
 _PACKET = 188
 """Bytes of a packet of an MPEG transport stream; 192 in the files of camcorders and discs."""
-SOUND_ONLY = frozenset(("wav", "flac", "mp3", "aac", "aiff", "amr", "caf"))
-"""Demuxers of formats that hold no moving pictures."""
 
 
 def demuxer(head: bytes) -> str:

@@ -28,11 +28,6 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
     """Return the items of a file: its paragraphs, none across a heading, its documents, and those it states itself.
 
     A document is consecutive sections; its `meta["paragraphs"]` lists the ids of their paragraph items.
-
-    Args:
-        source: id of the source; part of every item's id.
-        file: absolute path, kept in the locators.
-        parsed: what was read of the file.
     """
 
     def item(corpus: Corpus, n: int, heading: tuple[str, ...], text: str, spans: tuple[Span, ...]) -> Item:
@@ -73,13 +68,7 @@ def _stated(source: str, parsed: Parsed) -> Iterator[Item]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A paragraph on its way into a document.
-
-    Attributes:
-        heading: heading path, outermost first; empty before the first heading.
-        opened: heading blocks that begin right before it, outermost first.
-        piece: its text.
-    """
+    """A paragraph on its way into a document."""
 
     heading: tuple[str, ...]
     opened: tuple[Block, ...]

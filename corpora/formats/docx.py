@@ -48,12 +48,7 @@ def parse(path: Path) -> Parsed:
 
 
 class _Document:
-    """The walk over one document.
-
-    Args:
-        styles: root of its styles.
-        pictures: parts of its pictures, by relationship id.
-    """
+    """The walk over one document."""
 
     def __init__(self, styles: Any, pictures: dict[str, str]) -> None:
         self.title = ""

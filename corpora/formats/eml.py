@@ -90,9 +90,6 @@ def opened(files: Sequence[tuple[str, bytes]]) -> tuple[list[Block], tuple[str, 
     """Return the blocks of the files, each under a heading with its name, and what could not be read.
 
     Places inside a file that lies inside another would point nowhere, and are dropped.
-
-    Args:
-        files: name and content of each.
     """
     blocks: list[Block] = []
     warnings: list[str] = []

@@ -48,12 +48,7 @@ def parse(path: Path) -> Parsed:
 
 
 def page(data: bytes, path: Path) -> Parsed:
-    """Read the bytes of an HTML page, in the encoding they declare or else that can be told.
-
-    Args:
-        data: the page.
-        path: for messages.
-    """
+    """Read the bytes of an HTML page, in the encoding they declare or else that can be told."""
     root, warnings = tree(_decoded(data, path), path)
     metas = {
         (m.get("name") or m.get("property") or m.get("itemprop") or "").lower(): (m.get("content") or "").strip()
@@ -82,11 +77,7 @@ def page(data: bytes, path: Path) -> Parsed:
 
 
 def tree(text: str, path: Path) -> tuple[Any, tuple[str, ...]]:
-    """Return the elements of a page, and what was left out of them.
-
-    Raises:
-        SourceError: it cannot be read at all.
-    """
+    """Return the elements of a page, and what was left out of them."""
     from lxml import etree, html
 
     parser = html.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)

@@ -70,10 +70,6 @@ def content(text: str, first: int = 0) -> tuple[tuple[Block, ...], tuple[Figure,
     """Return the blocks of Markdown text, its pictures, and warnings.
 
     Links and pictures count by their text; nothing they point at is opened here.
-
-    Args:
-        text: Markdown without front matter.
-        first: lines of the file before it.
     """
     from markdown_it import MarkdownIt
 

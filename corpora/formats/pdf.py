@@ -39,12 +39,7 @@ _LOCK = threading.Lock()
 
 
 def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
-    """Read a PDF page by page; pages that are only a picture, and were not read, are named in the warnings.
-
-    Args:
-        path: the file.
-        pictures: looks at the pictures of each page; None leaves them out.
-    """
+    """Read a PDF page by page; pages that are only a picture, and were not read, are named in the warnings."""
     with _LOCK:
         return _parse(path, pictures)
 
@@ -116,12 +111,7 @@ def _page(document: Any, number: int, pictures: PageLook | None) -> tuple[list[L
 
 
 class _Text:
-    """The text of one page.
-
-    Args:
-        text: text page of pypdfium2.
-        page: page, 1-based.
-    """
+    """The text of one page."""
 
     def __init__(self, text: Any, page: int) -> None:
         import pypdfium2.raw as raw

@@ -21,7 +21,7 @@ from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.commit import Committer, Outcome
-from ragweave.corpora.store.files import File, Known, Stat, check_grown, check_unchanged, identify
+from ragweave.corpora.store.files import File, Known, Stat, check_unchanged, identify
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, dense_texts, params_hash, source_id
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
@@ -43,19 +43,7 @@ _EMPTY: Matrix = np.zeros((0, 0), dtype=np.float32)
 
 
 class Pipeline:
-    """One pass over the files of a run.
-
-    Args:
-        settings: limits.
-        encoder: text encoder of the library.
-        committer: the one writer.
-        media: takes the pictures that are kept of the files.
-        roots: the files and folders that are being indexed.
-        intake: takes videos and recordings in.
-        report: filled in on the way.
-        tell: told about progress, from several threads.
-        stop: when set, the run ends after the batch in hand.
-    """
+    """One pass over the files of a run."""
 
     def __init__(
         self,
@@ -218,7 +206,7 @@ class Pipeline:
         except SourceError as failure:
             error, passing = str(failure), isinstance(failure, Later)
         try:
-            check_grown(file) if file.params else check_unchanged(file.path, file.stat)
+            check_unchanged(file.path, file.stat, file.sha256 if file.params else "")
         except SourceError as failure:
             prepared, error, passing = None, str(failure), True
         if prepared is None:

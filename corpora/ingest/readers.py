@@ -26,12 +26,7 @@ _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
 
 
 class Readers:
-    """Reading processes that are kept warm for one run.
-
-    Args:
-        settings: limits and number of processes.
-        command: program that serves the protocol of `ragweave.corpora.ingest.worker`; the default is that module.
-    """
+    """Reading processes that are kept warm for one run."""
 
     def __init__(self, settings: CorporaSettings, command: Sequence[str] = ()) -> None:
         self.width = settings.parse_workers or max(1, (os.cpu_count() or 2) - 1)
@@ -47,13 +42,6 @@ class Readers:
         self, path: str, source: str, max_words: int, media: Path | None = None, roots: Sequence[str] = ()
     ) -> Prepared:
         """Read one file in a free process; waits for one. Call from as many threads as `width`.
-
-        Args:
-            path: absolute path.
-            source: id of the source.
-            max_words: most words the encoder reads at once.
-            media: folder for the pictures that are kept of it.
-            roots: folders being indexed.
 
         Raises:
             SourceError: the file cannot be read, or went past a limit.

@@ -58,13 +58,7 @@ Listener = Callable[[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What a run asks of language models; each may be missing.
-
-    Attributes:
-        captioner: writes what is seen in pictures and in the clips of videos.
-        summariser: sums up a whole recording.
-        extractor: extracts entities.
-    """
+    """What a run asks of language models; each may be missing."""
 
     captioner: Captioner | None = None
     summariser: Summariser | None = None
@@ -238,13 +232,7 @@ class _Run:
 
 
 def incomplete(catalog: Catalog, library: str, ocr_seconds: float) -> set[str]:
-    """Return the sources whose pictures would be read further now, or that link to pictures that have changed.
-
-    Args:
-        catalog: the catalog.
-        library: id of the library.
-        ocr_seconds: time that reading the words in one file may take.
-    """
+    """Return the sources whose pictures would be read further now, or that link to pictures that have changed."""
     with catalog.engine(library).begin() as connection:
         rows = ledger.pictures(connection, library)
     now: dict[tuple[str, str], str] = {}

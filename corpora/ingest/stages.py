@@ -24,11 +24,7 @@ TRANSCRIPT = "transcript"
 
 
 def kind_of(path: Path) -> str:
-    """Return the kind of a file: that of `probe`, or TRANSCRIPT for a text that is one.
-
-    Raises:
-        SourceError: as `probe`.
-    """
+    """Return the kind of a file: that of `probe`, or TRANSCRIPT for a text that is one."""
     kind = probe(path)
     return TRANSCRIPT if kind in TEXTS and is_transcript(opening(path), path.suffix) else kind
 

@@ -38,15 +38,6 @@ async def watch(
     A change counts when two looks in a row have seen the same. What goes wrong in a run is told, once for as long as
     it stays the same, and the run is tried again at every look: a full disk may have room again, a drive may be back.
 
-    Args:
-        paths: files and folders.
-        library: name of the library.
-        interval: seconds between two looks.
-        on_event: told about the progress of each run.
-        on_report: told about each run that ended.
-        on_error: told why a run could not be made.
-        models: what is asked for captions, summaries and entities.
-
     Raises:
         RagweaveError: the first run could not be made.
     """

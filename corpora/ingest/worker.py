@@ -33,13 +33,7 @@ _LOOK = 0.5
 
 
 def answer(request: dict[str, Any], memory_mb: int, begins: Callable[[], None] = lambda: None) -> tuple[bytes, bool]:
-    """Return the reply to one request, what `prepare` made or why it could not, and whether to go on after it.
-
-    Args:
-        request: one line of the protocol.
-        memory_mb: limit of this process, for the message.
-        begins: told when the words in pictures are about to be read.
-    """
+    """Return the reply to one request, what `prepare` made or why it could not, and whether to go on after it."""
     healthy = True
     if request["version"] != VERSION:
         # An upgrade exchanged the files between the start of the run and that of this process.

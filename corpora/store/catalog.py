@@ -139,21 +139,15 @@ def _parts(values: Sequence[str]) -> list[Sequence[str]]:
     return [values[i : i + _MANY] for i in range(0, len(values), _MANY)]
 
 
+_PLAIN = "id kind title status reason bytes sha256 indexed_at author language".split()
+
+
 def _source(row: Any, where: tuple[str, ...], count: int) -> Source:
     return Source(
-        id=row["id"],
+        **{name: row[name] for name in _PLAIN},
         path=where[0] if where else "",
-        kind=row["kind"],
-        title=row["title"],
-        status=row["status"],
-        reason=row["reason"],
-        bytes=row["bytes"],
-        sha256=row["sha256"],
+        paths=where,
         items=count,
         warnings=tuple(row["warnings"]),
-        indexed_at=row["indexed_at"],
         date=datetime.fromisoformat(row["date"]) if row["date"] else None,
-        paths=where,
-        author=row["author"],
-        language=row["language"],
     )

@@ -58,11 +58,7 @@ class Indexes:
     def query(
         self, folder: Path, name: str, digest: str, vectors: NDArray[np.float32], most: int, sources: Sequence[str]
     ) -> list[list[tuple[int, float]]]:
-        """Return up to `most` (row, cosine) for each query vector.
-
-        Raises:
-            Broken: it cannot be asked.
-        """
+        """Return up to `most` (row, cosine) for each query vector."""
         try:
             with self._lock:
                 if name not in self._open:

@@ -41,13 +41,7 @@ class Outcome:
 
 
 class Committer:
-    """Changes a library; the caller holds its writer lock.
-
-    Args:
-        catalog: the catalog.
-        library: the library, read after the lock was taken.
-        params_hash: parameters of this run.
-    """
+    """Changes a library; the caller holds its writer lock."""
 
     def __init__(self, catalog: Catalog, library: LibraryRow, params_hash: str) -> None:
         self._catalog = catalog

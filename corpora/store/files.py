@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 
@@ -37,12 +37,7 @@ class Stat:
 
     def same(self, other: Stat) -> bool:
         """Whether both looks saw the same file in the same state."""
-        return (self.size, self.mtime_ns, self.ctime_ns, self.inode) == (
-            other.size,
-            other.mtime_ns,
-            other.ctime_ns,
-            other.inode,
-        )
+        return replace(self, checked_at=other.checked_at) == other
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +118,12 @@ def identify(path: str, params: str, max_mb: int, *, grows: bool = False) -> Fil
         if before.size > max_mb * 2**20:
             remedy = "leave it out" if grows else "raise RAGWEAVE_MAX_FILE_MB, or leave it out"
             raise SourceError(f"It is larger than {max_mb} MiB", remedy)
-        digest = digest_of(path, before.size) if grows else _digest(path)
+        digest = digest_of(path, before.size)
         if not grows:
             check_unchanged(path, before)
     except OSError as error:
         raise SourceError(f"It cannot be read ({error.strerror})", "check the file and its permissions") from error
     return File(path, source_id(digest, params), digest, before, params if grows else "")
-
-
-def _digest(path: str) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def digest_of(path: str, size: int) -> str:
@@ -146,31 +136,20 @@ def digest_of(path: str, size: int) -> str:
     return digest.hexdigest()
 
 
-def check_grown(file: File) -> None:
-    """Raise where a file no longer begins with the bytes that it had; more may have come since.
-
-    Raises:
-        SourceError: it changed or vanished.
-    """
-    try:
-        now = Stat.of(file.path)
-        same = now.same(file.stat) or (
-            now.size > file.stat.size and digest_of(file.path, file.stat.size) == file.sha256
-        )
-    except OSError:
-        same = False
-    if not same:
-        raise SourceError("It changed while it was read", "index again when it is at rest")
-
-
-def check_unchanged(path: str, stat: Stat) -> None:
+def check_unchanged(path: str, stat: Stat, begins: str = "") -> None:
     """Raise where a file is no longer what `stat` saw.
 
+    Args:
+        path: the file.
+        stat: how it looked.
+        begins: digest of the bytes that it then had: more may have come since; "" allows no change.
+
     Raises:
         SourceError: it changed or vanished.
     """
     try:
-        same = Stat.of(path).same(stat)
+        now = Stat.of(path)
+        same = now.same(stat) or (bool(begins) and now.size > stat.size and digest_of(path, stat.size) == begins)
     except OSError:
         same = False
     if not same:

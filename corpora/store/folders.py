@@ -8,6 +8,8 @@ from pathlib import Path
 
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
+REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
+
 _ID = re.compile(r"[0-9a-z]{1,40}")
 
 
@@ -17,11 +19,7 @@ def folder_of(home: Path, library: str) -> Path:
 
 
 def catalog_of(home: Path, library: str) -> Path:
-    """Return the catalog of a library.
-
-    Raises:
-        LibraryNotFound: it is no id.
-    """
+    """Return the catalog of a library."""
     if not _ID.fullmatch(library):
         raise LibraryNotFound("There is no such library", "list them with: ragweave library list")
     return folder_of(home, library) / "catalog.sqlite"
@@ -40,7 +38,4 @@ def folders(home: Path) -> list[str]:
 
 def unwritable(path: Path, error: OSError) -> LibraryError:
     """Return the error of a folder that cannot be used."""
-    return LibraryError(
-        f"The library folder {path} cannot be used ({error.strerror or error})",
-        "check the folder that RAGWEAVE_HOME names, its permissions and its free space",
-    )
+    return LibraryError(f"The library folder {path} cannot be written ({error.strerror or error})", REMEDY)

@@ -124,11 +124,7 @@ class Frequencies:
 
 
 class Lexical:
-    """The lexical search of the libraries of a home.
-
-    Args:
-        engine: returns the engine of a library's catalog.
-    """
+    """The lexical search of the libraries of a home."""
 
     def __init__(self, engine: Callable[[str], Engine]) -> None:
         self._engine = engine
@@ -137,11 +133,7 @@ class Lexical:
     def search(
         self, library: str, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str] = ()
     ) -> list[list[tuple[str, float]]]:
-        """Return up to k (item id, BM25 score) for each query, best first.
-
-        Raises:
-            LibraryError: the catalog cannot be read, or the library was deleted.
-        """
+        """Return up to k (item id, BM25 score) for each query, best first."""
         with self._engine(library).begin() as connection:
             at, known = generation(connection, library), self._frequencies(library, corpus)
             return [search(connection, known, library, corpus, at, q, k, sources) for q in queries]

@@ -19,8 +19,8 @@ from typing import Any, get_args
 from sqlalchemy import Engine, select, update
 
 from ragweave.corpora.store import lexical, locks
-from ragweave.corpora.store.folders import catalog_of, folder_of, folders, unwritable
-from ragweave.corpora.store.schema import REMEDY, connect, generation, libraries, now, write
+from ragweave.corpora.store.folders import REMEDY, catalog_of, folder_of, folders, unwritable
+from ragweave.corpora.store.schema import connect, generation, libraries, now, write
 from ragweave.corpora.types import CORPORA, MAX_HALF_LIFE, Recency
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
@@ -149,22 +149,14 @@ class Libraries:
         return sorted(rows, key=lambda row: row.name), failed
 
     def row(self, library: str) -> LibraryRow:
-        """Return a library by id.
-
-        Raises:
-            LibraryNotFound: it was deleted.
-        """
+        """Return a library by id."""
         with self.engine(library).begin() as connection:
             generation(connection, library)
             query = select(libraries).where(libraries.c.id == library)
             return _library(connection.execute(query).mappings().one())
 
     def create(self, name: str, encoder: str, dim: int) -> LibraryRow:
-        """Make an empty library.
-
-        Raises:
-            LibraryError: one of that name exists.
-        """
+        """Make an empty library."""
         row = LibraryRow(secrets.token_hex(8), check_name(name), encoder, dim, 0)
         with self.making(row):
             pass
@@ -175,9 +167,6 @@ class Libraries:
         """Make a library in a folder of its own, which takes its place at the end: it is there whole or not at all.
 
         Yields its engine, and the folder. `row.generation` is 0 or the first that readers see.
-
-        Raises:
-            LibraryError: one of that name exists, or the disk cannot take it.
         """
         self._free(row.name)
         for left in folder_of(self._home, "").glob(".*.part"):  # of a process that was killed long ago
@@ -205,12 +194,7 @@ class Libraries:
             raise LibraryError(f"A library named {name!r} exists", "choose another name, or index into it")
 
     def rename(self, name: str, to: str) -> None:
-        """Give a library another name.
-
-        Raises:
-            LibraryNotFound: there is none of that name.
-            LibraryError: the new name is taken.
-        """
+        """Give a library another name."""
         found, to = self.library(name), check_name(to)
         with locks.names(self._home):
             if to != found.name:
@@ -219,12 +203,7 @@ class Libraries:
                 connection.execute(update(libraries).values(name=to))
 
     def set_ageing(self, name: str, recency: str | None, half_life: float | None) -> LibraryRow:
-        """Say how the documents of a library age; None leaves a value as it is, a half-life of 0 forgets it.
-
-        Raises:
-            InputError: no such way, or a half-life that is negative, above MAX_HALF_LIFE, or no number.
-            LibraryNotFound: there is none of that name.
-        """
+        """Say how the documents of a library age; None leaves a value as it is, a half-life of 0 forgets it."""
         found = self.library(name)
         values: dict[str, object] = {}
         if recency is not None:
@@ -258,11 +237,7 @@ class Libraries:
             shutil.rmtree(left, ignore_errors=True)
 
     def compact(self, library: str) -> None:
-        """Write the catalog anew without what was deleted.
-
-        Raises:
-            LibraryError: the disk has no room, or the catalog is in use for too long.
-        """
+        """Write the catalog anew without what was deleted."""
         with write(self.engine(library)) as connection:
             for corpus in CORPORA:
                 if lexical.exists(connection, library, corpus):
@@ -279,15 +254,6 @@ class Libraries:
             raise LibraryError(f"The catalog cannot be compacted ({error})", REMEDY) from error
         finally:
             raw.close()
-
-    def generation(self, library: str) -> int:
-        """Return the generation of a library by id.
-
-        Raises:
-            LibraryNotFound: it was deleted.
-        """
-        with self.engine(library).begin() as connection:
-            return generation(connection, library)
 
 
 def _library(row: Any) -> LibraryRow:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from filelock import BaseFileLock, FileLock, Timeout
 
+from ragweave.corpora.store.folders import unwritable
 from ragweave.models.errors import LibraryError
 
 _WAIT = 120.0
@@ -25,13 +26,6 @@ _WAIT = 120.0
 @contextmanager
 def writer(home: Path, library: str, name: str, wait: float, on_wait: Callable[[str], None]) -> Iterator[None]:
     """Hold the writer lock of a library.
-
-    Args:
-        home: folder of the libraries.
-        library: id of the library.
-        name: its name, for messages.
-        wait: seconds to wait for another writer.
-        on_wait: told once who holds the lock, when there is something to wait for.
 
     Raises:
         LibraryError: the lock was not free in time; names its holder.
@@ -78,11 +72,7 @@ def holder(note: Path) -> str:
 
 @contextmanager
 def names(home: Path) -> Iterator[None]:
-    """Hold the names of the libraries: one is given to one library.
-
-    Raises:
-        LibraryError: another process held them for minutes.
-    """
+    """Hold the names of the libraries: one is given to one library."""
     lock = FileLock(_folder(home / "locks") / "names.lock")
     try:
         lock.acquire(timeout=_WAIT, poll_interval=0.01)
@@ -100,7 +90,5 @@ def _folder(path: Path) -> Path:
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
-        raise LibraryError(
-            f"The library folder {path} cannot be written ({error.strerror})", "check RAGWEAVE_HOME and its permissions"
-        ) from error
+        raise unwritable(path, error) from error
     return path

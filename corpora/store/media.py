@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store.folders import folder_of
+from ragweave.corpora.store.folders import folder_of, unwritable
 from ragweave.models.errors import InputError, LibraryError
 
 _SOURCE = re.compile(r"[0-9a-f]{24}")
@@ -39,17 +39,13 @@ class Media:
         return cls(folder_of(corpora_settings().home, library) / "media")
 
     def staging(self, source: str) -> Path:
-        """Return the empty folder that the files of a source are to be written into.
-
-        Raises:
-            LibraryError: it cannot be made.
-        """
+        """Return the empty folder that the files of a source are to be written into."""
         folder = self._folder(source, _PART)
         _remove(folder)
         try:
             folder.mkdir(parents=True)
         except OSError as error:
-            raise _unwritable(folder, error) from error
+            raise unwritable(folder, error) from error
         return folder
 
     def discard(self, source: str) -> None:
@@ -60,9 +56,6 @@ class Media:
         """Put the staged files of a source in place of those it had; without any, it has none from then on.
 
         A process that is killed in between leaves the files of before or those of after, which `recover` sorts out.
-
-        Raises:
-            LibraryError: they cannot be moved.
         """
         part, there, old = (self._folder(source, suffix) for suffix in (_PART, "", _OLD))
         staged = part.is_dir() and any(part.iterdir())
@@ -73,7 +66,7 @@ class Media:
             if staged:
                 os.rename(part, there)
         except OSError as error:
-            raise _unwritable(there, error) from error
+            raise unwritable(there, error) from error
         _remove(old)
         if not staged:
             _remove(part)
@@ -117,12 +110,7 @@ class Media:
         return [f"{source}/{name}" for name in names]
 
     def write(self, media_id: str, pieces: Iterable[bytes]) -> None:
-        """Write one file as it is, for an import.
-
-        Raises:
-            InputError: it is no media id.
-            LibraryError: it cannot be written.
-        """
+        """Write one file as it is, for an import."""
         path = self._checked(media_id)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,21 +118,13 @@ class Media:
                 for piece in pieces:
                     file.write(piece)
         except OSError as error:
-            raise _unwritable(path, error) from error
+            raise unwritable(path, error) from error
 
     def drop(self, sources: Iterable[str]) -> None:
         """Remove the files of sources, staged ones as well; what is no id of a source has none."""
         for source in filter(_SOURCE.fullmatch, sources):
             for suffix in ("", _PART, _OLD):
                 _remove(self._folder(source, suffix))
-
-    def sizes(self) -> dict[str, int]:
-        """Return the bytes of each source that has media, by source id."""
-        found: dict[str, int] = {}
-        for name in self._names():
-            if not name[24:]:
-                found[name] = sum(self.path(i).stat().st_size for i in self.files(name))
-        return found
 
     def orphans(self, sources: Iterable[str]) -> list[str]:
         """Return the sources that have media, published or staged, and are not among those given."""
@@ -173,10 +153,3 @@ class Media:
 def _remove(folder: Path) -> None:
     with suppress(FileNotFoundError, NotADirectoryError):
         shutil.rmtree(folder)
-
-
-def _unwritable(path: Path, error: OSError) -> LibraryError:
-    return LibraryError(
-        f"{path} cannot be written ({error.strerror or error})",
-        "check the folder that RAGWEAVE_HOME names, its permissions and its free space",
-    )

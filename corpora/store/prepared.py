@@ -109,10 +109,6 @@ def chunks(item: Item, max_words: int) -> list[tuple[int, int]]:
 
     The ranges are in order, hold every character but white space between them, and end at sentence ends where a
     sentence fits.
-
-    Args:
-        item: a long item; a short one gives one range.
-        max_words: the encoder's limit.
     """
     whole = fill(item.text, max_words)
     return chunk_ranges(item, whole) if has_parts(item) else whole

@@ -27,12 +27,7 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far re-embedding has come.
-
-    Attributes:
-        done: items whose vectors are there.
-        total: all items.
-    """
+    """How far re-embedding has come."""
 
     done: int
     total: int
@@ -68,12 +63,6 @@ async def reembed(
 
     The library answers with its old vectors until the new ones are complete; then one transaction exchanges them. A
     run that was interrupted is continued by the next one of the same encoder.
-
-    Args:
-        library: name of the library.
-        embed: encoder, as RAGWEAVE_EMBED names it.
-        on_progress: told on the event loop of the caller.
-        wait: seconds to wait while another process writes the library; None takes the setting.
 
     Raises:
         InputError: the library has that encoder already.

@@ -67,15 +67,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What `repair` found and left.
-
-    Attributes:
-        library: name of the library.
-        before: its state before.
-        after: its state afterwards.
-        seconds: wall time.
-        note: what could not be done, or empty.
-    """
+    """What `repair` found and left."""
 
     library: str
     before: Health
@@ -197,7 +189,7 @@ def _without_vectors(held: Stores, row: LibraryRow, mind: Encoder) -> int:
 
 
 def _without_media(held: Stores, row: LibraryRow, media: Media) -> int:
-    there = {name for source in media.sizes() for name in media.files(source)}
+    there = {name for source in media.orphans(()) for name in media.files(source)}
     return sum(
         any(picture not in there for picture in pictures_of(item))
         for corpus in SEEN

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from ragweave.corpora.types import Item, Span
+from ragweave.corpora.types import Item, Locator, Span
 
 Status = Literal["ok", "failed", "partial"]
 
@@ -53,14 +53,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One recording of a library: a source may hold several.
-
-    Attributes:
-        id: id of its item in the corpus `video`.
-        source: id of its source.
-        title: its title.
-        end: its length in seconds.
-    """
+    """One recording of a library: a source may hold several."""
 
     id: str
     source: str
@@ -68,21 +61,17 @@ class Recording:
     end: float
 
 
+_PLAIN = ("id", "corpus", "source", "title", "text", "ordinal", "language", "meta")
+"""Fields of an item that a row holds as they are."""
+
+
 def pack(item: Item) -> dict[str, Any]:
     """Return an item as a row of JSON values."""
-    return {
-        "id": item.id,
-        "corpus": item.corpus,
-        "source": item.source,
-        "title": item.title,
-        "text": item.text,
+    return {name: getattr(item, name) for name in _PLAIN} | {
         "locator": dict(item.locator),
         "heading": list(item.heading),
         "spans": [_pack_span(s) for s in item.spans],
-        "ordinal": item.ordinal,
         "date": item.date.isoformat() if item.date else None,
-        "language": item.language,
-        "meta": item.meta,
     }
 
 
@@ -98,18 +87,11 @@ def unpack(row: Any, path: str | None = None) -> Item:
         beside = str(locator.get("beside", ""))
         locator["file"] = str(Path(path).parent / beside) if beside and lies_beside(beside) else path
     return Item(
-        id=row["id"],
-        corpus=row["corpus"],
-        source=row["source"],
-        title=row["title"],
-        text=row["text"],
-        locator=locator,  # type: ignore[arg-type]
+        **{name: row[name] for name in _PLAIN},
+        locator=cast(Locator, locator),
         heading=tuple(row["heading"]),
         spans=tuple(_unpack_span(s) for s in row["spans"]),
-        ordinal=row["ordinal"],
         date=datetime.fromisoformat(row["date"]) if row["date"] else None,
-        language=row["language"],
-        meta=dict(row["meta"]),
     )
 
 

@@ -30,12 +30,11 @@ from sqlalchemy import (
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
+from ragweave.corpora.store.folders import REMEDY, unwritable
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
 SCHEMA_VERSION = 5
 """Version of the tables below; a catalog of a newer one is refused, never guessed at."""
-
-REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
 
 metadata = MetaData()
 
@@ -228,7 +227,7 @@ def connect(path: Path) -> Engine:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise LibraryError(f"The library folder {path.parent} cannot be made ({error.strerror})", REMEDY) from error
+        raise unwritable(path.parent, error) from error
     engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 60, "check_same_thread": False})
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
@@ -289,11 +288,7 @@ def now() -> str:
 
 
 def generation(connection: Connection, library: str) -> int:
-    """Return the generation of a library by id, within a transaction.
-
-    Raises:
-        LibraryNotFound: it was deleted.
-    """
+    """Return the generation of a library by id, within a transaction."""
     found = connection.execute(select(libraries.c.generation).where(libraries.c.id == library)).scalar()
     if found is None:
         raise LibraryNotFound("The library was deleted", "open another, or index it again")

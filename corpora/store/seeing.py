@@ -163,15 +163,6 @@ def look(
 
     A list holds the k best pictures, and every picture of the items that the text lists found: an item that is missing
     has no picture at all, which the mixing of both sides rests on.
-
-    Args:
-        held: the stores.
-        row: the library.
-        corpus: where to search.
-        queries: phrasings.
-        k: most hits of the visual search itself.
-        sources: search only these source ids; empty means all.
-        found: text lists, one ranking for each query.
     """
     nothing: list[Ranked] = [[] for _ in queries]
     if corpus not in SEEN:

@@ -69,9 +69,6 @@ class Vectors:
         """Return up to k (item id, cosine) for each query vector, best first.
 
         Chunks of one item are joined by their best. `asked` has shape (q, dim); a row of zeros finds nothing.
-
-        Raises:
-            LibraryError: the catalog cannot be read.
         """
         norms = np.linalg.norm(asked, axis=1)
         usable = np.flatnonzero(np.isfinite(norms) & (norms > 1e-6))
@@ -110,11 +107,7 @@ class Vectors:
     def put(
         self, library: str, corpus: Corpus, space: str, ids: Sequence[str], sources: Sequence[str], rows: Matrix
     ) -> list[str]:
-        """Write chunk vectors, shape (n, dim), in place of those of the same ids; return the ids that were written.
-
-        Raises:
-            LibraryError: the catalog cannot be written.
-        """
+        """Write chunk vectors, shape (n, dim), in place of those of the same ids; return the ids that were written."""
         with write(self._catalog.engine(library)) as connection:
             written = blobs.put(connection, library, corpus, space, ids, sources, rows)
             if written:

@@ -53,7 +53,7 @@ def test_libraries_come_by_name_and_a_deleted_one_is_gone(catalog):
     gone = catalog.library("a").id
     catalog.delete(gone)
     with pytest.raises(LibraryNotFound):
-        catalog.generation(gone)
+        catalog.row(gone)
 
 
 def file_of(catalog, tmp_path, name):
@@ -109,7 +109,7 @@ def test_another_process_sees_that_a_library_was_deleted(catalog, tmp_path):
     gone = catalog.create("a", "enc", 3).id
     Catalog(tmp_path / "home").delete(gone)
     with pytest.raises(LibraryNotFound):
-        catalog.generation(gone)
+        catalog.row(gone)
     assert list((tmp_path / "home" / "libraries").iterdir()) == []
 
 

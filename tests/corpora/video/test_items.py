@@ -101,12 +101,11 @@ def test_chunks_hold_consecutive_clips_with_absolute_times_and_links() -> None:
     assert [c.clips for c in chunks_of(clips, tokens=28)] == [(clips[0].id,), (clips[1].id,)]
 
 
-def test_chunks_overlap_by_whole_clips_on_demand() -> None:
+def test_chunks_share_no_clip() -> None:
     cues = tuple(Cue(n * 30.0, n * 30.0 + 20, f"Clip number {n} speaks of something. " * 4) for n in range(6))
     clips = items_of("s", "/f", Recording("x", 180.0, cues, "subtitles"))
-    plain, lapped = chunks_of(clips, tokens=100), chunks_of(clips, tokens=100, overlap=1)
+    plain = chunks_of(clips, tokens=100)
     assert all(set(a.clips).isdisjoint(b.clips) for a, b in itertools.pairwise(plain))
-    assert all(a.clips[-1] == b.clips[0] for a, b in itertools.pairwise(lapped))
 
 
 @given(st.lists(st.text("ab .", min_size=1, max_size=400), min_size=1, max_size=6), st.integers(20, 80))
