@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from langgraph.runtime import Runtime
 
+from ragweave.corpora.knowledge.search import ask_graph
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Hit, Item
 from ragweave.corpora.video.mentions import read_timeline
@@ -52,7 +53,7 @@ async def _ids(run: Run, library: Library, task: ClipTask, scope: Scope) -> list
         return [i for i, _ in fuse_scores(both)][:RECORDINGS]
     if name == "entity":
         text = " . ".join([query, forms["statement"], *forms["keywords"]])
-        ranking = await library.ask_graph(text, forms["statement"], length, scope.sources)
+        ranking = await ask_graph(library, text, forms["statement"], length, scope.sources)
     else:
         asked = {
             "speech": [query, " ".join(forms["keywords"]) or query],

@@ -66,7 +66,7 @@ def test_a_file_imports_only_its_own_room_and_those_below() -> None:
 
 
 INSIDE = {
-    "store": {"knowledge", "video"},
+    "store": set(),
     "formats": {"store"},
     "images": {"store"},
     "video": {"store"},

@@ -39,13 +39,13 @@ from ragweave.corpora.store.background import on_this_loop, stoppable
 from ragweave.corpora.store.catalog import Catalog, LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.files import known_paths
+from ragweave.corpora.store.folders import sweep
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.reembed import embed_missing
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
 from ragweave.corpora.video.described import Summariser
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed, subtitles_of_others
-from ragweave.corpora.video.perceived import sweep
 from ragweave.models import embed
 from ragweave.models.caption import Captioner
 from ragweave.models.embed import Encoder

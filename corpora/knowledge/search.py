@@ -7,6 +7,7 @@ whatever is asked.)
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,11 +15,11 @@ from sqlalchemy import Connection, Engine, func, or_, select
 
 from ragweave.corpora.knowledge.facts import key_of
 from ragweave.corpora.knowledge.links import groups
-from ragweave.corpora.knowledge.store import CORPUS
-from ragweave.corpora.store.blobs import Matrix, entity_space
+from ragweave.corpora.store.blobs import CORPUS, Matrix, entity_space
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.library import Library
 from ragweave.corpora.store.schema import aliases, mentions, relations
-from ragweave.corpora.store.stores import Stores
+from ragweave.corpora.store.stores import Stores, check_encoder
 from ragweave.models.text import STOP, STOP_CJK, names, words
 
 MATCHES = 20
@@ -41,6 +42,31 @@ _LONGEST = 4
 """Words of a name that is looked up in the question."""
 _COMMON = 0.2
 """Share of all chunks from which an entity is too common to lead anywhere."""
+
+
+async def ask_graph(
+    library: Library, text: str, statement: str, k: int = 50, sources: Sequence[str] = ()
+) -> list[tuple[str, float]]:
+    """Return (item id, score) of the items that the graph leads to, best first.
+
+    Entities that the text names are looked up; the statement, a declarative sentence, is compared with what is known
+    of all of them. No sources means all.
+
+    Raises:
+        LibraryError: a store cannot be read, or the library was deleted.
+    """
+
+    def ask() -> list[tuple[str, float]]:
+        row = library.held.catalog.row(library.id)
+        check_encoder(row, library.encoder.name)
+        return search(library.held, row, text, library.encoder.queries([statement]), k, sources)
+
+    return await asyncio.to_thread(ask)
+
+
+async def speaks_of(library: Library, text: str) -> bool:
+    """Tell whether a proper name of a text is one of an entity of the library."""
+    return await asyncio.to_thread(_knows, library.held.catalog.engine(library.id), library.id, text)
 
 
 def search(
@@ -89,7 +115,7 @@ def _matches(connection: Connection, library: str, text: str, like: Mapping[str,
     return {**scores, **{key: best[root] for key, root in group.items()}}
 
 
-def knows(engine: Engine, library: str, text: str) -> bool:
+def _knows(engine: Engine, library: str, text: str) -> bool:
     """Tell whether a proper name of a text is one of an entity."""
     keys = [key for name in names(text) if (key := key_of(name))]
     query = select(mentions.c.n).where(

@@ -14,11 +14,11 @@ from ragweave.corpora.knowledge import store
 from ragweave.corpora.knowledge.facts import Entity, Extractor, Facts, facts_of
 from ragweave.corpora.knowledge.links import pairs
 from ragweave.corpora.knowledge.small import extract
-from ragweave.corpora.knowledge.store import CORPUS, refresh
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import ledger
-from ragweave.corpora.store.blobs import entity_space
+from ragweave.corpora.store.blobs import CORPUS, entity_space
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.reembed import embed_entities
 from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.stores import Stores
 from ragweave.models.embed import Encoder
@@ -88,7 +88,7 @@ def catch_up(
         found = pairs(store.named(engine, row.id), lambda names: mind.texts(list(names)), apart)
         store.put_pairs(engine, row.id, found)
     if finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder)):
-        refresh(held, row, mind)
+        embed_entities(held, row, mind)
     # Last: a source that a kill left without its vectors comes here again.
     if not stop.is_set() and not failed:
         with write(engine) as connection:

@@ -12,22 +12,13 @@ from sqlalchemy.dialects.sqlite import insert
 
 from ragweave.corpora.knowledge.facts import Facts, key_of
 from ragweave.corpora.store import ledger
-from ragweave.corpora.store.blobs import entity_space
-from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.blobs import CORPUS
 from ragweave.corpora.store.schema import aliases, items, mentions, relations, stages, write
-from ragweave.corpora.store.stores import Stores
-from ragweave.corpora.types import Corpus
-from ragweave.models.embed import Encoder
-from ragweave.models.text import clip
 
-CORPUS: Corpus = "clip"
-"""Corpus that the graph is read from, and under whose name its vectors lie; their space tells them from the clips'."""
 EXTRACT, WHOLE = "extract", "graph"
 """Stages in the ledger: one chunk of a source, and the source as a whole."""
 APART = "apart"
 """Reason of a pair that must not be joined."""
-_AT_ONCE = 2_000
-_TEXT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,33 +146,3 @@ def set_apart(engine: Engine, library: str, one: str, other: str) -> None:
     with write(engine) as connection:
         keys = ["library", "one", "other"]
         connection.execute(statement.on_conflict_do_update(index_elements=keys, set_={"reason": APART}))
-
-
-def refresh(held: Stores, row: LibraryRow, mind: Encoder) -> None:
-    """Make the vectors that are missing and remove those that nothing mentions any more.
-
-    The caller holds the writer lock. Vectors that were lost, or never made because of a kill, come back here.
-    """
-    space = entity_space(row.encoder)
-    wanted = _texts(held.catalog.engine(row.id), row.id)
-    stored = set(held.vectors.ids(row.id, CORPUS, space))
-    missing = sorted(wanted.keys() - stored)
-    for start in range(0, len(missing), _AT_ONCE):
-        some = missing[start : start + _AT_ONCE]
-        made = mind.texts([wanted[i] for i in some])
-        held.vectors.put(row.id, CORPUS, space, some, [i.partition("~")[2] for i in some], made)
-    held.vectors.discard(row.id, CORPUS, space, sorted(stored - wanted.keys()))
-
-
-def _texts(engine: Engine, library: str) -> dict[str, str]:
-    """Return what is embedded, by `ENTITY~SOURCE`: the name, and the first thing that the source says about it."""
-    query = (
-        select(mentions.c.entity, mentions.c.source, mentions.c.name, mentions.c.description)
-        .where(mentions.c.library == library)
-        .order_by(mentions.c.n)
-    )
-    found: dict[str, str] = {}
-    with engine.begin() as connection:
-        for entity, source, name, description in connection.execute(query):
-            found.setdefault(f"{entity}~{source}", clip(f"{name}. {description}".strip(), _TEXT))
-    return found

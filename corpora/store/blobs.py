@@ -13,6 +13,8 @@ from ragweave.corpora.store.schema import vectors
 from ragweave.corpora.types import Corpus
 
 Matrix = NDArray[np.float32]
+CORPUS: Corpus = "clip"
+"""Corpus that the knowledge graph is read from, and under whose name its entities' vectors lie, in their own space."""
 SEEN, _ENTITIES = "see ", "entities of "
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
+STAGES = "stages.sqlite"
+"""Database of what was perceived of a recording."""
 REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
 
 _ID = re.compile(r"[0-9a-z]{1,40}")
@@ -39,3 +44,18 @@ def folders(home: Path) -> list[str]:
 def unwritable(path: Path, error: OSError) -> LibraryError:
     """Return the error of a folder that cannot be used."""
     return LibraryError(f"The library folder {path} cannot be written ({error.strerror or error})", REMEDY)
+
+
+def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("inf")) -> int:
+    """Remove what was perceived of files that the library no longer holds; return how many these were.
+
+    What was written after `since` (seconds of the epoch) stays: a run that could not finish it goes on.
+    """
+    names = {sha[:32] for sha in kept}
+    gone = 0
+    with suppress(OSError):
+        for folder in sorted((folder_of(home, library) / "perceived").iterdir()):
+            if folder.name not in names and (folder / STAGES).stat().st_mtime < since:
+                shutil.rmtree(folder, ignore_errors=True)
+                gone += 1
+    return gone

@@ -11,10 +11,10 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, seeing
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
+from ragweave.corpora.store.folders import sweep
 from ragweave.corpora.store.rows import Recording, Source
 from ragweave.corpora.store.stores import Stores, check_encoder, close_stores, stores
 from ragweave.corpora.types import Corpus, Hit, Item, Lists
-from ragweave.corpora.video.perceived import sweep
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError
 
@@ -47,21 +47,23 @@ class Library:
     Attributes:
         name: its name.
         id: its id, which a rename leaves alone.
+        held: the stores that it lies in.
+        encoder: text encoder of its vectors.
     """
 
     def __init__(self, name: str, id: str, held: Stores, encoder: Encoder) -> None:
         self.name = name
         self.id = id
-        self._held = held
-        self._encoder = encoder
+        self.held = held
+        self.encoder = encoder
 
     async def about(self) -> LibraryRow:
         """Return what the catalog knows of this library as a whole."""
-        return await asyncio.to_thread(self._held.catalog.row, self.id)
+        return await asyncio.to_thread(self.held.catalog.row, self.id)
 
     async def counts(self) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""
-        return await asyncio.to_thread(self._held.catalog.counts, self.id)
+        return await asyncio.to_thread(self.held.catalog.counts, self.id)
 
     async def search(
         self, corpus: Corpus, queries: Sequence[str], k: int = 50, sources: Sequence[str] = ()
@@ -79,21 +81,19 @@ class Library:
         """
         if not queries or k < 1:
             return [Lists() for _ in queries]
-        vectors = await asyncio.to_thread(self._encoder.queries, list(queries))
+        vectors = await asyncio.to_thread(self.encoder.queries, list(queries))
         for _ in range(_TRIES):
-            row = await asyncio.to_thread(self._held.catalog.row, self.id)
-            check_encoder(row, self._encoder.name)
+            row = await asyncio.to_thread(self.held.catalog.row, self.id)
+            check_encoder(row, self.encoder.name)
             dense, words = await asyncio.gather(
-                asyncio.to_thread(self._held.vectors.query, self.id, corpus, row.encoder, vectors, k, sources),
-                asyncio.to_thread(self._held.lexical.search, self.id, corpus, queries, k, sources),
+                asyncio.to_thread(self.held.vectors.query, self.id, corpus, row.encoder, vectors, k, sources),
+                asyncio.to_thread(self.held.lexical.search, self.id, corpus, queries, k, sources),
             )
-            seen, note = await asyncio.to_thread(
-                seeing.look, self._held, row, corpus, queries, k, sources, dense, words
-            )
+            seen, note = await asyncio.to_thread(seeing.look, self.held, row, corpus, queries, k, sources, dense, words)
             if any(seen):
-                dense = await asyncio.to_thread(seeing.complete, self._held, row, corpus, vectors, dense, seen)
+                dense = await asyncio.to_thread(seeing.complete, self.held, row, corpus, vectors, dense, seen)
             ids = {id_ for hits in (*dense, *words, *seen) for id_, _ in hits}
-            after, held = await asyncio.to_thread(self._held.catalog.known, self.id, sorted(ids))
+            after, held = await asyncio.to_thread(self.held.catalog.known, self.id, sorted(ids))
             if after == row.generation:
                 break
         return [
@@ -108,57 +108,23 @@ class Library:
 
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return items with their full text; ids that this library does not hold are left out."""
-        return await asyncio.to_thread(self._held.catalog.items, self.id, ids)
+        return await asyncio.to_thread(self.held.catalog.items, self.id, ids)
 
     async def items_of(self, source: str, corpus: Corpus) -> list[Item]:
         """Return the items of a source in one corpus, in order."""
-        return await asyncio.to_thread(self._held.catalog.items_of, self.id, source, corpus)
+        return await asyncio.to_thread(self.held.catalog.items_of, self.id, source, corpus)
 
     async def recordings(self) -> list[Recording]:
         """Return every recording, in the order of the titles."""
-        return await asyncio.to_thread(self._held.catalog.recordings, self.id)
+        return await asyncio.to_thread(self.held.catalog.recordings, self.id)
 
     async def stand_out(self, query: str, pictures: Sequence[str]) -> dict[str, float]:
         """Return how far pictures answer to a query rather than to others, in standard deviations, by item id.
 
         Without an image encoder, or one that has seen them, there are none.
         """
-        row = await asyncio.to_thread(self._held.catalog.row, self.id)
-        return await asyncio.to_thread(seeing.stand_out, self._held, row, query, pictures)
-
-    async def ask_graph(
-        self, text: str, statement: str, k: int = 50, sources: Sequence[str] = ()
-    ) -> list[tuple[str, float]]:
-        """Return (item id, score) of the items that the knowledge graph leads to, best first.
-
-        Args:
-            text: question and keywords: entities that it names are looked up.
-            statement: declarative sentence, compared with what is known of entities.
-            k: most items.
-            sources: search only these source ids; empty means all.
-
-        Raises:
-            LibraryError: a store cannot be read, or the library was deleted.
-        """
-
-        def ask() -> list[tuple[str, float]]:
-            from ragweave.corpora.knowledge.search import search
-
-            row = self._held.catalog.row(self.id)
-            check_encoder(row, self._encoder.name)
-            return search(self._held, row, text, self._encoder.queries([statement]), k, sources)
-
-        return await asyncio.to_thread(ask)
-
-    async def speaks_of(self, text: str) -> bool:
-        """Tell whether the knowledge graph knows a name that stands in a text."""
-
-        def known() -> bool:
-            from ragweave.corpora.knowledge.search import knows
-
-            return knows(self._held.catalog.engine(self.id), self.id, text)
-
-        return await asyncio.to_thread(known)
+        row = await asyncio.to_thread(self.held.catalog.row, self.id)
+        return await asyncio.to_thread(seeing.stand_out, self.held, row, query, pictures)
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.
@@ -170,11 +136,11 @@ class Library:
 
     async def sources(self) -> list[Source]:
         """Return every source, also those that failed, in the order of their paths."""
-        return await asyncio.to_thread(self._held.catalog.sources, self.id)
+        return await asyncio.to_thread(self.held.catalog.sources, self.id)
 
     async def source_of(self, ids: Sequence[str]) -> dict[str, Source]:
         """Return the source of each item id; unknown ids are left out."""
-        return await asyncio.to_thread(self._held.catalog.sources_of, self.id, ids)
+        return await asyncio.to_thread(self.held.catalog.sources_of, self.id, ids)
 
     async def remove(self, source_id: str) -> None:
         """Remove a source: its items, its vectors, its words; then from the disk as well what the files still hold.
@@ -191,21 +157,21 @@ class Library:
             _libraries.pop(self.name, None)
 
     def _idf(self, terms: list[str]) -> dict[str, float]:
-        items, known = self._held.lexical.counted(self.id, _COUNTED, terms)
+        items, known = self.held.lexical.counted(self.id, _COUNTED, terms)
         return {t: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for t, df in known.items()}
 
     def _remove(self, source_id: str) -> None:
         settings = corpora_settings()
         with locks.writer(settings.home, self.id, self.name, settings.lock_wait, lambda holder: None):
-            committer = Committer(self._held.catalog, self._held.catalog.row(self.id), "")
+            committer = Committer(self.held.catalog, self.held.catalog.row(self.id), "")
             committer.recover()
             if not committer.remove_source(source_id):
                 raise InputError(
                     f"The library {self.name!r} holds no source {source_id!r}", "list them with: ragweave sources"
                 )
-            sweep(settings.home, self.id, (s.sha256 for s in self._held.catalog.sources(self.id)))
-            self._held.vectors.forget_indexes(self.id)
-            self._held.catalog.compact(self.id)
+            sweep(settings.home, self.id, (s.sha256 for s in self.held.catalog.sources(self.id)))
+            self.held.vectors.forget_indexes(self.id)
+            self.held.catalog.compact(self.id)
 
 
 _libraries: dict[str, Library] = {}
@@ -231,7 +197,7 @@ def _open(name: str) -> Library:
     check_encoder(row, mind.name)
     with _lock:
         found = _libraries.get(name)
-        if found is None or found.id != row.id or found._held is not held or found._encoder is not mind:
+        if found is None or found.id != row.id or found.held is not held or found.encoder is not mind:
             found = _libraries[name] = Library(name, row.id, held, mind)
         return found
 

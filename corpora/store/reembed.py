@@ -7,22 +7,26 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import Engine, delete, func, select, update
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.background import on_this_loop, stoppable
-from ragweave.corpora.store.blobs import entity_space
+from ragweave.corpora.store.blobs import CORPUS, entity_space
 from ragweave.corpora.store.catalog import LibraryRow, bump, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.prepared import Chunks, chunked
-from ragweave.corpora.store.schema import items, libraries, vectors, write
+from ragweave.corpora.store.schema import items, libraries, mentions, vectors, write
 from ragweave.corpora.store.stores import Stores, stores
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError, LibraryError
+from ragweave.models.text import clip
 
 _PAGE = 500
+_AT_ONCE = 2_000
+_TEXT = 400
+"""Characters of what is embedded of an entity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,6 @@ async def reembed(
 def _reembed(
     name: str, embed: str, tell: Callable[[Progress], None], stop: threading.Event, wait: float | None
 ) -> Reembedded:
-    from ragweave.corpora.knowledge.store import refresh
     from ragweave.models.embed import encoder
 
     began = time.monotonic()
@@ -97,7 +100,7 @@ def _reembed(
         if stop.is_set():
             raise LibraryError("Re-embedding was stopped", "the same command goes on where this one ended")
         count = _exchange(held, row, mind)
-        refresh(held, held.catalog.row(row.id), mind)
+        embed_entities(held, held.catalog.row(row.id), mind)
         held.vectors.tidy(row.id)
     return Reembedded(name, row.encoder, mind.name, mind.dim, count, made, time.monotonic() - began)
 
@@ -153,3 +156,33 @@ def _exchange(held: Stores, row: LibraryRow, mind: Encoder) -> int:
         connection.execute(update(libraries).values(encoder=mind.name, dim=mind.dim))
         bump(connection, row.id)
         return int(connection.execute(select(func.count()).where(new)).scalar_one())
+
+
+def embed_entities(held: Stores, row: LibraryRow, mind: Encoder) -> None:
+    """Make the missing vectors of the knowledge graph's entities, and remove those that nothing mentions any more.
+
+    The caller holds the writer lock. Vectors that were lost, or never made because of a kill, come back here.
+    """
+    space = entity_space(row.encoder)
+    wanted = _texts(held.catalog.engine(row.id), row.id)
+    stored = set(held.vectors.ids(row.id, CORPUS, space))
+    missing = sorted(wanted.keys() - stored)
+    for start in range(0, len(missing), _AT_ONCE):
+        some = missing[start : start + _AT_ONCE]
+        made = mind.texts([wanted[i] for i in some])
+        held.vectors.put(row.id, CORPUS, space, some, [i.partition("~")[2] for i in some], made)
+    held.vectors.discard(row.id, CORPUS, space, sorted(stored - wanted.keys()))
+
+
+def _texts(engine: Engine, library: str) -> dict[str, str]:
+    """Return what is embedded, by `ENTITY~SOURCE`: the name, and the first thing that the source says about it."""
+    query = (
+        select(mentions.c.entity, mentions.c.source, mentions.c.name, mentions.c.description)
+        .where(mentions.c.library == library)
+        .order_by(mentions.c.n)
+    )
+    found: dict[str, str] = {}
+    with engine.begin() as connection:
+        for entity, source, name, description in connection.execute(query):
+            found.setdefault(f"{entity}~{source}", clip(f"{name}. {description}".strip(), _TEXT))
+    return found

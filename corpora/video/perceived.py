@@ -17,10 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ragweave.corpora.store.folders import STAGES
 from ragweave.corpora.store.folders import folder_of as folder_of_library
 from ragweave.models.errors import SourceError
-
-_DATABASE = "stages.sqlite"
 
 
 class Later(SourceError):
@@ -36,12 +35,12 @@ class Perceived:
 
     def __init__(self, folder: Path, before: Iterable[Path] = ()) -> None:
         self.folder = folder
-        self._before = [b for b in before if b != folder and (b / _DATABASE).is_file()]
+        self._before = [b for b in before if b != folder and (b / STAGES).is_file()]
         self._lock = threading.Lock()
         try:
             (folder / "frames").mkdir(parents=True, exist_ok=True)
-            self._database = _opened(folder / _DATABASE)
-            self._older = [_opened(b / _DATABASE) for b in self._before]
+            self._database = _opened(folder / STAGES)
+            self._older = [_opened(b / STAGES) for b in self._before]
         except (OSError, sqlite3.Error) as error:
             raise unwritable(error) from error
 
@@ -138,18 +137,3 @@ def unwritable(error: Exception) -> Later:
 def folder_of(home: Path, library: str, sha256: str) -> Path:
     """Return the folder of a recording by the digest of its bytes."""
     return folder_of_library(home, library) / "perceived" / sha256[:32]
-
-
-def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("inf")) -> int:
-    """Remove what was perceived of files that the library no longer holds; return how many these were.
-
-    What was written after `since` (seconds of the epoch) stays: a run that could not finish it goes on.
-    """
-    names = {sha[:32] for sha in kept}
-    gone = 0
-    with suppress(OSError):
-        for folder in sorted((folder_of_library(home, library) / "perceived").iterdir()):
-            if folder.name not in names and (folder / _DATABASE).stat().st_mtime < since:
-                shutil.rmtree(folder, ignore_errors=True)
-                gone += 1
-    return gone

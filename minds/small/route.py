@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Collection, Mapping
 
+from ragweave.corpora.knowledge.search import speaks_of
 from ragweave.corpora.types import CORPORA, LABELS, Label
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Routed
@@ -46,7 +47,7 @@ async def _recordings(desk: Desk, query: str, held: Collection[Label], chosen: l
         return ""
     if asked_of(query) is not None or router.names_place(query):
         return ", and it asks for a place in a recording"
-    return ", and recordings speak of what it names" if await (await desk.library()).speaks_of(query) else ""
+    return ", and recordings speak of what it names" if await speaks_of(await desk.library(), query) else ""
 
 
 def _head(query: str, held: Collection[Label], context: Context) -> tuple[bool, list[Label], dict[str, float]]:

@@ -63,10 +63,10 @@ async def main():
     library = await open_library()
     rows, stored = [], {}
     for corpus in ("clip", "video"):
-        for page in library._held.catalog.pages(library.id, corpus):
+        for page in library.held.catalog.pages(library.id, corpus):
             rows += [{**pack(i), "n": 0} for i in page]
-        row = library._held.catalog.row(library.id)
-        stored[corpus] = library._held.vectors.ids(row.id, corpus, row.encoder)
+        row = library.held.catalog.row(library.id)
+        stored[corpus] = library.held.vectors.ids(row.id, corpus, row.encoder)
     sources = await library.sources()
     media = Media.of(library.id)
     files = {s.sha256: [(f, len(media.path(f).read_bytes())) for f in media.files(s.id)] for s in sources}

@@ -29,10 +29,10 @@ async def test_a_folder_is_indexed_into_both_granularities(notes):
 
 async def test_an_unchanged_folder_is_not_read_again(notes):
     await index([notes])
-    before = (await whole(), (await open_library())._held.catalog.libraries())
+    before = (await whole(), (await open_library()).held.catalog.libraries())
     report = await index([notes])
     assert (report.indexed, report.unchanged, report.items) == (0, 3, 0)
-    assert (await whole(), (await open_library())._held.catalog.libraries()) == before
+    assert (await whole(), (await open_library()).held.catalog.libraries()) == before
 
 
 async def test_a_touched_file_costs_a_hash_and_no_more(notes):

@@ -126,7 +126,7 @@ async def test_a_run_that_was_killed_before_the_vectors_is_finished_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(stage, "refresh", killed)
+        patch.setattr(stage, "embed_entities", killed)
         with pytest.raises(KeyboardInterrupt):
             stage.catch_up(*await prepared(folder))
     assert count(mentions) and not vectors()

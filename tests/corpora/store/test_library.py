@@ -95,8 +95,8 @@ async def test_removing_a_source_removes_it_from_both_stores_at_once(library):
         [lists] = await library.search(corpus, ["aqueducts and fountains of Rome"])
         owners = await library.source_of([h.id for h in (*lists.dense, *lists.lexical)])
         assert rome.id not in {s.id for s in owners.values()}
-        row = library._held.catalog.row(library.id)
-        ids = library._held.vectors.ids(library.id, corpus, row.encoder)
+        row = library.held.catalog.row(library.id)
+        ids = library.held.vectors.ids(library.id, corpus, row.encoder)
         assert len(ids) == 2
     assert (await library.idf(["aqueduct"]))["aqueduct"] == pytest.approx(math.log(53 / 1.5))
     with pytest.raises(InputError, match="no source"):
@@ -148,7 +148,7 @@ async def test_many_searches_run_beside_a_run_of_index(library, tmp_path):
 
 
 async def test_hits_that_the_catalog_does_not_know_are_dropped(library, monkeypatch):
-    vectors = library._held.vectors
+    vectors = library.held.vectors
     monkeypatch.setattr(vectors, "query", lambda *a, **k: [[("ghost", 0.9)]])
     [lists] = await library.search("paragraph", ["lighthouse"])
     assert lists.dense == ()
@@ -158,9 +158,9 @@ async def test_hits_that_the_catalog_does_not_know_are_dropped(library, monkeypa
 async def test_a_search_begins_anew_when_a_writer_commits_in_the_middle(library, monkeypatch):
     generations = iter([3, 4, 4, 4])
     seen = []
-    row = library._held.catalog.row(library.id)
-    monkeypatch.setattr(library._held.catalog, "row", lambda id_: replace(row, generation=next(generations)))
-    monkeypatch.setattr(library._held.catalog, "known", lambda id_, ids: (next(generations), set(ids)))
-    monkeypatch.setattr(library._held.vectors, "query", lambda *asked: seen.append(asked) or [[]])
+    row = library.held.catalog.row(library.id)
+    monkeypatch.setattr(library.held.catalog, "row", lambda id_: replace(row, generation=next(generations)))
+    monkeypatch.setattr(library.held.catalog, "known", lambda id_, ids: (next(generations), set(ids)))
+    monkeypatch.setattr(library.held.vectors, "query", lambda *asked: seen.append(asked) or [[]])
     await library.search("paragraph", ["lighthouse"])
     assert len(seen) == 2

@@ -26,7 +26,7 @@ VTT = (
 
 async def items(library: str = "default") -> list[Item]:
     found = await open_library(library)
-    pages = [p for c in ("clip", "video") for p in found._held.catalog.pages(found.id, c)]  # type: ignore[arg-type]
+    pages = [p for c in ("clip", "video") for p in found.held.catalog.pages(found.id, c)]  # type: ignore[arg-type]
     return list((await found.items([item.id for page in pages for item in page])).values())
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ragweave.corpora.store.folders import sweep
 from ragweave.corpora.video.job import Pace
-from ragweave.corpora.video.perceived import Later, Perceived, folder_of, sweep
+from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 
 
 def test_outcomes_come_back_also_from_what_the_file_was_before(tmp_path: Path) -> None:
