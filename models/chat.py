@@ -91,12 +91,7 @@ class Chat:
         return reply
 
     async def label(self, messages: Messages, labels: Sequence[str], *, node: str, meter: Meter) -> str | None:
-        """Return the one of `labels` that the reply names, or None when two replies could not be read.
-
-        Raises:
-            ModelError: as for `text`.
-            BudgetSpent: as for `text`.
-        """
+        """Return the one of `labels` that the reply names, or None when two replies could not be read."""
         form = "label:" + "|".join(labels)
         kept = await self._recall(messages, form, node, meter)
         if kept in labels:
@@ -122,10 +117,6 @@ class Chat:
 
         The server is asked to enforce the schema where it can; where it cannot, the schema goes into the prompt and
         the reply is read tolerantly. One more try repairs an unreadable reply.
-
-        Raises:
-            ModelError: as for `text`.
-            BudgetSpent: as for `text`.
         """
         form = form_of(schema) + digest_of(images)
         kept = await self._recall(messages, form, node, meter)
@@ -148,10 +139,7 @@ class Chat:
 
         Only a failure before the first part is retried: what was yielded is never taken back.
 
-        Raises:
-            ModelTransient: as for `text`; also when the reply breaks off.
-            ModelError: as for `text`.
-            BudgetSpent: as for `text`.
+        Raises as `text` does, ModelTransient also when the reply breaks off.
         """
         form = f"text{digest_of(images)}"
         kept = await self._recall(messages, form, node, meter)
@@ -205,7 +193,7 @@ class Chat:
         for attempt in itertools.count(1):
             try:
                 async with self._metered(messages, node, meter, len(images)) as call:
-                    async with asyncio.timeout(self._patience(meter)):
+                    async with self._patience(meter):
                         call.reply = await invoke(bound, with_images(messages, images))
                     call.text = text_of(call.reply)
                 return cast("AIMessage", call.reply)
@@ -226,7 +214,7 @@ class Chat:
             stream = model.astream(with_images(messages, images), config={"tags": ["nostream"]})
             async with aclosing(cast("AsyncGenerator[AIMessageChunk, None]", stream)) as arriving:
                 while True:
-                    async with asyncio.timeout(self._patience(meter)):
+                    async with self._patience(meter):
                         chunk = await anext(arriving, None)
                     if chunk is None:
                         break
@@ -266,9 +254,9 @@ class Chat:
                 used_in, used_out = call.usage(prompt)
                 meter.record(Spend(node, self.role, self.name, 1, 0, used_in, used_out, took, 0.0))
 
-    def _patience(self, meter: Meter) -> float:
-        left = meter.seconds_left
-        return self._settings.chat_timeout if left is None else min(self._settings.chat_timeout, left)
+    def _patience(self, meter: Meter) -> asyncio.Timeout:
+        left, most = meter.seconds_left, self._settings.chat_timeout
+        return asyncio.timeout(most if left is None else min(most, left))
 
     async def _wait(self, exc: Exception, tried: int) -> bool:
         """Pause before another try; False where there shall be none."""

@@ -54,26 +54,23 @@ class ReplyCache:
         self._run("INSERT OR REPLACE INTO replies VALUES (?, ?)", key, reply)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; what follows finds and keeps nothing."""
         with self._lock:
-            self._close()
+            if self._db is not None:
+                self._db.close()
+            self._db = None
 
     def _run(self, statement: str, *values: str) -> list[tuple[str]]:
-        with self._lock:
-            try:
+        try:
+            with self._lock:
                 return self._db.execute(statement, values).fetchall() if self._db is not None else []
-            except (sqlite3.Error, UnicodeError) as exc:
-                self._give_up(exc)
-                return []
+        except (sqlite3.Error, UnicodeError) as exc:
+            self._give_up(exc)
+            return []
 
     def _give_up(self, exc: Exception) -> None:
         logger.warning("model replies are not cached: %s", exc)
-        self._close()
-
-    def _close(self) -> None:
-        if self._db is not None:
-            self._db.close()
-            self._db = None
+        self.close()
 
 
 @lru_cache(maxsize=4)

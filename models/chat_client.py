@@ -108,12 +108,12 @@ def build(served: Served) -> BaseChatModel:
     return made
 
 
-def name_of(model: BaseChatModel | None) -> str:
+def name_of(model: BaseChatModel) -> str:
     """Return the name of an injected model."""
     return str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
 
 
-def host_of(model: BaseChatModel | None) -> str:
+def host_of(model: BaseChatModel) -> str:
     """Return the host that an injected model asks."""
     base = getattr(getattr(model, "root_async_client", None), "base_url", None)
     return str(getattr(base, "host", "") or "this process")

@@ -44,11 +44,7 @@ class Call:
         return part
 
     def usage(self, prompt: int) -> tuple[int, int]:
-        """Return tokens in and out: as reported, else estimated; none for a call that failed before its first part.
-
-        Args:
-            prompt: estimate of the prompt's tokens.
-        """
+        """Return tokens in and out: as reported, else estimated; none for a call that failed before its first part."""
         if self.reply is None:
             return 0, 0
         told = getattr(self.reply, "usage_metadata", None) or {}
@@ -104,9 +100,8 @@ def with_images(messages: Messages, images: Sequence[bytes]) -> list[Any]:
     at = max((n for n, (role, _) in enumerate(messages) if role == "user"), default=len(messages) - 1)
     role, text = messages[at]
     parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
-    for image in images:
-        url = "data:image/jpeg;base64," + base64.b64encode(image).decode("ascii")
-        parts.append({"type": "image_url", "image_url": {"url": url}})
+    urls = ("data:image/jpeg;base64," + base64.b64encode(image).decode("ascii") for image in images)
+    parts += [{"type": "image_url", "image_url": {"url": url}} for url in urls]
     return [*messages[:at], (role, parts), *messages[at + 1 :]]
 
 

@@ -145,16 +145,13 @@ def read_sheet(folder: Path) -> Sheet:
 
 
 def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: Any) -> tuple[Any, Any]:
-    """Load model and tokeniser of a folder onto the best device.
+    """Load model, in evaluation mode, and tokeniser of a folder onto the best device.
 
     Args:
         folder: of the checkpoint.
         head: name of the transformers class, such as "AutoModelForSequenceClassification".
         fresh_head: a head that the folder lacks is drawn at random, to be trained; else it is an error.
         options: for the configuration, such as `num_labels`.
-
-    Returns:
-        The model in evaluation mode, and the tokeniser.
 
     Raises:
         MissingExtra: if transformers is not installed.

@@ -67,12 +67,7 @@ def is_transient(exc: BaseException) -> bool:
 
 
 def pause_before(exc: BaseException, tried: int) -> float | None:
-    """Return the seconds to wait before the next try, or None where there shall be none.
-
-    Args:
-        exc: what the last try raised.
-        tried: number of tries made.
-    """
+    """Return the seconds to wait after a number of tries and what the last raised, or None to try no more."""
     asked = retry_after(exc) or 0.0
     if tried >= TRIES or not is_transient(exc) or asked > LONGEST_WAIT:
         return None
@@ -147,14 +142,9 @@ def is_too_long(exc: BaseException) -> bool:
 
 
 def explain(exc: Exception, name: str, host: str, setting: str = "CHAT", waited: float = 0) -> RagweaveError:
-    """Return the typed error for a failed call.
+    """Return the typed error for what a client library raised when the model `name` was asked at `host`.
 
-    Args:
-        exc: what the client library raised.
-        name: the model's name.
-        host: where it is served.
-        setting: name of the role's variable without its prefix, such as `CHAT` or `EMBED`.
-        waited: timeout in seconds that applied.
+    The setting is the role's variable without its prefix, such as `EMBED`; `waited` the timeout in seconds.
     """
     if isinstance(exc, RagweaveError):
         return exc

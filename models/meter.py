@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragweave.models.errors import BudgetSpent
@@ -18,11 +18,10 @@ class Limits:
     calls: int = 0
     """Chat model calls; failed attempts count, replies from the cache do not."""
     tokens: int = 0
-    """Tokens in and out."""
+    """In and out."""
     seconds: float = 0
-    """Seconds since the meter was made."""
     cost: float = 0
-    """Money, in the unit of the rates."""
+    """In the unit of the rates."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +60,9 @@ class Meter:
         self._refused = ""
 
     def reserve(self, node: str, tokens: int = 0, model: str = "") -> None:
-        """Count a call as in flight.
+        """Count a call as in flight: the estimate of its prompt counts against the limits until it is recorded.
 
-        Args:
-            node: node that makes the call.
-            tokens: estimate of its prompt, counted against the limits of tokens and cost until the call is recorded.
-            model: model to be called; with a cost limit it must have a rate.
+        With a cost limit the model must have a rate.
 
         Raises:
             BudgetSpent: if the call would pass a limit; names the limit.
@@ -102,10 +98,8 @@ class Meter:
         with self._lock:
             mine = [row for row in self._rows if row.node == node]
             self._rows = [row for row in self._rows if row.node != node]
-        groups: dict[tuple[str, str], list[Spend]] = {}
-        for row in mine:
-            groups.setdefault((row.role, row.model), []).append(row)
-        return [_sum(rows, node, role, model) for (role, model), rows in groups.items()]
+        kinds = dict.fromkeys((row.role, row.model) for row in mine)
+        return [_sum([r for r in mine if (r.role, r.model) == k], node, *k) for k in kinds]
 
     @property
     def spent(self) -> Spend:
@@ -128,8 +122,7 @@ class Meter:
     def out_of_time(self) -> bool:
         """Tell whether the time limit has passed, and remember that work was held back for it."""
         with self._lock:
-            late = self.seconds_left == 0
-            if late:
+            if late := self.seconds_left == 0:
                 self._refused = self._refused or f"{self.limits.seconds:g} seconds"
             return late
 
@@ -160,16 +153,6 @@ class Meter:
         return ""
 
 
-def _sum(rows: Iterable[Spend], node: str = "", role: str = "", model: str = "") -> Spend:
-    rows = list(rows)
-    return Spend(
-        node,
-        role,
-        model,
-        calls=sum(r.calls for r in rows),
-        cached=sum(r.cached for r in rows),
-        input_tokens=sum(r.input_tokens for r in rows),
-        output_tokens=sum(r.output_tokens for r in rows),
-        seconds=sum(r.seconds for r in rows),
-        cost=sum(r.cost for r in rows),
-    )
+def _sum(rows: Sequence[Spend], node: str = "", role: str = "", model: str = "") -> Spend:
+    counted = ("calls", "cached", "input_tokens", "output_tokens", "seconds", "cost")
+    return Spend(node, role, model, *(sum(getattr(r, name) for r in rows) for name in counted))

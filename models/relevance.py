@@ -52,15 +52,12 @@ WITHOUT_LINKS = 0.4
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of n passages.
+    """Scores of n passages."""
 
-    Attributes:
-        order: (n,), higher is better among these passages.
-        floor: (n,), absolute relevance in [-1, 1].
-    """
-
-    order: NDArray[np.float64]
-    floor: NDArray[np.float64]
+    order: Matrix
+    """(n,), higher is better among these passages."""
+    floor: Matrix
+    """(n,), absolute relevance in [-1, 1]."""
 
 
 @dataclass(frozen=True)
@@ -104,21 +101,17 @@ class Trees:
 
 @dataclass(frozen=True)
 class Head:
-    """Fitted parts of the evaluator.
-
-    Attributes:
-        full: booster over every relative feature.
-        own: booster over the passages' own features.
-        typical: evidence of a typical candidate.
-        slope: scale of `floor`.
-        offset: evidence at which `floor` is 0.
-    """
+    """Fitted parts of the evaluator."""
 
     full: Trees
+    """Over every relative feature."""
     own: Trees
+    """Over the passages' own features."""
     typical: float
+    """Evidence of a typical candidate."""
     slope: float
     offset: float
+    """Evidence at which `floor` is 0."""
 
     def scores(self, seen: Looked) -> Scores:
         """Score passages by their features."""
@@ -147,9 +140,6 @@ def score(question: str, passages: Sequence[Passage], idf: Idf) -> Scores:
         question: the question or query that fetched the passages; without any content word every floor is 0.
         passages: candidates, in any order; may be empty.
         idf: weight of a stemmed term.
-
-    Raises:
-        WeightsError: the shipped weights are missing or broken.
     """
     if not passages:
         return Scores(np.zeros(0), np.zeros(0))

@@ -128,12 +128,8 @@ def _ask(question: str, idf: Idf) -> _Asked:
         weights[unspaced] = np.minimum(weights[unspaced], np.median(weights[unspaced]))
     content = [t for t in text.terms(question) if t not in text.STOP]
     pairs = {(a, b): idf(a) + idf(b) for a, b in pairwise(content)}
-    kind = (
-        "count" if _COUNT.search(question)
-        else "when" if _WHEN.search(question)
-        else "who" if _PERSON.search(question)
-        else ""
-    )  # fmt: skip
+    kinds = {"count": _COUNT, "when": _WHEN, "who": _PERSON}
+    kind = next((name for name, pattern in kinds.items() if pattern.search(question)), "")
     names = [set(text.content_terms(n)) for n in text.names(question)]
     return _Asked(
         terms, list(found.values()), weights, pairs, [n for n in names if n], _flat(text.words(question)), kind
@@ -142,29 +138,16 @@ def _ask(question: str, idf: Idf) -> _Asked:
 
 @dataclass(frozen=True)
 class Looked:
-    """The features of n passages for one question.
-
-    Attributes:
-        own: (n, len(OWN)).
-        links: (n, len(LINKS)).
-        blank: the question has no content word, so that nothing but the cosines says anything.
-    """
+    """The features of n passages for one question, (n, len(OWN)) and (n, len(LINKS))."""
 
     own: Matrix
     links: Matrix
     blank: bool
+    """The question has no content word, so that nothing but the cosines says anything."""
 
 
 def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed, embed_words: Embed) -> Looked:
-    """Read the passages with the question in mind.
-
-    Args:
-        question: the question or query.
-        passages: at least one.
-        idf: weight of a stemmed term; weights below 0.1 count as 0.1.
-        embed: encoder of texts.
-        embed_words: encoder of single words, in the same space or another.
-    """
+    """Read passages, at least one, with the question in mind; weights of terms below 0.1 count as 0.1."""
     weigh = lru_cache(maxsize=None)(lambda term: max(idf(term), 0.1))
     asked = _ask(question, weigh)
     read = [_read(p) for p in passages]
@@ -241,13 +224,8 @@ def _own(
 
 
 def _answers(kind: str, sentence: str) -> float:
-    if kind == "when":
-        return float(bool(_DATE.search(sentence)))
-    if kind == "count":
-        return float(bool(text.numbers(sentence)))
-    if kind == "who":
-        return float(bool(text.names(sentence)))
-    return 0.0
+    tells: dict[str, Callable[[str], object]] = {"when": _DATE.search, "count": text.numbers, "who": text.names}
+    return float(bool(tells[kind](sentence))) if kind else 0.0
 
 
 def _links(asked: _Asked, read: Sequence[_Read], idf: Idf, own: Matrix, has: Matrix, vectors: Matrix) -> Matrix:

@@ -29,19 +29,13 @@ at most 1.25 corpora on average (`ragweave eval router --data evals/router_probe
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A router head as stored.
-
-    Attributes:
-        labels: label names.
-        weights: shape (features, labels).
-        bias: shape (labels,).
-        seen: hashes of the training questions, for the overlap that reports print.
-    """
+    """A router head as stored: weights (features, labels) and bias (labels,)."""
 
     labels: tuple[str, ...]
     weights: NDArray[np.float32]
     bias: NDArray[np.float32]
     seen: NDArray[np.uint32]
+    """Hashes of the training questions, for the overlap that reports print."""
 
     def probabilities(self, questions: Sequence[str]) -> NDArray[np.float64]:
         """Return probabilities, shape (questions, labels)."""
@@ -72,10 +66,7 @@ def head(path: Path = HEAD) -> Head:
 
 
 def predict(question: str, path: Path = HEAD) -> dict[str, float]:
-    """Return probabilities over the labels; blocking, about a millisecond.
-
-    A question without words gets the head's answer to no evidence at all.
-    """
+    """Return probabilities over the labels; without words, the head's answer to no evidence. About a millisecond."""
     h = head(path)
     return dict(zip(h.labels, h.probabilities([question])[0].tolist(), strict=True))
 
@@ -131,10 +122,6 @@ def several(clauses: Sequence[Mapping[str, float]], available: set[str]) -> list
 
     Each clause speaks for its matter with the sum over its granularities, by the name of the likelier one; what the
     clauses say is joined by the higher value and read by the rule of `label_set`.
-
-    Args:
-        clauses: probabilities of each clause, as `predict` gives them.
-        available: corpora that the library has.
     """
     scores: dict[str, float] = {}
     for given in clauses:
@@ -150,10 +137,6 @@ def narrowed(question: str, confidence: Mapping[str, float]) -> tuple[str, ...]:
 
     Only a question that names a picture or a recording, and no other medium, tells where its answer lies; the head has
     to agree. Text is not told by its words: people name no medium, and texts are named in recordings as well.
-
-    Args:
-        question: as asked.
-        confidence: of the head, over the corpora that the library has.
     """
     named = media(question)
     if len(named) != 1 or named == {"paragraph"}:

@@ -149,20 +149,20 @@ class ModelSettings(Settings):
     def _absolute(cls, value: Path) -> Path:
         return value.expanduser().absolute()
 
-    @field_validator("rates", mode="after")
-    @classmethod
-    def _readable_rates(cls, value: str) -> str:
-        _parse_rates(value)
-        return value
-
     @property
     def weights(self) -> Path:
         """Folder of the models that were put or downloaded there."""
         return self.home / "models"
 
+    @field_validator("rates", mode="after")
+    @classmethod
+    def _prices(cls, value: str) -> str:
+        _table(value)
+        return value
+
     def rate_table(self) -> dict[str, tuple[float, float]]:
         """Return price per million input and output tokens, by model name."""
-        return _parse_rates(self.rates)
+        return _table(self.rates)
 
     def endpoint(self, role: Role) -> Endpoint:
         """Return where the model of a role is; what the role does not set is the writer's.
@@ -180,12 +180,10 @@ class ModelSettings(Settings):
         return Endpoint(model, url, key if key.get_secret_value() or not shared else writer.key)
 
 
-def _parse_rates(text: str) -> dict[str, tuple[float, float]]:
-    if not text.strip():
-        return {}
+def _table(rates: str) -> dict[str, tuple[float, float]]:
     try:
-        table = {str(model): (float(pair[0]), float(pair[1])) for model, pair in json.loads(text).items()}
-    except (ValueError, TypeError, AttributeError, IndexError, KeyError) as exc:
+        table = {str(name): (float(a), float(b)) for name, (a, b) in json.loads(rates or "{}").items()}
+    except (ValueError, TypeError, AttributeError) as exc:
         raise ValueError('must be JSON such as {"gpt-4o-mini": [0.15, 0.60]}') from exc
     if any(price < 0 for pair in table.values() for price in pair):
         raise ValueError("prices must not be negative")

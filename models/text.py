@@ -37,11 +37,6 @@ STOP_CJK = frozenset(
     "的 了 是 在 和 与 及 吗 呢 吧 么 什么 怎么 哪 哪个 哪些 谁 为什么 多少 有 我 你 他 她 它 这 那".split()
 )
 
-WH = re.compile(
-    r"^\W*(?:(?:and|so|but|then|also|ok|well)\W+)*(who|whom|whose|when|where|which|what|why|how|is|are|was|were|do|does|did|can|has|have)\b",
-    re.I,
-)
-
 
 @lru_cache(maxsize=1)
 def _stemmer() -> object:

@@ -31,15 +31,13 @@ _PICKLES = (b"PK", b"\x80")
 
 
 class WeightFile(BaseModel):
-    """One file of an entry."""
+    """One file of an entry: its path inside the repository and its size in bytes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     path: str = Field(min_length=1, max_length=300)
-    """Path inside the repository."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     size: int = Field(ge=1)
-    """Bytes."""
 
     @field_validator("path")
     @classmethod
@@ -59,7 +57,6 @@ class Weights(BaseModel):
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     repo: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
-    """Hub repository, `owner/name`."""
     revision: str = Field(min_length=1, max_length=100)
     """Commit; a branch name would let the files change."""
     licence: str = ""
@@ -83,11 +80,10 @@ class _Table(BaseModel):
 
 
 class Status(NamedTuple):
-    """Whether an entry is here."""
+    """Whether an entry is here, and what is wrong in words."""
 
     state: Literal["ready", "missing", "partial", "damaged"]
     note: str = ""
-    """What is wrong, in words."""
 
 
 def table_path() -> Path:
@@ -102,14 +98,12 @@ def table() -> tuple[Weights, ...]:
         WeightsError: if the file cannot be read; names the entry and the field.
     """
     path = table_path()
-    if not path.exists():
-        return ()
     try:
         return _Table.model_validate(tomllib.loads(path.read_text("utf-8"))).weights
+    except FileNotFoundError:
+        return ()
     except ValidationError as exc:
-        first = exc.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise WeightsError(f"{path.name} has a mistake at {where}: {first['msg']}", f"correct {path}") from exc
+        raise WeightsError(f"{path.name} has a mistake at {_mistake(exc)}", f"correct {path}") from exc
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as exc:
         raise WeightsError(f"{path.name} cannot be read: {exc}", f"correct {path}") from exc
 
@@ -120,16 +114,15 @@ def find(name: str) -> Weights:
     Raises:
         InputError: if there is none.
     """
-    entries = table()
-    for entry in entries:
-        if entry.name == name:
-            return entry
-    known = ", ".join(e.name for e in entries) or "none yet"
+    entries = {entry.name: entry for entry in table()}
+    if name in entries:
+        return entries[name]
+    known = ", ".join(entries) or "none yet"
     raise InputError(f"there are no weights named {name!r}", f"known are: {known}; add an entry to {table_path()}")
 
 
 def status(entry: Weights, *, full: bool = False) -> Status:
-    """Say whether an entry is here: by size, or with `full` by sha256."""
+    """Say whether an entry is here: by size, or with `full` by sha256, which reads all bytes."""
     missing = [f.path for f in entry.files if not (entry.folder / f.path).is_file()]
     wrong = [f.path for f in entry.files if f.path not in missing and not _matches(entry, f, full)]
     if wrong:
@@ -201,8 +194,8 @@ def add(name: str, repo: str, path: str, revision: str = "main", licence: str = 
         file = WeightFile(path=path, sha256=told.etag or "", size=told.size)
         entry = Weights(name=name, repo=repo, revision=told.commit_hash or revision, licence=licence, files=(file,))
     except ValidationError as exc:
-        first = exc.errors()[0]
-        raise InputError(f"{'.'.join(map(str, first['loc']))} cannot be used: {first['msg']}", "correct it") from exc
+        where, _, why = _mistake(exc).partition(": ")
+        raise InputError(f"{where} cannot be used: {why}", "correct it") from exc
     _append(entry)
     return entry
 
@@ -210,9 +203,6 @@ def add(name: str, repo: str, path: str, revision: str = "main", licence: str = 
 @contextmanager
 def hub(what: str) -> Iterator[dict[str, Any]]:
     """Give the options that every call of huggingface_hub takes, and tell its failures in a sentence.
-
-    Args:
-        what: is asked for.
 
     Raises:
         WeightsError: if the hub cannot be reached, does not have it or does not give it.
@@ -237,12 +227,15 @@ def hub(what: str) -> Iterator[dict[str, Any]]:
         ) from exc
 
 
+def _mistake(exc: ValidationError) -> str:
+    first = exc.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
 def _matches(entry: Weights, file: WeightFile, full: bool) -> bool:
     path = entry.folder / file.path
-    if path.stat().st_size != file.size:
-        return False
-    if not full:
-        return True
+    if not full or path.stat().st_size != file.size:
+        return path.stat().st_size == file.size
     with path.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest() == file.sha256
 
