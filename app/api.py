@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -100,18 +100,5 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    outcome: list[Any] = []
-
-    def target() -> None:
-        try:
-            outcome.extend((asyncio.run(work), None))
-        except BaseException as error:
-            outcome.extend((None, error))
-
-    thread = threading.Thread(target=target, name="ragweave")
-    thread.start()
-    thread.join()
-    if outcome[1] is not None:
-        raise outcome[1]
-    result: T = outcome[0]
-    return result
+    with ThreadPoolExecutor(1, thread_name_prefix="ragweave") as thread:
+        return thread.submit(asyncio.run, work).result()

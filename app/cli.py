@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -20,6 +19,7 @@ from ragweave.app.commands.chat import chat
 from ragweave.app.commands.doctor import doctor
 from ragweave.app.commands.graph import graph
 from ragweave.app.commands.index import index
+from ragweave.app.commands.options import with_trace
 from ragweave.app.commands.replay import replay
 from ragweave.app.commands.search import search
 from ragweave.models.errors import InputError, RagweaveError
@@ -92,8 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Conversations are read back as the types of the state alone, before anything imports the reader.
     os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
     try:
-        # `--trace` takes a word or none, which the parser cannot tell from a question.
-        app(args=_with_full_trace(sys.argv[1:] if argv is None else list(argv)))
+        app(args=with_trace(sys.argv[1:] if argv is None else list(argv)))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
     except common.Stopped as stop:
@@ -111,13 +110,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         common.complain(common.unexpected(error))
         return common.EXIT_UNEXPECTED
     return 0
-
-
-def _with_full_trace(words: list[str]) -> list[str]:
-    for at, (word, following) in enumerate(pairwise(words)):
-        if word in ("--trace", "-t") and following == "full":
-            return [*words[:at], "--trace-full", *words[at + 2 :]]
-    return words
 
 
 if __name__ == "__main__":

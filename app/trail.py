@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -34,53 +34,45 @@ class Trail:
 
     def step(self, event: Mapping[str, Any]) -> None:
         """Tell one step, or keep what it decided for the line that follows."""
+        now = time.perf_counter()
         if not self._steps:
             # What was loaded before the first step is no part of the run.
-            self._since = time.perf_counter() - float(event.get("seconds") or 0)
+            self._since = now - float(event.get("seconds") or 0)
         self._steps += 1
-        node, data = str(event["node"]), event.get("data") or {}
+        node, hop, by = str(event["node"]), int(event.get("hop") or 1), str(event.get("by", ""))
+        data, summary = event.get("data") or {}, clean(str(event.get("summary", "")))
         self._data[node] = data
         if self._full:
-            self._at_length(event)
+            if hop > self._hop:
+                self._console.print(f"     Round {hop}", style="bold")
+            self._hop = hop
+            took = [] if event.get("seconds") is None else [duration(float(event["seconds"]))]
+            row = Table.grid(padding=(0, 1))
+            row.add_column(style="cyan", width=4, justify="right")
+            row.add_row(f"{self._steps}.", _line(node, [*filter(None, (by,)), *took], summary))
+            self._console.print(row)
         elif node in _TOLD or (node == "condense" and event.get("summary") != data.get("question")):
-            self._in_short(node, event)
-
-    def _in_short(self, node: str, event: Mapping[str, Any]) -> None:
-        hop, by, now = int(event.get("hop") or 1), str(event.get("by", "")), time.perf_counter()
-        facts = [f"round {hop}"] if hop > 1 else []
-        facts += [duration(now - self._since), *([] if by in _UNTOLD_MAKERS else [by])]
-        self._since = now
-        summary = str(event.get("summary", ""))
-        if node == "fuse":
-            node, summary = "retrieve", f"{self._where()}{summary}"
-        told = Text(step_of(node).words)
-        told.append(f" ({', '.join(facts)})", style="dim").append(f": {' '.join(clean(summary).split())}")
-        if self._console.is_terminal:
-            told.truncate(self._console.width, overflow="ellipsis")
-        self._console.print(told, soft_wrap=True)
+            facts = [f"round {hop}"] if hop > 1 else []
+            facts += [duration(now - self._since), *([] if by in _UNTOLD_MAKERS else [by])]
+            self._since = now
+            if node == "fuse":
+                node, summary = "retrieve", f"{self._where()}{summary}"
+            told = _line(node, facts, " ".join(summary.split()))
+            if self._console.is_terminal:
+                told.truncate(self._console.width, overflow="ellipsis")
+            self._console.print(told, soft_wrap=True)
 
     def _where(self) -> str:
         """Say which corpora were searched, in how many phrasings, and in short why these."""
         plan, route = self._data.get("plan", {}), self._data.get("route", {}).get("route", {})
         phrasings = len(plan.get("queries", ()))
         ways = f" in {phrasings} phrasings" if phrasings > 1 else ""
-        why = f" ({route['why']})" if route.get("why") and len(route.get("corpora", ())) == 1 else ""
+        why = f" ({clean(route['why'])})" if route.get("why") and len(route.get("corpora", ())) == 1 else ""
         return f"{listed(plan['corpora'])}{ways}{why}: " if plan.get("corpora") else ""
 
-    def _at_length(self, event: Mapping[str, Any]) -> None:
-        hop = int(event.get("hop") or 1)
-        if hop > self._hop:
-            self._console.print(f"     Round {hop}", style="bold")
-        self._hop = hop
-        facts = [str(event["by"])] if event.get("by") else []
-        if event.get("seconds") is not None:
-            facts.append(duration(float(event["seconds"])))
-        told = Text(step_of(str(event["node"])).words)
-        if facts:
-            told.append(f" ({', '.join(facts)})", style="dim")
-        if event.get("summary"):
-            told.append(f": {clean(str(event['summary']))}")
-        row = Table.grid(padding=(0, 1))
-        row.add_column(style="cyan", width=4, justify="right")
-        row.add_row(f"{self._steps}.", told)
-        self._console.print(row)
+
+def _line(node: str, facts: Sequence[str], summary: str) -> Text:
+    told = Text(step_of(node).words)
+    if facts:
+        told.append(f" ({', '.join(facts)})", style="dim")
+    return told.append(f": {summary}") if summary else told

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption, LibraryOption
+from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption, LibraryOption, run
 from ragweave.app.commands.options import (
     Choice,
     Folder,
     From,
-    FullOption,
     GraphOption,
     MindOption,
     PresetOption,
@@ -26,8 +27,8 @@ from ragweave.app.commands.options import (
     build_context,
     read_question,
     scope,
-    told,
 )
+from ragweave.app.commands.replay import RUN
 
 
 def ask(
@@ -45,8 +46,7 @@ def ask(
     preset: PresetOption = None,
     set_: Set = None,
     graph: GraphOption = None,
-    trace: TraceOption = False,
-    full: FullOption = False,
+    trace: TraceOption = "",
     save: SaveOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -56,31 +56,28 @@ def ask(
     """
     from ragweave.app import api
     from ragweave.app.aloud import answer_aloud
+    from ragweave.app.threads import new_file, opened
     from ragweave.graphs.settings import run_settings
 
     knobs = {"preset": preset, "mind": mind, "web": web, "top_k": top_k, "sentences": sentences, "choices": choice}
     context = build_context(library, set_, **knobs, **scope(video, folder, from_, to))
-    options: dict[str, Any] = {"context": context, "graph": graph or run_settings().graph}
     asked = read_question(question)
-    shown: dict[str, Any] = {"trace": told(trace, full), "quiet": as_json}
-    if save is not None:
-        from ragweave.app.commands.replay import RUN
-        from ragweave.app.threads import new_file, opened
-
-        kept = {"graph": options["graph"], "context": context.model_dump_json(exclude_unset=True)}
-        with new_file(save) as file, opened(file) as (runner, saver):
-            options |= {"thread": RUN, "checkpointer": saver, "metadata": kept}
-            answer = answer_aloud(
-                lambda resume: api.astream(asked, resume=resume, **options), runner=runner.run, **shown
-            )
-    else:
-        options |= {"thread": "once", "checkpointer": None}
-        if context.web == "ask" and sys.stdin.isatty():
+    options: dict[str, Any] = {"context": context, "graph": graph or run_settings().graph, "thread": RUN}
+    with contextlib.ExitStack() as stack:
+        runner: Callable[[Any], Any] = run
+        options["checkpointer"] = None
+        if save is not None:
+            loop, options["checkpointer"] = stack.enter_context(opened(stack.enter_context(new_file(save))))
+            runner = loop.run
+            options["metadata"] = {"graph": options["graph"], "context": context.model_dump_json(exclude_unset=True)}
+        elif context.web == "ask" and sys.stdin.isatty():
             # Without a saver a run cannot wait for consent; it is asked only of a person here.
             from langgraph.checkpoint.memory import InMemorySaver
 
             options["checkpointer"] = InMemorySaver()
-        answer = answer_aloud(lambda resume: api.astream(asked, resume=resume, **options), **shown)
+        answer = answer_aloud(
+            lambda resume: api.astream(asked, resume=resume, **options), trace=trace, quiet=as_json, runner=runner
+        )
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     if answer.abstained:

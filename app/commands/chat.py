@@ -12,7 +12,6 @@ import typer
 
 from ragweave.app.commands.common import LibraryOption, Stopped, complain, console
 from ragweave.app.commands.options import (
-    FullOption,
     GraphOption,
     MindOption,
     PresetOption,
@@ -20,7 +19,6 @@ from ragweave.app.commands.options import (
     TraceOption,
     WebOption,
     build_context,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -47,8 +45,7 @@ def chat(
     preset: PresetOption = None,
     set_: Set = None,
     graph: GraphOption = None,
-    trace: TraceOption = False,
-    full: FullOption = False,
+    trace: TraceOption = "",
 ) -> None:
     """Ask in turn; a follow-up is understood.
 
@@ -66,7 +63,7 @@ def chat(
         known = threads.find_thread(kept, thread) if thread else kept[0].id if last and kept else ""
         options = {"context": context, "graph": graph or run_settings().graph, "checkpointer": saver}
         talk = Conversation(runner, saver, options, known or threads.new_thread(), known=bool(known))
-        talk.trace = told(trace, full)
+        talk.trace = trace
         talk.talk(context)
 
 

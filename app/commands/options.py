@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,31 +15,17 @@ if TYPE_CHECKING:
     from ragweave.minds.context import Context
 
 
-class MindChoice(StrEnum):
-    """Values of `--mind`."""
-
-    auto = "auto"
-    small = "small"
-    llm = "llm"
-
-
-class WebChoice(StrEnum):
-    """Values of `--web`."""
-
-    off = "off"
-    ask = "ask"
-    auto = "auto"
-
-
 MindOption = Annotated[
-    MindChoice | None,
-    typer.Option("--mind", help="Who answers; default: the chat model where there is one."),
+    str | None,
+    typer.Option("--mind", metavar="auto|small|llm", help="Who answers; default: the chat model where there is one."),
 ]
-WebOption = Annotated[WebChoice | None, typer.Option("--web", help="Web search: never, after consent, when needed.")]
+WebOption = Annotated[
+    str | None, typer.Option("--web", metavar="off|ask|auto", help="Web search: never, after consent, when needed.")
+]
 TraceOption = Annotated[
-    bool, typer.Option("--trace", "-t", help="Tell the steps that mattered; `--trace full` tells every one.")
+    str, typer.Option("--trace", metavar="[full]", help="Tell the steps that mattered (-t for short), or every one.")
 ]
-FullOption = Annotated[bool, typer.Option("--trace-full", hidden=True)]
+"""A word or none, which the parser cannot tell from a question: see `with_trace`."""
 GraphOption = Annotated[str | None, typer.Option("--graph", "-g", metavar="NAME", help="Graph; see `ragweave graph`.")]
 TopK = Annotated[int | None, typer.Option("--top-k", help="Items kept per round, 1 to 50.")]
 Set = Annotated[
@@ -65,9 +50,15 @@ Choice = Annotated[
 ]
 
 
-def told(trace: bool, full: bool) -> str:
-    """Return how much of the steps is told."""
-    return "full" if full else "short" if trace else ""
+def with_trace(words: list[str]) -> list[str]:
+    """Give `--trace` the word that it stands for, where it has none of its own."""
+    out: list[str] = []
+    for word in words:
+        if word == "full" and out and out[-1] == "--trace=short":
+            out[-1] = "--trace=full"
+        else:
+            out.append("--trace=short" if word in ("--trace", "-t") else word)
+    return out
 
 
 def read_question(question: str) -> str:
@@ -107,7 +98,7 @@ def build_context(library: str | None, settings: list[str] | None = None, **opti
     """Build the run's context from options; one that was not given keeps its default."""
     from ragweave.graphs.settings import run_settings
 
-    values: dict[str, Any] = {"mind": run_settings().mind, "web": run_settings().web}
+    values = {"mind": run_settings().mind, "web": run_settings().web}
     return with_settings(values, settings, library=library_name(library), **options)
 
 
@@ -124,12 +115,13 @@ def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, *
         key, equals, value = pair.partition("=")
         if not equals:
             raise InputError(f"`--set {pair}` is not of the form KEY=VALUE", "write, say, --set rerank=false")
-        group, _, inner = key.rpartition(".")
-        into = values.setdefault("method", {}) if group == "method" else values
-        field = (Method if group == "method" else Context).model_fields.get(inner)
+        of_method = key.startswith("method.")
+        model, into = (Method, values.setdefault("method", {})) if of_method else (Context, values)
+        name = key.removeprefix("method.")
+        field = model.model_fields.get(name)
         many = field is not None and "tuple" in str(field.annotation)
-        into[inner if into is not values else key] = [v for v in value.split(",") if v] if many else value
-    values.update({k: getattr(v, "value", v) for k, v in options.items() if v is not None})
+        into[name] = [v for v in value.split(",") if v] if many else value
+    values.update({k: v for k, v in options.items() if v is not None})
     try:
         return Context.model_validate(values)
     except ValidationError as error:

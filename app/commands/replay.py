@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption
-from ragweave.app.commands.options import FullOption, SaveOption, Set, TraceOption, told, with_settings
+from ragweave.app.commands.options import SaveOption, Set, TraceOption, with_settings
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def replay(
         list[str] | None, typer.Option("--without", metavar="STEP", help="Leave out grade, refine or reason.")
     ] = None,
     set_: Set = None,
-    trace: TraceOption = False,
-    full: FullOption = False,
+    trace: TraceOption = "",
     save: SaveOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -72,7 +71,7 @@ def replay(
             context = with_settings(past.knobs, set_)
             answer = answer_aloud(
                 lambda resume: past.again(context, from_ or (off[0] if off else "condense"), off, resume),
-                trace=told(trace, full),
+                trace=trace,
                 quiet=as_json,
                 runner=runner.run,
             )
