@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,15 +22,13 @@ from ragweave.app.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.live import Live
+    from rich.console import Console
+    from rich.progress import TaskID
 
     from ragweave.corpora.ingest.events import Event, Report
 
-_VERBS = {"read": "reading", "embed": "embedding", "commit": "storing"}
-_SENSES = {"look": "looking", "asr": "hearing", "caption": "captioning"}
-_ROWS = 4
-"""Files shown at work at the same time."""
+_VERBS = {"read": "Reading", "embed": "Embedding", "commit": "Storing"}
+_SENSES = {"look": "looking at", "asr": "hearing", "caption": "captioning"}
 _LISTED = 20
 """Paths listed under one heading of the summary, before `and ... more`."""
 
@@ -86,101 +83,79 @@ def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -
             print_report(console(), report, (), ())
 
     run(
-        watch(
-            paths,
-            library,
-            on_report=told,
-            on_error=lambda error: complain(error),
-            models=at_indexing(),
-        ),
+        watch(paths, library, on_report=told, on_error=complain, models=at_indexing()),
         stopped="What was indexed stays.",
     )
 
 
 class Watcher:
-    """Follows a run: a bar over all files, how many are in each stage, some of them by name; and what has changed."""
+    """Follows a run: a bar over all files and over each long recording, and what has changed."""
 
     def __init__(self, err: Console, *, shown: bool) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
+
+        words = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+        counts = TextColumn("{task.fields[told]}", markup=False, table_column=Column(no_wrap=True))
         self.changed: list[str] = []
         self.removed: list[str] = []
-        self._at: dict[str, str] = {}
-        self._sensed: dict[tuple[str, str], tuple[float, float, float]] = {}
-        self._words, self._total, self._finished = "Looking for files ...", 0, 0
-        self._live: Live | None = None
-        if shown and err.is_terminal:
-            from rich.live import Live
-
-            self._live = Live(console=err, transient=True, get_renderable=self._picture, refresh_per_second=6)
+        self._bars = Progress(
+            words, BarColumn(20), counts, console=err, transient=True, disable=not (shown and err.is_terminal)
+        )
+        self._files = self._bars.add_task("Looking for files ...", total=None, told="")
+        self._senses: dict[tuple[str, str], TaskID] = {}
+        self._total, self._finished = 0, 0
 
     def __enter__(self) -> Watcher:
-        if self._live:
-            self._live.start()
+        self._bars.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._live:
-            self._live.stop()
+        self._bars.stop()
 
     def event(self, event: Event) -> None:
         """Take note of one event of the run."""
+        from ragweave.app.render import clean, duration, short_path
         from ragweave.corpora.ingest import events
 
         match event:
             case events.Waiting(holder=holder):
-                self._words = f"Waiting for another run to finish ({holder}) ..."
+                self._say(f"Waiting for another run to finish ({holder}) ...")
             case events.Started(total=total):
-                self._words, self._total = "", total
+                self._total = total
+                self._bars.update(self._files, total=total)
             case events.Staged(path=path, stage=stage):
-                self._at[path] = _VERBS[stage]
-                self._perceived(path)
+                self._say(f"{_VERBS[stage]} {short_path(path)}")
             case events.Perceived(path=path, stage=stage, done=done, total=total, left=left):
-                self._sensed[path, stage] = (done, total, left)
+                if (path, stage) not in self._senses:
+                    name = clean(f"  {_SENSES[stage]} {short_path(path)}")
+                    self._senses[path, stage] = self._bars.add_task(name, told="")
+                ahead = f"{duration(left)} left" if left else ""
+                self._bars.update(self._senses[path, stage], completed=done, total=total, told=ahead)
             case events.Done(path=path) | events.Linked(path=path):
                 self.changed.append(path)
                 self._finish(path)
             case events.Unchanged(path=path) | events.Failed(path=path):
                 self._finish(path)
             case events.Extracted(done=done, total=total):
-                self._words = f"Finding names and what stands with them: {done} of {total} stretches ..."
+                self._say(f"Finding names and what stands with them: {done} of {total} stretches ...")
             case events.Captioned(done=done, total=total):
-                self._words = f"Describing pictures: {done} of {total} ..."
+                self._say(f"Describing pictures: {done} of {total} ...")
             case events.Removed(path=path):
                 self.removed.append(path)
             case _:
                 pass
 
+    def _say(self, words: str) -> None:
+        from ragweave.app.render import clean
+
+        self._bars.update(self._files, description=clean(words))
+
     def _finish(self, path: str) -> None:
-        self._at.pop(path, None)
-        self._perceived(path)
         self._finished += 1
-
-    def _perceived(self, path: str) -> None:
-        self._sensed = {key: value for key, value in self._sensed.items() if key[0] != path}
-
-    def _picture(self) -> RenderableType:
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
-        from ragweave.app.render import clean, duration, short_path
-
-        if self._words:
-            return Text(clean(self._words))
-        bar = Table.grid(padding=(0, 1))
-        bar.add_row("Files", ProgressBar(self._total, self._finished, width=40), f"{self._finished}/{self._total}")
-        counts = Counter(self._at.values())
-        stages = " · ".join(f"{verb} {counts[verb]}" for verb in _VERBS.values() if counts[verb])
-        # The last to enter a stage are the ones at work; the others wait for their batch.
-        latest = list(self._at.items())[-_ROWS:]
-        rows = [Text(f"  {verb:<9} {short_path(path)}", no_wrap=True, overflow="ellipsis") for path, verb in latest]
-        senses = Table.grid(padding=(0, 1))
-        for (path, stage), (done, total, left) in self._sensed.items():
-            share = f"{100 * done / total if total else 0:.0f} %"
-            ahead = f"{duration(left)} left" if left else ""
-            name = Text(f"  {_SENSES[stage]:<10} {short_path(path)}", no_wrap=True, overflow="ellipsis")
-            senses.add_row(name, ProgressBar(total, done, width=20), share, ahead)
-        return Group(bar, Text(stages, style="dim"), *rows, senses)
+        self._bars.update(self._files, completed=self._finished, told=f"{self._finished}/{self._total}")
+        for key in [key for key in self._senses if key[0] == path]:
+            self._bars.remove_task(self._senses.pop(key))
 
 
 def print_report(out: Console, report: Report, changed: Sequence[str], removed: Sequence[str]) -> None:
@@ -200,21 +175,19 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
         out.print(f"{counted(report.items, 'item')} to find, made in {duration(report.seconds)}.")
     if report.captioned:
         out.print(f"{counted(report.captioned, 'picture')} described by the vision model.")
-    _list(out, "Read", [short_path(p) for p in changed])
-    _list(out, "Gone and forgotten", [short_path(p) for p in removed])
-    _list(out, "Left out", [f"{short_path(p)}: {clean(why)}" for p, why in report.skipped])
-    _list(out, "Failed", [f"{short_path(p)}: {clean(why)}" for p, why in report.failed], style="red")
-    _list(out, "Not done", [clean(note) for note in report.notes], style="yellow")
-
-
-def _list(out: Console, title: str, lines: Sequence[str], style: str = "") -> None:
-    if not lines:
-        return
-    out.print(f"{title}:", style="bold")
-    for line in lines[:_LISTED]:
-        out.print(f"  {line}", style=style or None, soft_wrap=True)
-    if len(lines) > _LISTED:
-        out.print(f"  and {len(lines) - _LISTED:,} more (--json lists all)")
+    for title, lines, style in (
+        ("Read", [short_path(p) for p in changed], None),
+        ("Gone and forgotten", [short_path(p) for p in removed], None),
+        ("Left out", [f"{short_path(p)}: {clean(why)}" for p, why in report.skipped], None),
+        ("Failed", [f"{short_path(p)}: {clean(why)}" for p, why in report.failed], "red"),
+        ("Not done", [clean(note) for note in report.notes], "yellow"),
+    ):
+        if lines:
+            out.print(f"{title}:", style="bold")
+        for line in lines[:_LISTED]:
+            out.print(f"  {line}", style=style, soft_wrap=True)
+        if len(lines) > _LISTED:
+            out.print(f"  and {len(lines) - _LISTED:,} more (--json lists all)")
 
 
 def _estimate(paths: Sequence[Path], library: str, *, as_json: bool) -> None:

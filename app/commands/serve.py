@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
 import socket
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.app.commands.common import LibraryOption, debugging, library_name
+from ragweave.app.commands.common import LibraryOption, debugging, library_name, run
+from ragweave.models.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
     import uvicorn
@@ -34,7 +37,8 @@ def serve(
     Listens on this machine alone. Any other address needs API keys; see `ragweave keys`.
     """
     need("uvicorn", "fastapi", "sse_starlette", what="`ragweave serve`", extra="serve")
-    from ragweave.models.errors import InputError
+    import uvicorn
+
     from ragweave.serve.process import only_server, set_up
     from ragweave.serve.settings import serve_settings
 
@@ -52,7 +56,7 @@ def serve(
         at = listener.getsockname()
         shown = f"[{at[0]}]" if ":" in at[0] else at[0]
         typer.echo(f"Ragweave is at http://{shown}:{at[1]} (library {library_name(None)}). Ctrl-C stops it.")
-        _run(app, settings, listener)
+        uvicorn.Server(config_of(app, settings.shutdown_seconds)).run(sockets=[listener])
     typer.echo("Stopped.")
 
 
@@ -67,7 +71,6 @@ def mcp(
     The assistant starts this command by itself. Over HTTP the same tools are at /mcp of `ragweave serve`.
     """
     need("mcp", "fastapi", "sse_starlette", what="`ragweave mcp`", extra="serve")
-    from ragweave.app.commands.common import run
     from ragweave.corpora.store.library import open_library
     from ragweave.serve.access import Caller, Slots
     from ragweave.serve.mcp import build
@@ -96,10 +99,6 @@ def use_library(name: str) -> None:
 
 def need(*modules: str, what: str, extra: str) -> None:
     """Check that optional packages are there."""
-    from importlib.util import find_spec
-
-    from ragweave.models.errors import MissingExtra
-
     if any(find_spec(m) is None for m in modules):
         raise MissingExtra(what, extra)
 
@@ -116,7 +115,6 @@ def is_exposed(settings: ServeSettings) -> bool:
 
 def build(settings: ServeSettings, exposed: bool) -> FastAPI:
     """Return the app."""
-    from ragweave.models.errors import InputError
     from ragweave.serve.app import create_app
     from ragweave.serve.keys import Keys
 
@@ -132,10 +130,6 @@ def build(settings: ServeSettings, exposed: bool) -> FastAPI:
 
 def listen(host: str, port: int) -> socket.socket:
     """Open the socket to listen on."""
-    import errno
-
-    from ragweave.models.errors import InputError
-
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
@@ -145,19 +139,11 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(128)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise InputError(
-                f"port {port} on {host} is in use", "stop what listens there, or choose another with --port"
-            ) from None
-        raise InputError(
-            f"cannot listen on {host}:{port} ({error.strerror})", "choose another --host or --port"
-        ) from None
+            remedy = "stop what listens there, or choose another with --port"
+            raise InputError(f"port {port} on {host} is in use", remedy) from None
+        what = f"cannot listen on {host}:{port} ({error.strerror})"
+        raise InputError(what, "choose another --host or --port") from None
     return listener
-
-
-def _run(app: FastAPI, settings: ServeSettings, listener: socket.socket) -> None:
-    import uvicorn
-
-    uvicorn.Server(config_of(app, settings.shutdown_seconds)).run(sockets=[listener])
 
 
 def config_of(app: FastAPI, shutdown_seconds: int) -> uvicorn.Config:
