@@ -77,7 +77,7 @@ def speed(folder: Path) -> None:
     """Print what each stage takes alone, then the whole run."""
     from ragweave.corpora.video.frames import frames
     from ragweave.corpora.video.intake import demuxer_of
-    from ragweave.corpora.video.sound import sound
+    from ragweave.corpora.video.listen import sound
     from ragweave.corpora.video.streams import examine
     from ragweave.models.asr import asr
     from ragweave.models.ocr import ocr
@@ -169,7 +169,7 @@ def words(heard: Path, told: Path) -> None:
     """Print the word error rate of the engine that is set, and recall and precision of content words."""
     from ragweave.corpora.video.cues import read_transcript
     from ragweave.corpora.video.intake import demuxer_of
-    from ragweave.corpora.video.sound import sound
+    from ragweave.corpora.video.listen import sound
     from ragweave.corpora.video.streams import examine
     from ragweave.models.asr import asr
     from ragweave.models.text import content_terms

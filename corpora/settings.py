@@ -26,10 +26,6 @@ class CorporaSettings(Settings):
     max_file_mb: int = Field(512, ge=1, description="Largest file that is read, in MiB.")
     max_video_gb: ClassVar[int] = 64
     """Largest video or recording that is taken in, in GiB."""
-    clip_seconds: ClassVar[float] = 30.0
-    """Length of a clip of a recording (VideoRAG)."""
-    clip_frames: ClassVar[int] = 15
-    """Frames of a clip that are looked at and kept (VideoRAG)."""
     entities: Literal["small", "llm", "off"] = Field(
         "small", description="Who finds the entities of recordings at indexing: rules, the chat model, or nobody."
     )

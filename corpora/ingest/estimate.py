@@ -16,12 +16,13 @@ from ragweave.corpora.images.captions import wanted
 from ragweave.corpora.images.look import PACKAGES
 from ragweave.corpora.ingest.run import incomplete
 from ragweave.corpora.ingest.walk import walk
-from ragweave.corpora.settings import CorporaSettings, corpora_settings
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.catalog import check_name
 from ragweave.corpora.store.files import Known, Stat, known_paths
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.video.intake import Intake, companion, demuxer_of, installed, subtitles_of_others
+from ragweave.corpora.video.items import CLIP_SECONDS
 from ragweave.corpora.video.streams import Container, examine
 from ragweave.models.asr import asr
 from ragweave.models.caption import Captioner
@@ -132,7 +133,7 @@ def estimate(paths: Sequence[Path], library: str, captioner: Captioner | None = 
             found.texts += 1
             found.text_bytes += Path(path).stat().st_size
             found.pictures += pictures_in(Path(path)) if captioner else 0
-    _add_up(found, settings)
+    _add_up(found)
     return found
 
 
@@ -166,7 +167,7 @@ def _speech(path: str, container: Container) -> str:
     return listens.label if listens is not None else ""
 
 
-def _add_up(found: Estimate, settings: CorporaSettings) -> None:
+def _add_up(found: Estimate) -> None:
     found.seconds = found.text_bytes / _TEXT
     found.bytes = found.text_bytes * 3
     clips = 0
@@ -175,7 +176,7 @@ def _add_up(found: Estimate, settings: CorporaSettings) -> None:
         # Looking and hearing go side by side: the slower of the two sets the pace.
         found.seconds += max(looking, HEARING.get(r.speech, 0.0) * r.seconds) + 1.0
         found.bytes += int(r.seconds * (_BYTES if r.picture else 0) + r.seconds * _SOUND_BYTES)
-        clips += math.ceil(r.seconds / settings.clip_seconds) if r.picture else 0
+        clips += math.ceil(r.seconds / CLIP_SECONDS) if r.picture else 0
     if found.model:
         given = clips * (_FRAMES * IMAGE_TOKENS + _CONTEXT_TOKENS)
         given += found.pictures * (IMAGE_TOKENS + _CONTEXT_TOKENS)

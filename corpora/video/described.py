@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass, replace
 
 from ragweave.corpora.phrases import clock
@@ -19,13 +19,13 @@ from ragweave.models.text import clip
 
 
 def captioned(
-    recording: Recording, kept: Perceived, captioner: Captioner, seconds: float, tell: Tell, down: str = ""
+    recording: Recording, kept: Perceived, captioner: Captioner, tell: Tell, down: str = ""
 ) -> tuple[Recording, str]:
     """Return a recording with the captions of its clips, and what could not be captioned, in words, or "".
 
     `down` says why the model cannot be asked; what is kept is used all the same.
     """
-    spans = spans_of(recording, seconds)
+    spans = spans_of(recording)
     wanted = [_given(recording, span) for span in spans]
     found: list[str] = [""] * len(spans)
     done, why = 0, down
@@ -99,22 +99,22 @@ class Summariser:
     """
 
     name: str
-    ask: Callable[[str], Awaitable[Overview | None]]
+    ask: Callable[[str], Coroutine[None, None, Overview | None]]
 
 
-def told(recording: Recording, kept: Perceived, summariser: Summariser, seconds: float) -> tuple[Recording, str]:
+def told(recording: Recording, kept: Perceived, summariser: Summariser) -> tuple[Recording, str]:
     """Return a recording with what the model says of it, and why it says nothing, in words, or "".
 
     The model is asked at most once; what it wrote before is kept.
     """
-    text = words_of(recording, seconds)
+    text = words_of(recording)
     if len(text.split()) < _LEAST:
         return recording, ""
     stage, key = f"overview {summariser.name}", hashlib.sha256(text.encode()).hexdigest()[:32]
     row = kept.get(stage, key)
     if row is None:
         try:
-            found = asyncio.run(_asked(summariser, text))
+            found = asyncio.run(summariser.ask(text))
         except RagweaveError as error:
             return recording, f"the whole is told in its own words: {error}"
         if found is None:
@@ -124,13 +124,9 @@ def told(recording: Recording, kept: Perceived, summariser: Summariser, seconds:
     return _with(recording, row), ""
 
 
-async def _asked(summariser: Summariser, text: str) -> Overview | None:
-    return await summariser.ask(text)
-
-
-def words_of(recording: Recording, seconds: float) -> str:
+def words_of(recording: Recording) -> str:
     """Return what was said and shown, clip by clip with its time, at most `SHOWN` characters."""
-    spans = spans_of(recording, seconds)
+    spans = spans_of(recording)
     share = SHOWN // max(1, len(spans))
     rows = []
     for start, end in spans:

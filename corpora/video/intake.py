@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,8 +16,8 @@ from ragweave.corpora.store.files import File, digest_of
 from ragweave.corpora.store.prepared import Prepared, made_of
 from ragweave.corpora.video import described
 from ragweave.corpora.video.cues import read_transcript
-from ragweave.corpora.video.items import items_of
-from ragweave.corpora.video.job import Job, Lanes, Senses, Tell, Work
+from ragweave.corpora.video.items import CLIP_SECONDS, items_of
+from ragweave.corpora.video.job import FINE, Lanes, Tell, Work
 from ragweave.corpora.video.perceive import perceive
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording
@@ -99,7 +99,7 @@ class Intake:
             written = hashlib.sha256(beside.read_bytes()).hexdigest() if beside else ""
         except OSError:
             written = ""
-        parts = [base, str(VERSION), f"{self._settings.clip_seconds:g}", str(self._settings.clip_frames)]
+        parts = [base, str(VERSION), f"{CLIP_SECONDS:g}", str(FINE)]
         parts += [listens.name if listens else "", reads.name if reads else "", written]
         parts += [self._caption.name if self._caption else ""]
         if sums := self._summariser:
@@ -120,13 +120,12 @@ class Intake:
             recording, warnings = self._perceived(file, media, before, tell)
         except (MissingExtra, ModelError, WeightsError, InputError) as error:
             raise Later(error.what, error.remedy) from error
-        items = items_of(file.source, file.path, recording, seconds=self._settings.clip_seconds)
+        items = items_of(file.source, file.path, recording)
         kind = VIDEO if recording.frames else AUDIO
         return made_of(kind, recording.title, items, self._max_words, language=recording.language, warnings=warnings)
 
     def _perceived(self, file: File, media: Path, before: str, tell: Tell) -> tuple[Recording, list[str]]:
-        beside = companion(file.path, model_settings().asr_language)
-        written, warnings = _written(beside)
+        written, warnings = _written(companion(file.path, model_settings().asr_language))
         how = demuxer_of(file.path)
         try:
             container = examine(file.path, how)
@@ -139,30 +138,33 @@ class Intake:
         listens = self._listened = asr()
         if listens is not None:
             listens.check()
-        job = Job(
-            path=file.path,
-            demuxer=how,
-            sha256=file.sha256,
-            container=container,
-            title=_title(container.tags, file.path),
-            written=written,
-            seconds=self._settings.clip_seconds,
-            fine=self._settings.clip_frames,
-            grown_from=before if before and has_grown(file, before, self._folder(before)) else "",
-        )
+        title = container.tags.get("title", "")
         kept = Perceived(self._folder(file.sha256), [self._folder(before)] if before else [])
         try:
             kept.put("size", "", file.stat.size)  # a later file that begins with the same bytes has grown
-            work = Work(job, Senses(listens, ocr()), kept, tell, self._stop, self._lanes)
+            work = Work(
+                path=file.path,
+                demuxer=how,
+                sha256=file.sha256,
+                container=container,
+                title=title if len(title) > 2 else Path(file.path).stem,
+                kept=kept,
+                tell=tell,
+                asr=listens,
+                ocr=ocr(),
+                written=written,
+                grown_from=before if before and has_grown(file, before, self._folder(before)) else "",
+                stop=self._stop,
+                lanes=self._lanes,
+            )
             recording, unperceived = perceive(work)
-            recording, remarks = self._described(recording, kept, tell)
-            warnings += [*remarks, *unperceived]
+            recording, untold = self._described(recording, kept, tell)
             kept.give_frames([f.image for f in recording.frames], media)
         finally:
             kept.close()
         frames = tuple(Frame(f.time, f"{file.source}/{f.image}") for f in recording.frames)
         date = next((d for k in ("creation_time", "date") if (d := iso_date(container.tags.get(k)))), None)
-        return replace(recording, frames=frames, date=date), warnings
+        return replace(recording, frames=frames, date=date), [*warnings, *untold, *unperceived]
 
     def close(self) -> None:
         """End the processes that listen, where any were started."""
@@ -176,25 +178,20 @@ class Intake:
 
     def _described(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
         """Return a recording with what models say of its clips and of the whole, and what they could not say."""
-        recording, missing = self._captioned(recording, kept, tell)
-        sums = self._summariser
-        untold = ""
-        if sums is not None:
-            recording, untold = described.told(recording, kept, sums, self._settings.clip_seconds)
+        missing = untold = ""
+        if self._caption is not None:
+            with self._checking:
+                if self._down is None:  # found out once a run, before the first frame is sent
+                    self._down = why_down(self._caption)
+            recording, missing = described.captioned(recording, kept, self._caption, tell, self._down)
+        if self._summariser is not None:
+            recording, untold = described.told(recording, kept, self._summariser)
         marker = kept.folder / _INCOMPLETE
         if missing or untold:
             marker.touch()
         else:
             marker.unlink(missing_ok=True)
         return recording, [remark for remark in (missing, untold) if remark]
-
-    def _captioned(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, str]:
-        if self._caption is None:
-            return recording, ""
-        with self._checking:
-            if self._down is None:  # found out once a run, before the first frame is sent
-                self._down = why_down(self._caption)
-        return described.captioned(recording, kept, self._caption, self._settings.clip_seconds, tell, self._down)
 
     def _folder(self, sha256: str) -> Path:
         return folder_of(self._settings.home, self._library, sha256)
@@ -207,11 +204,6 @@ def _written(beside: Path | None) -> tuple[tuple[Cue, ...], list[str]]:
         return read_transcript(beside)[0].cues, []
     except SourceError as error:
         return (), [f"the subtitles beside it were not used: {error}"]
-
-
-def _title(tags: Mapping[str, str], path: str) -> str:
-    title = tags.get("title", "")
-    return title if len(title) > 2 else Path(path).stem
 
 
 def has_grown(file: File, before: str, folder: Path) -> bool:

@@ -31,10 +31,10 @@ class Part:
     spans: tuple[Span, ...] = ()
 
 
-def items_of(source: str, file: str, recording: Recording, first: int = 0, seconds: float = CLIP_SECONDS) -> list[Item]:
+def items_of(source: str, file: str, recording: Recording, first: int = 0) -> list[Item]:
     """Return the clips of a recording, numbered from `first`, then the item of the whole."""
     recording = replace(recording, cues=utterances(recording.cues))
-    spans = spans_of(recording, seconds)
+    spans = spans_of(recording)
     duration = spans[-1][1] if spans else 0.0
     found = chapters(recording, spans)
     clips = [
@@ -44,11 +44,11 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0, secon
     return [*clips, _whole(source, file, recording, duration, found, clips, first)]
 
 
-def spans_of(recording: Recording, seconds: float = CLIP_SECONDS) -> list[tuple[float, float]]:
+def spans_of(recording: Recording) -> list[tuple[float, float]]:
     """Return the [start, end) seconds of the clips of a recording."""
     said = utterances(recording.cues)
     duration = max([recording.duration, *(c.end for c in said)])
-    return cut(duration, seconds, recording.quiet or pauses(said, duration))
+    return cut(duration, CLIP_SECONDS, recording.quiet or pauses(said, duration))
 
 
 def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:

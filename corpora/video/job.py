@@ -1,75 +1,33 @@
-"""What there is to perceive and with what, and what may happen meanwhile."""
+"""A recording to perceive, with what, and what may happen meanwhile."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from ragweave.corpora.video.items import CLIP_SECONDS
 from ragweave.corpora.video.perceived import Perceived
 from ragweave.corpora.video.recording import Cue
 from ragweave.corpora.video.streams import Container
 from ragweave.models.asr import Asr
-from ragweave.models.errors import RagweaveError, SourceError
 from ragweave.models.ocr import Ocr
 
+FINE = 15
+"""Frames of a clip that are looked at and kept (VideoRAG)."""
 SHORT = 32
 """Frames of a whole recording that is too short to have as many by the clock."""
 _SHORTEST = 0.2
 """Seconds between two frames, at least."""
 Tell = Callable[[str, float, float], None]
 """Told the stage, how much of it is done, and how much there is: seconds, or clips."""
+_Piece = TypeVar("_Piece")
 
 
 class Stopped(Exception):
     """The run was stopped; what was done is kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Senses:
-    """What perceives; each may be missing."""
-
-    asr: Asr | None = None
-    ocr: Ocr | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One recording to perceive: clips of so many seconds with `fine` frames each.
-
-    `written` are subtitles that lie beside it; `grown_from` is the digest of what the file was before, where its bytes
-    begin the same way, else "".
-    """
-
-    path: str
-    demuxer: str
-    sha256: str
-    container: Container
-    title: str
-    written: tuple[Cue, ...] = ()
-    seconds: float = 30.0
-    fine: int = 15
-    grown_from: str = ""
-
-    @property
-    def every(self) -> float:
-        """Seconds between two frames."""
-        usual = self.seconds / self.fine
-        claimed = self.container.duration
-        return round(max(_SHORTEST, min(usual, claimed / SHORT)), 3) if 0 < claimed else usual
-
-
-class Decoding(Exception):
-    """ffmpeg could not decode a stream."""
-
-    def __init__(self, error: SourceError) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-class Undecoded(RagweaveError):
-    """One stream is lost, the other may do."""
 
 
 class Lanes:
@@ -85,19 +43,43 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A job with everything that its stages share; when `stop` is set, the work ends at the next step."""
+    """One recording to perceive, with everything that its stages share; when `stop` is set, they end at the next step.
 
-    job: Job
-    senses: Senses
+    `written` are subtitles that lie beside it; `grown_from` is the digest of what the file was before, where its bytes
+    begin the same way, else "".
+    """
+
+    path: str
+    demuxer: str
+    sha256: str
+    container: Container
+    title: str
     kept: Perceived
     tell: Tell
+    asr: Asr | None = None
+    ocr: Ocr | None = None
+    written: tuple[Cue, ...] = ()
+    grown_from: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
     lanes: Lanes = field(default_factory=Lanes)
+
+    @property
+    def every(self) -> float:
+        """Seconds between two frames."""
+        usual, claimed = CLIP_SECONDS / FINE, self.container.duration
+        return round(max(_SHORTEST, min(usual, claimed / SHORT)), 3) if 0 < claimed else usual
 
     def go_on(self) -> None:
         """Raise where the run was stopped."""
         if self.stop.is_set():
             raise Stopped
+
+    def unless_stopped(self, pieces: Iterator[_Piece]) -> Iterator[_Piece]:
+        """Yield what comes, and raise where the run was stopped meanwhile."""
+        self.go_on()
+        for piece in pieces:
+            yield piece
+            self.go_on()
 
 
 _EVERY = 0.25

@@ -9,13 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
+import numpy as np
+
 from ragweave.corpora.video.cues import timed_cues
-from ragweave.corpora.video.ffmpeg import Running, reading, running
-from ragweave.corpora.video.job import Decoding, Undecoded, Work
+from ragweave.corpora.video.ffmpeg import Running, failed, reading, running
+from ragweave.corpora.video.job import Work
 from ragweave.corpora.video.recording import Cue, Speech
-from ragweave.corpora.video.sound import sound
 from ragweave.models.asr import Asr, Transcript, Word
-from ragweave.models.errors import SourceError
 from ragweave.models.vad import RATE, Sound, Stretch, stretches
 
 _SUBTITLE_BYTES = 64 * 2**20
@@ -36,85 +36,92 @@ _Said = tuple[float, float, Transcript]
 """Start and end of a stretch in seconds, and what was heard in it."""
 
 
-class Listener:
-    """Listens to one recording."""
+def listen(work: Work) -> Listened:
+    """Return what was said: by subtitles beside or inside the recording, else by the ASR engine."""
+    cues, inside = work.written, work.container.subtitles()
+    if not cues and inside is not None:
+        cues = timed_cues(_subtitles(work, inside.index))
+    if cues:
+        return Listened(0.0, cues, "subtitles")
+    stream = work.container.sound()
+    return Listened() if stream is None or work.asr is None else _heard(work, stream.index, work.asr)
 
-    def __init__(self, work: Work) -> None:
-        self._work = work
 
-    def listen(self) -> Listened:
-        """Return what was said: by subtitles beside or inside the recording, else by the ASR engine."""
-        job = self._work.job
-        if job.written:
-            return Listened(0.0, job.written, "subtitles")
-        inside = job.container.subtitles()
-        if inside is not None:
-            cues = timed_cues(self._subtitles(inside.index))
-            if cues:
-                return Listened(0.0, cues, "subtitles")
-        stream = job.container.sound()
-        if stream is None or self._work.senses.asr is None:
-            return Listened()
-        return self._heard(stream.index, self._work.senses.asr)
+def _subtitles(work: Work, index: int) -> str:
+    command = [*reading(work.path, work.demuxer), "-map", f"0:{index}", "-c:s", "webvtt", "-f", "webvtt", "pipe:1"]
+    data = b""
+    with running(Running(command)) as process:
+        for block in process.blocks():
+            data += block
+            if len(data) > _SUBTITLE_BYTES:
+                return ""
+    return data.decode("utf-8", "replace")
 
-    def _subtitles(self, index: int) -> str:
-        job = self._work.job
-        command = [*reading(job.path, job.demuxer), "-map", f"0:{index}", "-c:s", "webvtt", "-f", "webvtt", "pipe:1"]
-        data = b""
-        with running(Running(command)) as process:
-            for block in process.blocks():
-                data += block
-                if len(data) > _SUBTITLE_BYTES:
-                    return ""
-        return data.decode("utf-8", "replace")
 
-    def _heard(self, stream: int, engine: Asr) -> Listened:
-        passed = 0
+def sound(path: str, demuxer: str, stream: int) -> Iterator[Sound]:
+    """Yield the sound as it is decoded, 16 kHz, one channel, silence filled in where its times have gaps.
 
-        def blocks() -> Iterator[Sound]:
-            nonlocal passed
-            source = sound(self._work.job.path, self._work.job.demuxer, stream)
-            while True:
-                self._work.go_on()
-                try:
-                    block = next(source)
-                except StopIteration:
-                    return
-                except SourceError as error:
-                    raise Decoding(error) from error
-                passed += len(block)
-                yield block
+    Raises:
+        SourceError: not one sample can be decoded.
+    """
+    arguments = [
+        *reading(path, demuxer),
+        *("-map", f"0:{stream}", "-vn", "-sn", "-dn", "-af", "aresample=async=1:first_pts=0"),
+        *("-ac", "1", "-ar", str(RATE), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1"),
+    ]
+    count = 0
+    with running(Running(["-threads", "1", *arguments])) as process:
+        odd = b""
+        for block in process.blocks():
+            data = odd + block
+            whole = len(data) // 2 * 2
+            data, odd = data[:whole], data[whole:]
+            count += whole
+            if whole:
+                yield np.frombuffer(data, "<i2").astype(np.int16)
+        ended = process.wait()
+    if not count and (ended.code != 0 or ended.stalled):
+        raise failed(path, ended)
 
-        done: list[_Said] = []
-        waiting: deque[tuple[Stretch, Future[Transcript]]] = deque()
-        try:
-            with ThreadPoolExecutor(engine.width, thread_name_prefix="ragweave-asr") as pool:
-                for stretch in stretches(blocks(), engine.longest):
-                    waiting.append((stretch, pool.submit(self._transcribed, engine, stretch)))
-                    while len(waiting) > 2 * engine.width or (waiting and waiting[0][1].done()):
-                        self._gather(waiting, done)
-                while waiting:
-                    self._gather(waiting, done)
-        except Decoding as error:
-            raise Undecoded(f"the sound was not heard: {error.error}") from error.error
-        self._work.tell("asr", passed / RATE, passed / RATE)
-        return _listened(done, passed / RATE, engine)
 
-    def _gather(self, waiting: deque[tuple[Stretch, Future[Transcript]]], done: list[_Said]) -> None:
+def _heard(work: Work, stream: int, engine: Asr) -> Listened:
+    passed = 0
+
+    def blocks() -> Iterator[Sound]:
+        nonlocal passed
+        for block in work.unless_stopped(sound(work.path, work.demuxer, stream)):
+            passed += len(block)
+            yield block
+
+    done: list[_Said] = []
+    waiting: deque[tuple[Stretch, Future[Transcript]]] = deque()
+
+    def gather() -> None:
         stretch, future = waiting.popleft()
         done.append((stretch.start / RATE, stretch.end / RATE, future.result()))
-        self._work.tell("asr", stretch.end / RATE, self._work.job.container.duration)
+        work.tell("asr", stretch.end / RATE, work.container.duration)
 
-    def _transcribed(self, engine: Asr, stretch: Stretch) -> Transcript:
-        self._work.go_on()
-        key = hashlib.sha256(stretch.sound.astype("<i2").tobytes()).hexdigest()[:32]
-        stage = f"hear {engine.name}"
-        row = self._work.kept.get(stage, key)
-        if row is None:
-            heard = engine.transcribe(stretch.sound, stretch.speech)
-            self._work.kept.put(stage, key, asdict(heard))
-            return heard
-        return Transcript(row["text"], tuple(Word(**w) for w in row["words"]), row["confidence"], row["language"])
+    with ThreadPoolExecutor(engine.width, thread_name_prefix="ragweave-asr") as pool:
+        for stretch in stretches(blocks(), engine.longest):
+            waiting.append((stretch, pool.submit(_transcribed, work, engine, stretch)))
+            while len(waiting) > 2 * engine.width or (waiting and waiting[0][1].done()):
+                gather()
+        while waiting:
+            gather()
+    work.tell("asr", passed / RATE, passed / RATE)
+    return _listened(done, passed / RATE, engine)
+
+
+def _transcribed(work: Work, engine: Asr, stretch: Stretch) -> Transcript:
+    work.go_on()
+    stage = f"hear {engine.name}"
+    key = hashlib.sha256(stretch.sound.astype("<i2").tobytes()).hexdigest()[:32]
+    row = work.kept.get(stage, key)
+    if row is None:
+        heard = engine.transcribe(stretch.sound, stretch.speech)
+        work.kept.put(stage, key, asdict(heard))
+        return heard
+    return Transcript(row["text"], tuple(Word(**w) for w in row["words"]), row["confidence"], row["language"])
 
 
 def _listened(done: Sequence[_Said], duration: float, engine: Asr) -> Listened:

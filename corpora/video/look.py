@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ragweave.corpora.video.frames import STORED, Pixels, alike, frames, small
-from ragweave.corpora.video.items import ROUGH, spread
-from ragweave.corpora.video.job import Decoding, Job, Undecoded, Work
+from ragweave.corpora.video.items import CLIP_SECONDS, ROUGH, spread
+from ragweave.corpora.video.job import Work
 from ragweave.corpora.video.recording import Frame, Shown
-from ragweave.models.errors import SourceError
+from ragweave.models.pictures import jpeg
 from ragweave.models.text import fold
 
 
@@ -28,129 +28,102 @@ class Seen:
     shown: tuple[Shown, ...] = ()
 
 
-class Looker:
-    """Looks at the picture of one recording."""
-
-    def __init__(self, work: Work) -> None:
-        self._work = work
-
-    def look(self) -> Seen:
-        """Return what is seen."""
-        stream = self._work.job.container.picture()
-        if stream is None:
-            return Seen()
-        try:
-            return self._looked(stream.index)
-        except Decoding as error:
-            raise Undecoded(f"the picture was not looked at: {error.error}") from error.error
-
-    def _looked(self, stream: int) -> Seen:
-        job = self._work.job
-        rows: list[dict[str, Any]] = []
-        ended = self._row("end")
-        while (row := self._row(len(rows))) is not None and (row["whole"] or ended) and self._is_read(row):
-            rows.append(row)
-        if not (ended and len(rows) == ended["bins"]):
-            rows += self._decode(stream, len(rows))
-            self._work.kept.put(self._stage(), f"{job.sha256} end", {"bins": len(rows)})
-        found = [(float(t), str(name)) for row in rows for t, name in row["frames"]]
-        self._work.tell("look", job.container.duration, job.container.duration)
-        return Seen(
-            duration=_end(found[-1][0], job) if found else 0.0,
-            frames=tuple(Frame(t, name) for t, name in found),
-            shown=self._shown(rows),
-        )
-
-    def _decode(self, stream: int, first: int) -> list[dict[str, Any]]:
-        """Look at the frames from a bin on; each bin of a clip's length is kept as it is complete."""
-        job = self._work.job
-        rows: list[dict[str, Any]] = []
-        bin_: list[tuple[float, Pixels]] = []
-        source = frames(job.path, job.demuxer, stream, job.every, first * job.seconds)
-        while True:
-            self._work.go_on()
-            try:
-                at, pixels = next(source)
-            except StopIteration:
-                break
-            except SourceError as error:
-                raise Decoding(error) from error
-            while int(at // job.seconds) > first + len(rows):
-                rows.append(self._finish(bin_, first + len(rows), whole=True))
-                bin_ = []
-            bin_.append((at, pixels))
-            self._work.tell("look", at, job.container.duration)
-        if bin_:
-            rows.append(self._finish(bin_, first + len(rows), whole=False))
-        return rows
-
-    def _finish(self, bin_: Sequence[tuple[float, Pixels]], number: int, *, whole: bool) -> dict[str, Any]:
-        from ragweave.models.pictures import jpeg
-
-        placed: list[tuple[float, str]] = []
-        distinct: dict[str, Pixels] = {}
-        before: Any = None
-        for at, pixels in bin_:
-            now = small(pixels)
-            if before is None or now.shape != before.shape or not alike(now, before):
-                data = jpeg(pixels, STORED)
-                name = f"{hashlib.sha256(data).hexdigest()[:20]}.jpg"
-                self._work.kept.put_frame(name, data)
-                distinct[name] = pixels
-                before = now
-            placed.append((round(at, 3), name))
-        for name in spread(list(distinct), ROUGH):
-            self._read(name, distinct[name])
-        row = {"frames": placed, "whole": whole}
-        self._work.kept.put(self._stage(), f"{self._work.job.sha256} {number}", row)
-        return row
-
-    def _read(self, name: str, pixels: Pixels) -> None:
-        reader = self._work.senses.ocr
-        if reader is None or self._work.kept.get(f"read {reader.name}", name) is not None:
-            return
-        self._work.go_on()
-        lines = [line.text for line in reader.lines(np.ascontiguousarray(pixels))]
-        self._work.kept.put(f"read {reader.name}", name, lines)
-
-    def _stage(self) -> str:
-        return f"look {self._work.job.every:g} {self._work.job.seconds:g}"
-
-    def _row(self, number: int | str) -> Any:
-        found = self._work.kept.get(self._stage(), f"{self._work.job.sha256} {number}")
-        if found is None and self._work.job.grown_from and number != "end":
-            found = self._work.kept.get(self._stage(), f"{self._work.job.grown_from} {number}")
-            if found is not None and not found["whole"]:
-                return None  # the file ended in it, and goes on now
-        return found
-
-    def _is_read(self, row: dict[str, Any]) -> bool:
-        """Whether all that a bin needs is kept: its frames, and their words by the reader of now."""
-        names = list(dict.fromkeys(name for _, name in row["frames"]))
-        reader = self._work.senses.ocr
-        return all(self._work.kept.frame(n) for n in names) and (
-            reader is None
-            or all(self._work.kept.get(f"read {reader.name}", n) is not None for n in spread(names, ROUGH))
-        )
-
-    def _shown(self, rows: Sequence[dict[str, Any]]) -> tuple[Shown, ...]:
-        reader = self._work.senses.ocr
-        if reader is None:
-            return ()
-        read: list[tuple[float, float, list[str]]] = []
-        for row in rows:
-            chosen = set(spread(list(dict.fromkeys(name for _, name in row["frames"])), ROUGH))
-            for at, name in row["frames"]:
-                if name in chosen:
-                    lines = self._work.kept.get(f"read {reader.name}", name) or []
-                    read.append((float(at), float(at) + self._work.job.every, lines))
-        return followed(read)
+def look(work: Work) -> Seen:
+    """Return what is seen; clips that are kept from an earlier run are not looked at again."""
+    stream = work.container.picture()
+    if stream is None:
+        return Seen()
+    rows: list[list[tuple[float, str]]] = []
+    while (row := _row(work, len(rows))) is not None and _is_read(work, row):
+        rows.append(row)
+    ended = work.kept.get(_stage(work), f"{work.sha256} end")
+    if not (ended and len(rows) == ended["bins"]):
+        rows += _decode(work, stream.index, len(rows))
+        work.kept.put(_stage(work), f"{work.sha256} end", {"bins": len(rows)})
+    found = [frame for row in rows for frame in row]
+    claimed = work.container.duration
+    work.tell("look", claimed, claimed)
+    last = found[-1][0] if found else 0.0
+    # The picture ends an interval after the last frame, or earlier where the container says so.
+    duration = (min(last + work.every, claimed) if claimed > last else last + work.every) if found else 0.0
+    return Seen(duration, tuple(Frame(t, name) for t, name in found), _shown(work, rows))
 
 
-def _end(last: float, job: Job) -> float:
-    """Return when the picture ends: an interval after the last frame, or earlier where the container says so."""
-    claimed = job.container.duration
-    return min(last + job.every, claimed) if claimed > last else last + job.every
+def _stage(work: Work) -> str:
+    return f"look {work.every:g} {CLIP_SECONDS:g}"
+
+
+def _row(work: Work, number: int) -> list[tuple[float, str]] | None:
+    """Return the frames of a clip that are kept; of a file that has grown, not those of the clip in which it ended."""
+    found = work.kept.get(_stage(work), f"{work.sha256} {number}")
+    if found is None and work.grown_from:
+        before = work.kept.get(_stage(work), f"{work.grown_from} end")
+        if before and number < before["bins"] - 1:
+            found = work.kept.get(_stage(work), f"{work.grown_from} {number}")
+    return None if found is None else [(float(at), str(name)) for at, name in found["frames"]]
+
+
+def _decode(work: Work, stream: int, first: int) -> list[list[tuple[float, str]]]:
+    """Look at the frames from a clip on; each clip is kept as it is complete."""
+    rows: list[list[tuple[float, str]]] = []
+    clip: list[tuple[float, Pixels]] = []
+    source = frames(work.path, work.demuxer, stream, work.every, first * CLIP_SECONDS)
+    for at, pixels in work.unless_stopped(source):
+        while int(at // CLIP_SECONDS) > first + len(rows):
+            rows.append(_finish(work, clip, first + len(rows)))
+            clip = []
+        clip.append((at, pixels))
+        work.tell("look", at, work.container.duration)
+    if clip:
+        rows.append(_finish(work, clip, first + len(rows)))
+    return rows
+
+
+def _finish(work: Work, clip: Sequence[tuple[float, Pixels]], number: int) -> list[tuple[float, str]]:
+    placed: list[tuple[float, str]] = []
+    distinct: dict[str, Pixels] = {}
+    before: Any = None
+    for at, pixels in clip:
+        now = small(pixels)
+        if before is None or now.shape != before.shape or not alike(now, before):
+            data = jpeg(pixels, STORED)
+            name = f"{hashlib.sha256(data).hexdigest()[:20]}.jpg"
+            work.kept.put_frame(name, data)
+            distinct[name] = pixels
+            before = now
+        placed.append((round(at, 3), name))
+    for name in _rough(placed):
+        if work.ocr is not None and work.kept.get(f"read {work.ocr.name}", name) is None:
+            work.go_on()
+            lines = [line.text for line in work.ocr.lines(np.ascontiguousarray(distinct[name]))]
+            work.kept.put(f"read {work.ocr.name}", name, lines)
+    work.kept.put(_stage(work), f"{work.sha256} {number}", {"frames": placed})
+    return placed
+
+
+def _rough(row: Sequence[tuple[float, str]]) -> list[str]:
+    """Return the frames of a clip that are read."""
+    return spread(list(dict.fromkeys(name for _, name in row)), ROUGH)
+
+
+def _is_read(work: Work, row: Sequence[tuple[float, str]]) -> bool:
+    """Whether all that a clip needs is kept: its frames, and their words by the reader of now."""
+    reader = work.ocr
+    return all(work.kept.frame(name) for _, name in row) and (
+        reader is None or all(work.kept.get(f"read {reader.name}", name) is not None for name in _rough(row))
+    )
+
+
+def _shown(work: Work, rows: Sequence[Sequence[tuple[float, str]]]) -> tuple[Shown, ...]:
+    if work.ocr is None:
+        return ()
+    read: list[tuple[float, float, list[str]]] = []
+    for row in rows:
+        chosen = set(_rough(row))
+        for at, name in row:
+            if name in chosen:
+                read.append((at, at + work.every, work.kept.get(f"read {work.ocr.name}", name) or []))
+    return followed(read)
 
 
 _LIKE = 0.8

@@ -83,7 +83,7 @@ def test_the_embedded_engine_hears_nothing_in_silence_and_survives_the_death_of_
 
 @pytest.mark.data
 def test_the_embedded_engine_understands_most_of_a_clear_sentence(data_dir: Path) -> None:
-    from ragweave.corpora.video.sound import sound
+    from ragweave.corpora.video.listen import sound
     from ragweave.models.vad import stretches
 
     stretch = next(stretches(sound(str(data_dir / "audio" / "swc_softeng_intro.mp3"), "mp3", 0), 6.0))

@@ -95,7 +95,7 @@ def test_silence_tones_and_noise_are_no_speech() -> None:
 
 @pytest.mark.data
 def test_a_lecture_is_almost_all_speech(data_dir: Path) -> None:
-    from ragweave.corpora.video.sound import sound
+    from ragweave.corpora.video.listen import sound
 
     path = data_dir / "audio" / "swc_softeng_intro.mp3"
     found = list(stretches(sound(str(path), "mp3", 0), 15))

@@ -87,6 +87,6 @@ async def test_a_model_that_fails_leaves_the_recordings_own_words_and_is_asked_b
 
 def test_of_a_long_recording_every_clip_is_shown_within_the_limit() -> None:
     cues = tuple(Cue(30.0 * n, 30.0 * n + 29, f"Part {n}. " + "word " * 90) for n in range(400))
-    text = words_of(Recording("long", 12_000.0, cues), 30.0)
+    text = words_of(Recording("long", 12_000.0, cues))
     assert len(text) <= SHOWN
     assert text.count("\n") == 399
