@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ _END = ("end", "stop", "end_time", "endTime", "to")
 _LENGTH = ("duration", "dur", "length")
 _SPEAKER = ("speaker", "speaker_label", "speaker_name")
 _RECORDING = ("episode", "recording", "video", "video_id", "file", "lecture", "talk", "show", "source")
+_LINES = (".jsonl", ".ndjson")
 _LONGEST_TIME = 1_000_000.0
 """Seconds; a larger number is no time in a recording."""
 _SAMPLE = 200
@@ -39,17 +40,14 @@ def is_transcript(head: str, suffix: str) -> bool:
     """Tell a transcript by the beginning of its text; JSON is only recognised under its own ending."""
     if head.startswith("WEBVTT") or _SRT.match(head):
         return True
-    if suffix.lower() in (".jsonl", ".ndjson"):
+    if suffix.lower() in _LINES:
         lines = head.split("\n")
-        whole = lines[:-1] if len(lines) > 1 else lines
-        return _timed(_json_rows(whole[:_SAMPLE]))
-    if suffix.lower() == ".json":
-        return bool(
-            re.match(r'\s*(?:\{.*?"segments"\s*:\s*)?\[\s*\{', head, re.S)
-            and re.search(rf'"(?:{"|".join(_START)})"\s*:\s*[\d"]', head)
-            and re.search(rf'"(?:{"|".join(_TEXT)})"\s*:\s*"', head)
-        )
-    return False
+        return _timed(_json_rows(lines[: max(1, len(lines) - 1)][:_SAMPLE]))
+    return suffix.lower() == ".json" and bool(
+        re.match(r'\s*(?:\{.*?"segments"\s*:\s*)?\[\s*\{', head, re.S)
+        and re.search(rf'"(?:{"|".join(_START)})"\s*:\s*[\d"]', head)
+        and re.search(rf'"(?:{"|".join(_TEXT)})"\s*:\s*"', head)
+    )
 
 
 def read_transcript(path: Path) -> list[Recording]:
@@ -59,7 +57,7 @@ def read_transcript(path: Path) -> list[Recording]:
         SourceError: it holds no utterance with a time.
     """
     text = read_text(path).lstrip("\ufeff")
-    if path.suffix.lower() in (".jsonl", ".ndjson", ".json"):
+    if path.suffix.lower() in (*_LINES, ".json"):
         found = _from_json(text, path.stem)
     else:
         found = [_recording(path.stem, timed_cues(text))]
@@ -120,57 +118,67 @@ def _seconds(groups: Sequence[str | None]) -> float:
     return int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0) + float(f"0.{fraction or 0}")
 
 
-def _recording(title: str, cues: Sequence[Cue], estimated: bool = False) -> Recording:
+def _recording(title: str, cues: Sequence[Cue]) -> Recording:
     language = guess_language(" ".join(c.text for c in cues[:400]))
-    duration = max((c.end for c in cues), default=0.0)
-    return Recording(title, duration, tuple(cues), "transcript", language=language, estimated=estimated)
+    return Recording(title, max((c.end for c in cues), default=0.0), tuple(cues), "transcript", language=language)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An utterance as a row of JSON states it."""
+
+    text: str
+    start: float | None
+    end: float | None
+    speaker: str
+    recording: str
+
+    @property
+    def length(self) -> int:
+        return max(1, len(self.text.split()))
 
 
 def _json_rows(lines: Sequence[str]) -> list[Any]:
     rows: list[Any] = []
-    for line in lines:
-        if line.strip():
-            try:
-                rows.append(json.loads(line))
-            except (ValueError, RecursionError):
-                rows.append(None)
+    for line in filter(str.strip, lines):
+        try:
+            rows.append(json.loads(line))
+        except (ValueError, RecursionError):
+            rows.append(None)
     return rows
 
 
 def _timed(rows: Sequence[Any]) -> bool:
     """Whether rows are those of a transcript: almost all have text, some a time, and times do not run backwards."""
     read = [r for r in map(_row, rows) if r is not None]
-    if not read or len(read) < len(rows) * 0.9:
+    if not read or len(read) < len(rows) * 0.9 or all(r.start is None for r in read):
         return False
     last: dict[str, float] = {}
-    stated = 0
-    for _, start, _, name, _ in read:
-        if start is not None:
-            stated += 1
-            if start < last.get(name, 0.0) - 60:
+    for r in read:
+        if r.start is not None:
+            if r.start < last.get(r.recording, 0.0) - 60:
                 return False
-            last[name] = start
-    return stated > 0 and sum(len(text.split()) for _, _, _, _, text in read) >= 2 * len(read)
+            last[r.recording] = r.start
+    return sum(len(r.text.split()) for r in read) >= 2 * len(read)
 
 
-Row = tuple[str, float | None, float | None, str, str]
-"""Speaker, start, end, recording, text."""
-
-
-def _row(value: Any) -> Row | None:
-    if not isinstance(value, dict):
+def _row(value: Any) -> _Row | None:
+    if not isinstance(value, dict) or not any(key in value for key in _START):
         return None
-    text = next((value[k] for k in _TEXT if isinstance(value.get(k), str)), None)
-    if text is None or not any(k in value for k in _START):
+
+    def told(keys: Sequence[str]) -> str | None:
+        found = next((value[key] for key in keys if isinstance(value.get(key), str)), None)
+        return None if found is None else " ".join(found.split())
+
+    def time(keys: Sequence[str]) -> float | None:
+        return next((t for key in keys if (t := _time(value.get(key))) is not None), None)
+
+    text, start, end, length = told(_TEXT), time(_START), time(_END), time(_LENGTH)
+    if text is None:
         return None
-    start = next((t for k in _START if (t := _time(value.get(k))) is not None), None)
-    end = next((t for k in _END if (t := _time(value.get(k))) is not None), None)
-    length = next((t for k in _LENGTH if (t := _time(value.get(k))) is not None), None)
     if end is None and start is not None and length is not None:
         end = start + length
-    speaker = next((value[k] for k in _SPEAKER if isinstance(value.get(k), str)), "")
-    name = next((value[k] for k in _RECORDING if isinstance(value.get(k), str) and value[k].strip()), "")
-    return " ".join(speaker.split())[:100], start, end, " ".join(name.split())[:300], " ".join(text.split())
+    return _Row(text, start, end, (told(_SPEAKER) or "")[:100], (told(_RECORDING) or "")[:300])
 
 
 def _time(value: Any) -> float | None:
@@ -196,41 +204,32 @@ def _from_json(text: str, stem: str) -> list[Recording]:
         whole = _json_rows(text.split("\n"))
     if isinstance(whole, dict):
         whole = whole.get("segments") if isinstance(whole.get("segments"), list) else [whole]
-    rows = [r for r in map(_row, whole if isinstance(whole, list) else []) if r is not None and r[4]]
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row[3] or stem, []).append(row)
-    return [_recording(name, *_placed(group)) for name, group in groups.items() if any(r[1] is not None for r in group)]
+    groups: dict[str, list[_Row]] = {}
+    for row in map(_row, whole if isinstance(whole, list) else []):
+        if row is not None and row.text:
+            groups.setdefault(row.recording or stem, []).append(row)
+    return [_recording(name, _placed(rows)) for name, rows in groups.items() if any(r.start is not None for r in rows)]
 
 
-def _placed(rows: Sequence[Row]) -> tuple[list[Cue], bool]:
+def _placed(rows: Sequence[_Row]) -> list[Cue]:
     """Give every row a start and an end; those without are spread between stated times by their number of words."""
-    rows = list(rows)
-    stated = [n for n, row in enumerate(rows) if row[1] is not None]
-    starts: list[float] = [row[1] or 0.0 for row in rows]
-    length = [max(1, len(row[4].split())) for row in rows]
-    pace = _pace(rows, stated, length)
-    anchors: Iterator[tuple[int, int]] = iter(zip([-1, *stated], [*stated, len(rows)], strict=True))
-    for left, right in anchors:
-        first = max(left, 0)
+    stated = [n for n, row in enumerate(rows) if row.start is not None]
+    starts = [row.start or 0.0 for row in rows]
+    first, last = stated[0], stated[-1]
+    lasts = starts[last] - starts[first]
+    pace = sum(r.length for r in rows[first:last]) / lasts if lasts > 0 else WORDS_PER_SECOND
+    for left, right in zip([-1, *stated], [*stated, len(rows)], strict=True):
+        some = range(max(left, 0), right)
         begin = starts[left] if left >= 0 else 0.0
-        words = sum(length[first:right])
+        words = sum(rows[n].length for n in some)
         until = starts[right] if right < len(rows) else begin + words / pace
         done = 0
-        for n in range(first, right):
+        for n in some:
             starts[n] = begin + (max(until, begin) - begin) * done / max(1, words)
-            done += length[n]
-    cues = []
-    for n, (speaker, _, end, _, text) in enumerate(rows):
-        after = starts[n + 1] if n + 1 < len(rows) else starts[n] + length[n] / pace
-        cues.append(Cue(starts[n], max(starts[n], after if end is None else end), text, speaker))
-    return sorted(cues, key=lambda c: c.start), len(stated) < len(rows)
-
-
-def _pace(rows: Sequence[Row], stated: Sequence[int], length: Sequence[int]) -> float:
-    """Return words per second between the first and the last stated time."""
-    if len(stated) < 2:
-        return WORDS_PER_SECOND
-    first, last = stated[0], stated[-1]
-    seconds = (rows[last][1] or 0.0) - (rows[first][1] or 0.0)
-    return sum(length[first:last]) / seconds if seconds > 0 else WORDS_PER_SECOND
+            done += rows[n].length
+    ends = [*starts[1:], starts[-1] + rows[-1].length / pace]
+    cues = [
+        Cue(start, max(start, after if row.end is None else row.end), row.text, row.speaker)
+        for row, start, after in zip(rows, starts, ends, strict=True)
+    ]
+    return sorted(cues, key=lambda c: c.start)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass, replace
 
@@ -27,49 +26,40 @@ def captioned(
     """
     spans = spans_of(recording)
     wanted = [_given(recording, span) for span in spans]
-    found: list[str] = [""] * len(spans)
+    stage = f"caption {captioner.name}"
     done, why = 0, down
-    lock = threading.Lock()
 
-    async def one(n: int) -> None:
+    async def one(images: list[str], context: str) -> str:
         nonlocal done, why
-        images, context = wanted[n]
-        if images:
-            key = hashlib.sha256("\0".join([*images, context]).encode()).hexdigest()[:32]
-            said = kept.get(f"caption {captioner.name}", key)
-            if said is None and not down:
-                paths = [p for name in images if (p := kept.frame(name)) is not None]
-                try:
-                    said = await captioner.ask([p.read_bytes() for p in paths], context, "")
-                except RagweaveError as error:
-                    why = str(error)
-                if said:
-                    kept.put(f"caption {captioner.name}", key, said)
-            found[n] = said or ""
-        with lock:
-            done += 1
+        key = hashlib.sha256("\0".join([*images, context]).encode()).hexdigest()[:32]
+        said = kept.get(stage, key) if images else ""
+        if said is None and not down:
+            paths = [p for name in images if (p := kept.frame(name)) is not None]
+            try:
+                said = await captioner.ask([p.read_bytes() for p in paths], context, "")
+            except RagweaveError as error:
+                why = str(error)
+            if said:
+                kept.put(stage, key, said)
+        done += 1
         tell("caption", done, len(spans))
+        return said or ""
 
-    async def all_() -> None:
-        await asyncio.gather(*(one(n) for n in range(len(spans))))
+    async def all_() -> list[str]:
+        return await asyncio.gather(*(one(*given) for given in wanted))
 
-    asyncio.run(all_())
+    found = asyncio.run(all_())
     missing = sum(not said and bool(images) for said, (images, _) in zip(found, wanted, strict=True))
     remark = f"{missing} of {len(spans)} clips have no caption: {why or SILENT}" if missing else ""
     return replace(recording, captions=tuple(found)), remark
 
 
 def _given(recording: Recording, span: tuple[float, float]) -> tuple[list[str], str]:
-    start, end = span
-    names = list(dict.fromkeys(f.image for f in recording.frames if start <= f.time < end))
-    said = " ".join(c.text for c in recording.cues if start <= c.start < end)
-    shown = "\n".join(s.text for s in recording.shown if s.start < end and s.end >= start)
-    parts = [
-        f"Recording: {recording.title}",
-        f"Said: {said}" if said else "",
-        f"On the screen: {shown}" if shown else "",
-    ]
-    return spread(names, ROUGH), clip("\n".join(p for p in parts if p), CONTEXT)
+    """Return the frames of a clip that a model is shown, and what it is told beside them."""
+    names = list(dict.fromkeys(f.image for f in recording.frames if span[0] <= f.time < span[1]))
+    shown = "\n".join(s.text for s in recording.shown_in(span))
+    parts = (("Recording", recording.title), ("Said", recording.said_in(span)), ("On the screen", shown))
+    return spread(names, ROUGH), clip("\n".join(f"{name}: {text}" for name, text in parts if text), CONTEXT)
 
 
 SHOWN = 24_000
@@ -90,12 +80,10 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Summariser:
-    """A language model, ready to be asked.
+    """A language model, ready to be asked; what was written under one name is the same.
 
-    Attributes:
-        name: model and host: what was written under the same name is the same.
-        ask: returns what it says of a recording's words with their times, None where that cannot be used; raises a
-            typed error where the model fails.
+    `ask` returns what it says of a recording's words with their times, None where that cannot be used, and raises a
+    typed error where the model fails.
     """
 
     name: str
@@ -130,7 +118,7 @@ def words_of(recording: Recording) -> str:
     share = SHOWN // max(1, len(spans))
     rows = []
     for start, end in spans:
-        said = " ".join(c.text for c in recording.cues if start <= c.start < end)
+        said = recording.said_in((start, end))
         shown = " / ".join(" ".join(s.text.split()) for s in recording.shown if start <= s.start < end)
         if text := " | ".join(filter(None, (said, f"on the screen: {shown}" if shown else ""))):
             rows.append(clip(f"[{clock(start)}] {text}", share))

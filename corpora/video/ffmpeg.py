@@ -10,9 +10,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Self
 
 from ragweave.models.errors import MissingExtra, SourceError
 
@@ -25,8 +26,8 @@ STALL = 120.0
 CPU_SECONDS = 12 * 3600
 """Processor time of one ffmpeg."""
 _BLOCK = 1 << 20
-_LOG = 64 * 1024
-"""Most of its messages that are kept."""
+_LOG = 4_000
+"""Lines of its messages that are kept: a film may name hundreds of chapters."""
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
 # The limits are set in a small process that then becomes ffmpeg: a function run between fork and exec is not safe
 # in a program with threads.
@@ -71,12 +72,11 @@ class Ended:
 
 
 class Running:
-    """A running ffmpeg; its output is read in blocks, its messages are gathered beside."""
+    """A running ffmpeg, ended with its block; its output is read in blocks, its messages are gathered beside."""
 
     def __init__(self, arguments: Sequence[str], output_bytes: int = 0) -> None:
         self._stalled = False
-        self._lines: list[str] = []
-        self._kept = 0
+        self._lines: deque[str] = deque(maxlen=_LOG)
         self._process = subprocess.Popen(
             _command(arguments, output_bytes),
             stdin=subprocess.DEVNULL,
@@ -105,18 +105,16 @@ class Running:
                     return
                 yield block
 
-    def lines(self) -> list[str]:
-        """Return the messages so far."""
-        return list(self._lines)
-
     def wait(self) -> Ended:
         """Wait for its end."""
         code = self._process.wait()
         self._told.join()
-        return Ended(code, "\n".join(self._lines[-40:]), self._stalled)
+        return Ended(code, "\n".join(self._lines), self._stalled)
 
-    def close(self) -> None:
-        """End it."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
         self._process.kill()
         self._process.wait()
         self._told.join()
@@ -129,10 +127,7 @@ class Running:
         for raw in iter(lambda: self._process.stderr.readline(4096), b""):  # type: ignore[union-attr]
             line = raw.decode("utf-8", "replace").rstrip()
             self.told(line)
-            self._kept += len(line)
             self._lines.append(line)
-            while self._kept > _LOG and len(self._lines) > 1:
-                self._kept -= len(self._lines.pop(0))
 
     def told(self, line: str) -> None:
         """Take note of a message; for those who read times from them."""
@@ -146,19 +141,10 @@ def _command(arguments: Sequence[str], output_bytes: int) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", _LAUNCH, *limits, *program]
 
 
-@contextmanager
-def running(process: Running) -> Iterator[Running]:
-    """End a process when the block ends, however it ends."""
-    try:
-        yield process
-    finally:
-        process.close()
-
-
 def run(arguments: Sequence[str], output_bytes: int = 0, seconds: float = STALL) -> Ended:
     """Run ffmpeg to its end, its output thrown away; it may write files of at most `output_bytes`."""
     deadline = time.monotonic() + seconds
-    with running(Running(arguments, output_bytes)) as process:
+    with Running(arguments, output_bytes) as process:
         for _ in process.blocks():
             if time.monotonic() > deadline:
                 break

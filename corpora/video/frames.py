@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.corpora.video.ffmpeg import Ended, Running, failed, reading, running
+from ragweave.corpora.video.ffmpeg import Running, failed, reading
 from ragweave.models.errors import SourceError
 
 Pixels = NDArray[np.uint8]
@@ -73,23 +73,19 @@ def frames(path: str, demuxer: str, stream: int, every: float, start: float = 0.
         *("-fps_mode", "passthrough", "-c:v", "ppm", "-f", "image2pipe", "-threads", "2", "pipe:1"),
     ]
     count = 0
-    with running(_Timed(["-threads", "2", *arguments])) as process:
+    with _Timed(["-threads", "2", *arguments]) as process:
         held = bytearray()
         for block in process.blocks():
             held += block
             while (picture := _next(held)) is not None:
-                at = process.time(count)  # type: ignore[attr-defined]
+                at = process.time(count)
                 count += 1
                 if at is not None and at >= 0:
                     yield start + at, picture
         ended = process.wait()
-    if not count and start == 0 and not _harmless(ended):
+    # A picture without a single frame is none; only a picture that cannot be decoded is an error.
+    if not count and start == 0 and (ended.code != 0 or ended.stalled):
         raise failed(path, ended)
-
-
-def _harmless(ended: Ended) -> bool:
-    """A picture without a single frame is none; only a picture that cannot be decoded is an error."""
-    return ended.code == 0 and not ended.stalled
 
 
 def _next(held: bytearray) -> Pixels | None:

@@ -141,7 +141,7 @@ class Intake:
         title = container.tags.get("title", "")
         kept = Perceived(self._folder(file.sha256), [self._folder(before)] if before else [])
         try:
-            kept.put("size", "", file.stat.size)  # a later file that begins with the same bytes has grown
+            kept.put("size", file.sha256, file.stat.size)  # a later file that begins with the same bytes has grown
             work = Work(
                 path=file.path,
                 demuxer=how,
@@ -153,7 +153,7 @@ class Intake:
                 asr=listens,
                 ocr=ocr(),
                 written=written,
-                grown_from=before if before and has_grown(file, before, self._folder(before)) else "",
+                grown_from=before if _has_grown(file, before, kept) else "",
                 stop=self._stop,
                 lanes=self._lanes,
             )
@@ -206,19 +206,11 @@ def _written(beside: Path | None) -> tuple[tuple[Cue, ...], list[str]]:
         return (), [f"the subtitles beside it were not used: {error}"]
 
 
-def has_grown(file: File, before: str, folder: Path) -> bool:
+def _has_grown(file: File, before: str, kept: Perceived) -> bool:
     """Tell whether a file begins with all the bytes that it had before."""
-    if not folder.is_dir() or before == file.sha256:
-        return False
-    kept = Perceived(folder)
+    size = kept.get("size", before)
     try:
-        size = kept.get("size", "")
-    finally:
-        kept.close()
-    if not isinstance(size, int) or size >= file.stat.size:
-        return False
-    try:
-        return digest_of(file.path, size) == before
+        return isinstance(size, int) and size < file.stat.size and digest_of(file.path, size) == before
     except OSError:
         return False
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ragweave.corpora.types import Corpus, Item, Locator, Span
 from ragweave.corpora.video.recording import Cue, Frame, Recording
@@ -23,12 +23,14 @@ _PAUSE = 2.0
 """Seconds of silence after which a new paragraph begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a clip's text and the places in it."""
-
-    text: str
-    spans: tuple[Span, ...] = ()
+TAIL = 5.0
+"""Seconds; a shorter last clip is joined to the one before."""
+REACH = 0.25
+"""Share of a clip's length that a cut may move either way."""
+_LONG_PAUSE = 1.5
+"""Seconds; a longer pause is no better a place for a cut."""
+Part = tuple[str, list[Span]]
+"""A part of a clip's text and the places in it."""
 
 
 def items_of(source: str, file: str, recording: Recording, first: int = 0) -> list[Item]:
@@ -37,11 +39,63 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
     spans = spans_of(recording)
     duration = spans[-1][1] if spans else 0.0
     found = chapters(recording, spans)
-    clips = [
-        _clip(source, file, recording, n, first + n, span, last=n == len(spans) - 1, heading=_chapter(found, span[0]))
-        for n, span in enumerate(spans)
-    ]
-    return [*clips, _whole(source, file, recording, duration, found, clips, first)]
+    out = []
+    for n, span in enumerate(spans):
+        text, places, meta = _clip(recording, n, span, last=n == len(spans) - 1)
+        heading = tuple(title for start, end, title in found if start <= span[0] < end and title)[-1:]
+        frames = [f for f in recording.frames if span[0] <= f.time < span[1]]
+        if frames:
+            meta["frames"] = [[round(f.time, 3), f.image] for f in frames]
+        out.append(_item("clip", source, file, recording, first + n, text, places, span, frames, ROUGH, heading, meta))
+    text, places = summary(recording, found)
+    meta = {
+        "duration": round(duration, 3),
+        "chapters": [[round(a, 3), round(b, 3), title] for a, b, title in found],
+        "clips": len(spans),
+        "first_clip": first,
+        "speech": recording.speech if recording.cues else "",
+    }
+    span = (0.0, duration)
+    whole = _item("video", source, file, recording, first, text, places, span, recording.frames, WHOLE, (), meta)
+    return [*out, whole]
+
+
+def _item(
+    corpus: Corpus,
+    source: str,
+    file: str,
+    recording: Recording,
+    ordinal: int,
+    text: str,
+    places: Sequence[Span],
+    span: tuple[float, float],
+    frames: Sequence[Frame],
+    pictures: int,
+    heading: tuple[str, ...],
+    meta: dict[str, object],
+) -> Item:
+    locator: Locator = {"kind": "time", "file": file, "start": round(span[0], 3), "end": round(span[1], 3)}
+    if frames:
+        middle = (span[0] + span[1]) / 2
+        locator["image"] = min(frames, key=lambda f: abs(f.time - middle)).image
+        meta["pictures"] = spread(list(dict.fromkeys(f.image for f in frames)), pictures)
+    if recording.language:
+        meta["language"] = recording.language
+    key = "\0".join((source, corpus, str(ordinal), text))
+    return Item(
+        id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24],
+        corpus=corpus,
+        source=source,
+        title=recording.title,
+        text=text,
+        locator=locator,
+        heading=heading,
+        spans=tuple(places),
+        ordinal=ordinal,
+        date=recording.date,
+        language=recording.language,
+        meta=meta,
+    )
 
 
 def spans_of(recording: Recording) -> list[tuple[float, float]]:
@@ -93,70 +147,53 @@ def _when(cue: Cue, start: int, end: int) -> tuple[float, float]:
     return cue.start + lasts * start / length, cue.start + lasts * end / length
 
 
-def _chapter(found: Sequence[tuple[float, float, str]], at: float) -> tuple[str, ...]:
-    return tuple(title for start, end, title in found if start <= at < end and title)[-1:]
-
-
 def _clip(
-    source: str,
-    file: str,
-    recording: Recording,
-    n: int,
-    ordinal: int,
-    span: tuple[float, float],
-    *,
-    last: bool,
-    heading: tuple[str, ...],
-) -> Item:
+    recording: Recording, n: int, span: tuple[float, float], *, last: bool
+) -> tuple[str, list[Span], dict[str, object]]:
+    """Return the text of a clip, the places in it, and what is noted of it."""
     start, end = span
     # An utterance belongs to the clip in which its middle lies: borders lie in pauses wherever there are any.
     said = [c for c in recording.cues if start <= (c.start + c.end) / 2 < end or (last and c.start >= end)]
-    shown = [s for s in recording.shown if s.start < end and s.end >= start]
+    shown = recording.shown_in(span)
     caption = recording.captions[n] if n < len(recording.captions) else ""
-    parts = {
+    parts: dict[str, Part] = {
         "transcript": transcript(said),
         "screen": _screen([(s.text, max(s.start, start), min(max(s.end, s.start), end)) for s in shown]),
-        "caption": Part(caption, (Span(0, len(caption), time=span),) if caption else ()),
+        "caption": (caption, [Span(0, len(caption), time=span)]),
     }
-    text = ""
-    spans: list[Span] = []
+    text, places = "", list[Span]()
     offsets: dict[str, list[int]] = {}
-    for name, part in parts.items():
-        if part.text:
+    for name, (part, inside) in parts.items():
+        if part:
             text += "\n\n" if text else ""
-            spans += [replace(s, start=s.start + len(text), end=s.end + len(text)) for s in part.spans]
-            offsets[name] = [len(text), len(text) + len(part.text)]
-            text += part.text
-    frames = [f for f in recording.frames if start <= f.time < end]
-    locator: Locator = {"kind": "time", "file": file, "start": round(start, 3), "end": round(end, 3)}
-    if frames:
-        locator["image"] = _representative(frames, span)
+            places += [replace(s, start=s.start + len(text), end=s.end + len(text)) for s in inside]
+            offsets[name] = [len(text), len(text) + len(part)]
+            text += part
     meta: dict[str, object] = {"parts": offsets}
     if said:
         meta["speech"] = recording.speech
         meta["confidence"] = round(sum(c.confidence for c in said) / len(said), 3)
-    if frames:
-        meta["frames"] = [[round(f.time, 3), f.image] for f in frames]
-        meta["pictures"] = spread(list(dict.fromkeys(f.image for f in frames)), ROUGH)
-    if recording.estimated:
-        meta["times"] = "estimated"
-    return _item("clip", source, recording, ordinal, text, locator, tuple(spans), heading, meta)
+    return text, places, meta
+
+
+def _joined(pieces: Iterable[tuple[str, str, float, float]]) -> Part:
+    """Join (what stands before it, text, start, end)."""
+    text, spans = "", list[Span]()
+    for gap, said, start, end in pieces:
+        text += gap if text else ""
+        spans.append(Span(len(text), len(text) + len(said), time=(round(start, 3), round(end, 3))))
+        text += said
+    return text, spans
 
 
 def transcript(said: Sequence[Cue]) -> Part:
     """Join utterances: a new paragraph after a pause, for another speaker, and where nobody wrote full stops."""
-    text = ""
-    spans: list[Span] = []
-    before: Cue | None = None
-    for cue in said:
+    pieces = []
+    for before, cue in zip([None, *said], said, strict=False):
         opens = before is None or cue.speaker != before.speaker
-        if before is not None:
-            text += "\n\n" if opens or _parted(before, cue) else " "
-        begin = len(text)
-        text += f"{cue.speaker}: {cue.text}" if opens and cue.speaker else cue.text
-        spans.append(Span(begin, len(text), time=(round(cue.start, 3), round(cue.end, 3))))
-        before = cue
-    return Part(text, tuple(spans))
+        gap = "\n\n" if before is None or opens or _parted(before, cue) else " "
+        pieces.append((gap, f"{cue.speaker}: {cue.text}" if opens and cue.speaker else cue.text, cue.start, cue.end))
+    return _joined(pieces)
 
 
 def _parted(before: Cue, cue: Cue) -> bool:
@@ -169,15 +206,11 @@ def _parted(before: Cue, cue: Cue) -> bool:
 
 def _screen(texts: Sequence[tuple[str, float, float]]) -> Part:
     """Join lines of the screen: those that came together stand together."""
-    text = ""
-    spans: list[Span] = []
-    came = -1.0
-    for shown, start, end in texts:
-        text += ("\n" if start == came else "\n\n") if text else ""
-        spans.append(Span(len(text), len(text) + len(shown), time=(round(start, 3), round(end, 3))))
-        text += shown
-        came = start
-    return Part(text, tuple(spans))
+    came = [None, *(start for _, start, _ in texts)]
+    return _joined(
+        ("\n" if start == before else "\n\n", shown, start, end)
+        for before, (shown, start, end) in zip(came, texts, strict=False)
+    )
 
 
 def spread(names: Sequence[str], most: int) -> list[str]:
@@ -185,72 +218,6 @@ def spread(names: Sequence[str], most: int) -> list[str]:
     if len(names) <= most:
         return list(names)
     return [names[n * len(names) // most] for n in range(most)]
-
-
-def _representative(frames: Sequence[Frame], span: tuple[float, float]) -> str:
-    middle = (span[0] + span[1]) / 2
-    return min(frames, key=lambda f: abs(f.time - middle)).image
-
-
-def _whole(
-    source: str,
-    file: str,
-    recording: Recording,
-    duration: float,
-    found: Sequence[tuple[float, float, str]],
-    clips: Sequence[Item],
-    first: int,
-) -> Item:
-    part = summary(recording, found)
-    locator: Locator = {"kind": "time", "file": file, "start": 0.0, "end": round(duration, 3)}
-    pictures = list(dict.fromkeys(f.image for f in recording.frames))
-    if pictures:
-        locator["image"] = _representative(recording.frames, (0.0, duration))
-    meta: dict[str, object] = {
-        "duration": round(duration, 3),
-        "chapters": [[round(a, 3), round(b, 3), title] for a, b, title in found],
-        "clips": len(clips),
-        "first_clip": first,
-        "speech": recording.speech if recording.cues else "",
-        **({"pictures": spread(pictures, WHOLE)} if pictures else {}),
-    }
-    return _item("video", source, recording, first, part[0], locator, part[1], (), meta)
-
-
-def _item(
-    corpus: Corpus,
-    source: str,
-    recording: Recording,
-    ordinal: int,
-    text: str,
-    locator: Locator,
-    spans: tuple[Span, ...],
-    heading: tuple[str, ...],
-    meta: dict[str, object],
-) -> Item:
-    key = "\0".join((source, corpus, str(ordinal), text))
-    return Item(
-        id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24],
-        corpus=corpus,
-        source=source,
-        title=recording.title,
-        text=text,
-        locator=locator,
-        heading=heading,
-        spans=spans,
-        ordinal=ordinal,
-        date=recording.date,
-        language=recording.language,
-        meta={**meta, **({"language": recording.language} if recording.language else {})},
-    )
-
-
-TAIL = 5.0
-"""Seconds; a shorter last clip is joined to the one before."""
-REACH = 0.25
-"""Share of a clip's length that a cut may move either way."""
-_LONG_PAUSE = 1.5
-"""Seconds; a longer pause is no better a place for a cut."""
 
 
 def pauses(cues: Sequence[Cue], duration: float) -> list[tuple[float, float]]:
@@ -267,9 +234,7 @@ def pauses(cues: Sequence[Cue], duration: float) -> list[tuple[float, float]]:
     for start, end in sorted(spoken):
         found.append((min(reached, start), start))
         reached = max(reached, end)
-    found.append((min(reached, duration), duration))
-    # Where one utterance begins before another ends, the start of the later one is the place.
-    return [(a, b) if b - a >= 0 else (b, b) for a, b in found]
+    return [*found, (min(reached, duration), duration)]
 
 
 def cut(duration: float, length: float, quiet: Sequence[tuple[float, float]] = ()) -> list[tuple[float, float]]:
@@ -280,8 +245,7 @@ def cut(duration: float, length: float, quiet: Sequence[tuple[float, float]] = (
     if duration <= 0:
         return []
     borders = [0.0]
-    marks = int(duration / length + 1e-9)
-    for n in range(1, marks + 1):
+    for n in range(1, int(duration / length + 1e-9) + 1):
         mark = n * length
         if duration - mark < TAIL:
             break

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from ragweave.corpora.video.cues import timed_cues
-from ragweave.corpora.video.ffmpeg import Running, failed, reading, running
+from ragweave.corpora.video.ffmpeg import Running, failed, reading
 from ragweave.corpora.video.job import Work
 from ragweave.corpora.video.recording import Cue, Speech
 from ragweave.models.asr import Asr, Transcript, Word
@@ -50,7 +50,7 @@ def listen(work: Work) -> Listened:
 def _subtitles(work: Work, index: int) -> str:
     command = [*reading(work.path, work.demuxer), "-map", f"0:{index}", "-c:s", "webvtt", "-f", "webvtt", "pipe:1"]
     data = b""
-    with running(Running(command)) as process:
+    with Running(command) as process:
         for block in process.blocks():
             data += block
             if len(data) > _SUBTITLE_BYTES:
@@ -70,7 +70,7 @@ def sound(path: str, demuxer: str, stream: int) -> Iterator[Sound]:
         *("-ac", "1", "-ar", str(RATE), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1"),
     ]
     count = 0
-    with running(Running(["-threads", "1", *arguments])) as process:
+    with Running(["-threads", "1", *arguments]) as process:
         odd = b""
         for block in process.blocks():
             data = odd + block

@@ -12,8 +12,8 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,10 @@ class Perceived:
         self.folder = folder
         self._before = [b for b in before if b != folder and (b / STAGES).is_file()]
         self._lock = threading.Lock()
-        try:
+        with _kept_on_disk():
             (folder / "frames").mkdir(parents=True, exist_ok=True)
             self._database = _opened(folder / STAGES)
             self._older = [_opened(b / STAGES) for b in self._before]
-        except (OSError, sqlite3.Error) as error:
-            raise unwritable(error) from error
 
     def get(self, stage: str, key: str) -> Any:
         """Return an outcome, or None."""
@@ -57,48 +55,38 @@ class Perceived:
 
     def put(self, stage: str, key: str, value: Any) -> None:
         """Keep an outcome; it is on the disk when this returns."""
-        with self._lock:
-            try:
-                row = (stage, key, json.dumps(value, ensure_ascii=False))
-                self._database.execute("INSERT OR REPLACE INTO done VALUES (?, ?, ?)", row)
-            except sqlite3.Error as error:
-                raise unwritable(error) from error
+        row = (stage, key, json.dumps(value, ensure_ascii=False))
+        with self._lock, _kept_on_disk():
+            self._database.execute("INSERT OR REPLACE INTO done VALUES (?, ?, ?)", row)
 
     def frame(self, name: str) -> Path | None:
         """Return the file of a frame, or None where it is not there."""
-        for folder in (self.folder, *self._before):
-            path = folder / "frames" / name
-            if path.is_file():
-                return path
-        return None
+        found = (folder / "frames" / name for folder in (self.folder, *self._before))
+        return next((path for path in found if path.is_file()), None)
 
     def put_frame(self, name: str, data: bytes) -> None:
         """Keep a frame, whole or not at all."""
         path = self.folder / "frames" / name
+        part = path.with_suffix(".part")
         if path.is_file():
             return
-        part = path.with_suffix(".part")
-        try:
-            part.write_bytes(data)
-            os.replace(part, path)
-        except OSError as error:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
-            raise unwritable(error) from error
+        with _kept_on_disk():
+            try:
+                part.write_bytes(data)
+                os.replace(part, path)
+            finally:
+                with suppress(OSError):
+                    part.unlink(missing_ok=True)
 
     def give_frames(self, names: Iterable[str], folder: Path) -> None:
         """Put frames into another folder as well; on one disk the bytes are shared."""
-        try:
+        with _kept_on_disk():
             for name in sorted(set(names)):
-                found = self.frame(name)
-                if found is None:
-                    continue
-                try:
-                    os.link(found, folder / name)
-                except OSError:
-                    shutil.copyfile(found, folder / name)
-        except OSError as error:
-            raise unwritable(error) from error
+                if (found := self.frame(name)) is not None:
+                    try:
+                        os.link(found, folder / name)
+                    except OSError:
+                        shutil.copyfile(found, folder / name)
 
     def close(self) -> None:
         """Close the database."""
@@ -125,13 +113,17 @@ def _opened(path: Path) -> sqlite3.Connection:
     raise sqlite3.DatabaseError(f"{path} cannot be made")
 
 
-def unwritable(error: Exception) -> Later:
-    """Return the error of a full or closed disk."""
-    why = getattr(error, "strerror", None) or str(error)
-    return Later(
-        f"What is perceived of it cannot be kept ({why})",
-        "make room on the disk of RAGWEAVE_HOME; the next run goes on where this one ended",
-    )
+@contextmanager
+def _kept_on_disk() -> Iterator[None]:
+    """Say in one sentence that the disk is full or closed."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise Later(
+            f"What is perceived of it cannot be kept ({why})",
+            "make room on the disk of RAGWEAVE_HOME; the next run goes on where this one ended",
+        ) from error
 
 
 def folder_of(home: Path, library: str, sha256: str) -> Path:

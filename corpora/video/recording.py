@@ -60,7 +60,6 @@ class Recording:
         about: what the container says about itself, such as artist or description, and what a model says of the whole.
         phrases: key phrases, where a model names them.
         date: when it was made, as the container says, or None.
-        estimated: whether times between the stated ones were estimated from the number of words.
     """
 
     title: str
@@ -76,4 +75,11 @@ class Recording:
     about: str = ""
     phrases: tuple[str, ...] = ()
     date: datetime | None = None
-    estimated: bool = False
+
+    def said_in(self, span: tuple[float, float]) -> str:
+        """Return what is said in a stretch of time."""
+        return " ".join(c.text for c in self.cues if span[0] <= c.start < span[1])
+
+    def shown_in(self, span: tuple[float, float]) -> list[Shown]:
+        """Return what stands on the screen in a stretch of time."""
+        return [s for s in self.shown if s.start < span[1] and s.end >= span[0]]

@@ -19,12 +19,10 @@ _TOLD = ("title", "artist", "author", "album", "comment", "description", "synops
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """One stream: its number, coding, language (three letters or ""), whether it is marked to play, and its pixels."""
+    """One stream: its number, whether it is marked to play, and its pixels."""
 
     index: int
     kind: Literal["Video", "Audio", "Subtitle"]
-    codec: str
-    language: str
     default: bool
     width: int = 0
     height: int = 0
@@ -39,24 +37,22 @@ class Container:
     chapters: tuple[tuple[float, float, str], ...] = ()
     tags: dict[str, str] = field(default_factory=dict)
 
-    def picture(self) -> Stream | None:
-        """Return the picture to look at: the one marked to play, else the largest."""
-        found = [s for s in self.streams if s.kind == "Video"]
+    def _chosen(self, kind: str) -> Stream | None:
+        """Return the stream marked to play, else the largest picture, else the first."""
+        found = [s for s in self.streams if s.kind == kind]
         return max(found, key=lambda s: (s.default, s.width * s.height, -s.index), default=None)
 
+    def picture(self) -> Stream | None:
+        """Return the picture to look at."""
+        return self._chosen("Video")
+
     def sound(self) -> Stream | None:
-        """Return the sound to listen to: the one marked to play, else the first."""
-        found = [s for s in self.streams if s.kind == "Audio"]
-        return max(found, key=lambda s: (s.default, -s.index), default=None)
+        """Return the sound to listen to."""
+        return self._chosen("Audio")
 
     def subtitles(self) -> Stream | None:
-        """Return the subtitles to read: text ones, those marked to play first."""
-        found = [s for s in self.streams if s.kind == "Subtitle" and s.codec in _TEXT_SUBTITLES]
-        return max(found, key=lambda s: (s.default, -s.index), default=None)
-
-    def count(self, kind: str) -> int:
-        """Return the number of streams of a kind."""
-        return sum(s.kind == kind for s in self.streams)
+        """Return the subtitles to read; pictures of text are none."""
+        return self._chosen("Subtitle")
 
 
 def examine(path: str, demuxer: str) -> Container:
@@ -88,12 +84,11 @@ def described(log: str) -> Container:
             place = "chapter"
         elif m := _STREAM.match(line):
             place = "stream"
-            if "(attached pic)" not in m[5]:
+            if "(attached pic)" not in m[5] and (m[3] != "Subtitle" or m[4] in _TEXT_SUBTITLES):
                 size = _SIZE.search(m[5])
                 width, height = (int(size[1]), int(size[2])) if size else (0, 0)
-                language = "" if m[2] in (None, "und") else m[2]
                 kind: Literal["Video", "Audio", "Subtitle"] = m[3]  # type: ignore[assignment]
-                streams.append(Stream(int(m[1]), kind, m[4], language, "(default)" in m[5], width, height))
+                streams.append(Stream(int(m[1]), kind, "(default)" in m[5], width, height))
         elif m := _TAG.match(line):
             key, value = m[1].lower(), " ".join(m[2].split())[:2_000]
             if place == "chapter" and key == "title" and chapters and not chapters[-1][2]:

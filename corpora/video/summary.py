@@ -30,7 +30,7 @@ def chapters(recording: Recording, spans: Sequence[tuple[float, float]]) -> list
         return list(recording.chapters)
     if recording.duration < CHAPTERS_FROM or len(spans) < 2 * _SIDE:
         return []
-    texts = [_words_in(recording, span) for span in spans]
+    texts = [" ".join([recording.said_in(span), *(s.text for s in recording.shown_in(span))]) for span in spans]
     bags = [Counter(stem(w) for w in words(t) if w not in STOP) for t in texts]
     spread = Counter(term for bag in bags for term in bag)
     likeness = [_likeness(bags[max(0, n - _SIDE) : n], bags[n : n + _SIDE], spread) for n in range(1, len(bags))]
@@ -49,12 +49,6 @@ def chapters(recording: Recording, spans: Sequence[tuple[float, float]]) -> list
         told = " ".join(t for t, s in zip(texts, spans, strict=True) if start <= s[0] < stop)
         out.append((start, stop, ", ".join(key_phrases(told, 2))))
     return out
-
-
-def _words_in(recording: Recording, span: tuple[float, float]) -> str:
-    said = [c.text for c in recording.cues if span[0] <= c.start < span[1]]
-    shown = [s.text for s in recording.shown if s.start < span[1] and s.end >= span[0]]
-    return " ".join([*said, *shown])
 
 
 def _likeness(left: Sequence[Counter[str]], right: Sequence[Counter[str]], spread: Counter[str]) -> float:
@@ -79,7 +73,7 @@ def _depth(values: Sequence[float], n: int) -> float:
     return left + right - 2 * values[n]
 
 
-def summary(recording: Recording, found: Sequence[tuple[float, float, str]]) -> tuple[str, tuple[Span, ...]]:
+def summary(recording: Recording, found: Sequence[tuple[float, float, str]]) -> tuple[str, list[Span]]:
     """Return title, chapters, key phrases and the telling sentences of a recording, with the places of the latter."""
     everything = "\n\n".join([*(c.text for c in recording.cues), *(s.text for s in recording.shown)])
     text = "\n\n".join(p for p in (recording.title, recording.about) if p)
@@ -97,7 +91,7 @@ def summary(recording: Recording, found: Sequence[tuple[float, float, str]]) -> 
         text += "\n\n"
         spans.append(Span(len(text), len(text) + len(sentence), time=(start, end)))
         text += sentence
-    return text, tuple(spans)
+    return text, spans
 
 
 def telling(recording: Recording) -> list[tuple[float, float, str]]:
@@ -106,7 +100,7 @@ def telling(recording: Recording) -> list[tuple[float, float, str]]:
     A sentence weighs the frequency of its words in the whole recording per square root of its length, so that it is
     about what the recording is about, and neither a fragment nor a page.
     """
-    candidates = [(c.start, c.end, s) for c in _sentences(recording.cues) for s in [c.text]]
+    candidates = [(c.start, c.end, c.text) for c in _sentences(recording.cues)]
     candidates += [(s.start, s.end, " ".join(s.text.split())) for s in recording.shown]
     candidates = sorted(c for c in candidates if 5 <= len(c[2].split()) <= 60 or (len(c[2]) >= 12 and " " not in c[2]))
     if not candidates:

@@ -93,7 +93,7 @@ def test_rows_without_times_are_spread_between_stated_ones_by_their_words(tmp_pa
     one, two = read_transcript(path)
     assert kind_of(path) == "transcript"
     assert [(c.start, c.end, c.speaker) for c in one.cues] == [(0, 6, "Ada"), (6, 8, "Bob"), (8, 12, "Ada")]
-    assert (one.title, one.estimated, two.title, two.cues[0].start) == ("one", True, "two", 3)
+    assert (one.title, two.title, two.cues[0].start) == ("one", "two", 3)
 
 
 def test_whisper_segments_are_read(tmp_path: Path) -> None:
@@ -101,7 +101,6 @@ def test_whisper_segments_are_read(tmp_path: Path) -> None:
     path.write_text(json.dumps({"text": "x", "segments": [{"start": 1.5, "end": 2.5, "text": " Hello  there"}]}))
     [found] = read_transcript(path)
     assert [(c.start, c.end, c.text) for c in found.cues] == [(1.5, 2.5, "Hello there")]
-    assert not found.estimated
 
 
 def test_a_transcript_without_utterances_is_refused_with_a_sentence(tmp_path: Path) -> None:
