@@ -95,14 +95,13 @@ def _description(held: Any, row: Any, node: Node, told: Any) -> str:
     from ragweave.corpora.knowledge import view
     from ragweave.minds.llm.entities import summarise
 
-    if not told.too_long:
-        return " ".join(told.parts)
-    if told.short:
-        return str(told.short)
+    cut = view.cut(told.parts)
+    if told.short or cut == " ".join(told.parts):
+        return str(told.short or cut)
     try:
         short = run(summarise(node.name, list(told.parts)))
     except RagweaveError:
         short = None
     if short:
         view.keep_summary(held, row, node, told.digest, short)
-    return short or str(told.cut())
+    return short or cut

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ragweave.models.errors import MissingExtra, RagweaveError
-from ragweave.models.ocr import Line, Ocr, installed, ocr
+from ragweave.models.ocr import Box, Line, Ocr, installed, ocr
 from ragweave.models.pictures import THUMBNAIL, Picture, Pixels, jpeg, open_picture
 from ragweave.models.settings import model_settings
 
@@ -79,11 +79,10 @@ class PictureReader:
         if key in self._known:
             return self._known[key]
         try:
-            picture = open_picture(data)
+            shot = self.shoot(open_picture(data))
         except RagweaveError as error:
             self._miss(error)
             return None
-        shot = self.shoot(picture)
         if shot is not None:
             self._known[key] = shot
         return shot
@@ -116,7 +115,7 @@ class PictureReader:
             name=name,
             size=(picture.width, picture.height),
             stored=(max(1, round(width * scale)), max(1, round(height * scale))),
-            lines=tuple(_scaled(line, scale) for line in lines),
+            lines=tuple(replace(line, box=_scaled(line.box, scale)) for line in lines),
             key=key,
             date=picture.date,
         )
@@ -149,14 +148,12 @@ class PictureReader:
     def warnings(self) -> list[str]:
         """Return what was not looked at or not read, one sentence each."""
         found = counted(self._missed)
-        if self.unread and self._engine is None:
-            why = "RAGWEAVE_OCR is off" if model_settings().ocr == "off" else MISSING
-            found.append(f"the words in {_pictures(self.unread)} were not read: {why}")
-        elif self.unread:
-            found.append(
-                f"the words in {_pictures(self.unread)} were not read: reading them takes longer than "
-                f"{self._seconds:g} seconds (RAGWEAVE_OCR_SECONDS)"
-            )
+        if self.unread:
+            why = f"reading them takes longer than {self._seconds:g} seconds (RAGWEAVE_OCR_SECONDS)"
+            if self._engine is None:
+                why = "RAGWEAVE_OCR is off" if model_settings().ocr == "off" else MISSING
+            these = "one picture" if self.unread == 1 else f"{self.unread} pictures"
+            found.append(f"the words in {these} were not read: {why}")
         return found
 
     def _miss(self, error: RagweaveError) -> None:
@@ -181,15 +178,11 @@ def key_of(pixels: Pixels) -> str:
     return hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).hexdigest()
 
 
-def _scaled(line: Line, scale: float) -> Line:
-    x0, y0, x1, y1 = (round(value * scale, 1) for value in line.box)
-    return replace(line, box=(x0, y0, x1, y1))
+def _scaled(box: Box, scale: float) -> Box:
+    x0, y0, x1, y1 = (round(value * scale, 1) for value in box)
+    return x0, y0, x1, y1
 
 
 def counted(missed: Counter[str]) -> list[str]:
     """Return what was missed most often, each with how many pictures it cost."""
     return [f"{why} ({n} pictures)" if n > 1 else why for why, n in missed.most_common(10)]
-
-
-def _pictures(n: int) -> str:
-    return "one picture" if n == 1 else f"{n} pictures"

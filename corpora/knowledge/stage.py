@@ -7,9 +7,8 @@ import hashlib
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from ragweave.corpora.chunks import chunks_of
+from ragweave.corpora.chunks import Chunk, chunks_of
 from ragweave.corpora.knowledge import store
 from ragweave.corpora.knowledge.facts import Entity, Extractor, Facts, facts_of
 from ragweave.corpora.knowledge.links import pairs
@@ -36,14 +35,8 @@ Tell = Callable[[int, int], None]
 """Told how many chunks are read, of how many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Todo:
-    """One chunk that is to be read, with the text of each of its items by id."""
-
-    source: str
-    id: str
-    text: str
-    texts: dict[str, str]
+Todo = tuple[Chunk, dict[str, str]]
+"""One chunk that is to be read, and the text of each of its items by id."""
 
 
 def catch_up(
@@ -75,10 +68,10 @@ def catch_up(
     if todo:
         tell(0, len(todo))
         if maker is None:
-            for chunk in todo:
+            for chunk, texts in todo:
                 if stop.is_set():
                     break
-                store.put(engine, row.id, chunk.source, chunk.id, extract(chunk.texts), params)
+                store.put(engine, row.id, chunk.source, chunk.id, extract(texts), params)
                 read += 1
                 tell(read, len(todo))
         else:
@@ -114,7 +107,7 @@ def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[
         chunks = chunks_of(own)
         changed |= store.forget_others(engine, row.id, source, [c.id for c in chunks])
         unread = [c for c in chunks if done.get((source, c.id)) != params]
-        todo += [Todo(source, c.id, c.text, {i: texts[i] for i in c.clips}) for c in unread]
+        todo += [(c, {i: texts[i] for i in c.clips}) for c in unread]
     return todo, finished, changed
 
 
@@ -130,7 +123,7 @@ async def _by_model(
     """Ask for all chunks side by side, as many at a time as the model's gate lets through."""
     read, failed, down, why = 0, 0, 0, ""
 
-    async def one(chunk: Todo) -> None:
+    async def one(chunk: Chunk, texts: dict[str, str]) -> None:
         nonlocal read, failed, down, why
         if stop.is_set() or down >= GIVE_UP:
             failed += not stop.is_set()
@@ -143,12 +136,12 @@ async def _by_model(
             down += isinstance(error, ModelTransient)
             return
         down = 0
-        facts = _located(facts_of(entities, relations), chunk.texts)
+        facts = _located(facts_of(entities, relations), texts)
         await asyncio.to_thread(store.put, held.catalog.engine(row.id), row.id, chunk.source, chunk.id, facts, params)
         read += 1
         tell(read, len(todo))
 
-    await asyncio.gather(*(one(chunk) for chunk in todo))
+    await asyncio.gather(*(one(chunk, texts) for chunk, texts in todo))
     return read, failed, why
 
 

@@ -111,20 +111,18 @@ class Told:
     digest: str
     short: str
 
-    @property
-    def too_long(self) -> bool:
-        """Whether they are to be put in short."""
-        return tokens_of(" ".join(self.parts)) >= SUMMARY_TOKENS
 
-    def cut(self) -> str:
-        """Return the first sentences of each part that fit, where no model puts them in short."""
-        text = ""
-        for part in self.parts:
-            a, b = next(iter(sentences(part)), (0, len(part)))
-            if tokens_of(text + part[a:b]) >= SUMMARY_TOKENS:
-                break
-            text = f"{text} {part[a:b]}".strip()
-        return text
+def cut(parts: Sequence[str]) -> str:
+    """Return descriptions as one text; of what is too long the first sentence of each part that fits."""
+    whole, text = " ".join(parts), ""
+    if tokens_of(whole) < SUMMARY_TOKENS:
+        return whole
+    for part in parts:
+        a, b = next(iter(sentences(part)), (0, len(part)))
+        if tokens_of(text + part[a:b]) >= SUMMARY_TOKENS:
+            break
+        text = f"{text} {part[a:b]}".strip()
+    return text
 
 
 def told(held: Stores, row: LibraryRow, node: Node) -> Told:

@@ -17,7 +17,7 @@ from ragweave.corpora.store.prepared import Prepared, made_of
 from ragweave.corpora.video import described
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.items import CLIP_SECONDS, items_of
-from ragweave.corpora.video.job import FINE, Lanes, Tell, Work
+from ragweave.corpora.video.job import FINE, Tell, Work
 from ragweave.corpora.video.perceive import perceive
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording
@@ -87,7 +87,7 @@ class Intake:
         self._summariser = summariser
         self._down: str | None = None
         self._checking = threading.Lock()
-        self._lanes = Lanes()
+        self._looking, self._listening = threading.Lock(), threading.Lock()
         self._listened: Asr | None = None
         self._stop = stop
 
@@ -155,7 +155,8 @@ class Intake:
                 written=written,
                 grown_from=before if _has_grown(file, before, kept) else "",
                 stop=self._stop,
-                lanes=self._lanes,
+                looking=self._looking,
+                listening=self._listening,
             )
             recording, unperceived = perceive(work)
             recording, untold = self._described(recording, kept, tell)

@@ -29,7 +29,7 @@ REACH = 0.25
 """Share of a clip's length that a cut may move either way."""
 _LONG_PAUSE = 1.5
 """Seconds; a longer pause is no better a place for a cut."""
-Part = tuple[str, list[Span]]
+Part = tuple[str, Sequence[Span]]
 """A part of a clip's text and the places in it."""
 
 
@@ -149,7 +149,7 @@ def _when(cue: Cue, start: int, end: int) -> tuple[float, float]:
 
 def _clip(
     recording: Recording, n: int, span: tuple[float, float], *, last: bool
-) -> tuple[str, list[Span], dict[str, object]]:
+) -> tuple[str, Sequence[Span], dict[str, object]]:
     """Return the text of a clip, the places in it, and what is noted of it."""
     start, end = span
     # An utterance belongs to the clip in which its middle lies: borders lie in pauses wherever there are any.

@@ -30,21 +30,12 @@ class Stopped(Exception):
     """The run was stopped; what was done is kept."""
 
 
-class Lanes:
-    """One recording is looked at while another is heard and a third one captioned: no stage waits for another's.
-
-    Each stage takes as many cores as it can use, so that two recordings in one stage would only wait for one another.
-    """
-
-    def __init__(self) -> None:
-        self.looking = threading.Lock()
-        self.listening = threading.Lock()
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
     """One recording to perceive, with everything that its stages share; when `stop` is set, they end at the next step.
 
+    The locks are shared by the recordings of a run: one is looked at while another is heard and a third one captioned.
+    Each stage takes as many cores as it can use, so that two in one stage would only wait for one another.
     `written` are subtitles that lie beside it; `grown_from` is the digest of what the file was before, where its bytes
     begin the same way, else "".
     """
@@ -61,7 +52,8 @@ class Work:
     written: tuple[Cue, ...] = ()
     grown_from: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
-    lanes: Lanes = field(default_factory=Lanes)
+    looking: threading.Lock = field(default_factory=threading.Lock)
+    listening: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def every(self) -> float:

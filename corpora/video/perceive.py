@@ -26,11 +26,11 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
     """
 
     def looked() -> Seen:
-        with work.lanes.looking:
+        with work.looking:
             return look(work)
 
     def listened() -> Listened:
-        with work.lanes.listening:
+        with work.listening:
             return listen(work)
 
     with ThreadPoolExecutor(2, thread_name_prefix="ragweave-perceive") as pool:

@@ -74,8 +74,8 @@ async def scope_of(
         found.update(dict.fromkeys([*files, *(r.source for r in inside)]))
         titles.update(dict.fromkeys([*(r.title for r in recordings if r.source in files), *(r.title for r in inside)]))
         if not files and not inside:
-            known = [(r.source, r.title) for r in recordings]
-            notes.append(f"There is no recording “{name}” in this library{_instead(held, known)}.")
+            instead = _instead(held, [(r.source, r.title) for r in recordings])
+            notes.append(f"There is no recording “{name}” in this library{instead}.")
     return (Scope(tuple(found), tuple(titles)) if found else None), notes
 
 
@@ -94,13 +94,14 @@ def is_named(source: Source, name: str) -> bool:
     wanted = fold(name.strip())
     if not wanted:
         return False
-    if len(wanted) >= 6 and source.id.startswith(wanted):
-        return True
+    names = {fold(source.title)}
     for path in source.paths or (source.path,):
-        pure = PurePath(path)
-        if wanted in (fold(pure.name), fold(pure.stem), fold(path)) or fold(path).endswith("/" + wanted):
-            return True
-    return wanted == fold(source.title)
+        names |= {fold(PurePath(path).name), fold(PurePath(path).stem), fold(path)}
+    return (
+        wanted in names
+        or (len(wanted) >= 6 and source.id.startswith(wanted))
+        or any(name.endswith(f"/{wanted}") for name in names)
+    )
 
 
 def _folder(collection: str) -> Path:
@@ -108,6 +109,7 @@ def _folder(collection: str) -> Path:
 
 
 def _instead(held: Sequence[Source], recordings: Sequence[tuple[str, str]]) -> str:
+    """Name the recordings that there are: by their file, or by their title where one file holds several."""
     named = {s.id: PurePath(s.path).name for s in held if s.path}
     several = [source for source, _ in recordings]
     names = sorted({title if several.count(i) > 1 else named.get(i, title) for i, title in recordings})

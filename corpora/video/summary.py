@@ -73,7 +73,7 @@ def _depth(values: Sequence[float], n: int) -> float:
     return left + right - 2 * values[n]
 
 
-def summary(recording: Recording, found: Sequence[tuple[float, float, str]]) -> tuple[str, list[Span]]:
+def summary(recording: Recording, found: Sequence[tuple[float, float, str]]) -> tuple[str, tuple[Span, ...]]:
     """Return title, chapters, key phrases and the telling sentences of a recording, with the places of the latter."""
     everything = "\n\n".join([*(c.text for c in recording.cues), *(s.text for s in recording.shown)])
     text = "\n\n".join(p for p in (recording.title, recording.about) if p)
@@ -91,7 +91,7 @@ def summary(recording: Recording, found: Sequence[tuple[float, float, str]]) -> 
         text += "\n\n"
         spans.append(Span(len(text), len(text) + len(sentence), time=(start, end)))
         text += sentence
-    return text, spans
+    return text, tuple(spans)
 
 
 def telling(recording: Recording) -> list[tuple[float, float, str]]:
