@@ -54,12 +54,13 @@ _GLOBAL_V6 = ipaddress.ip_network("2000::/3")
 
 
 class Target(NamedTuple):
-    """An address that passed the check by its looks; its host still has to resolve to a public one."""
+    """An address that passed the check by its looks; its host still has to resolve to a public one.
+
+    The host is in lower-case ASCII, or an IP address without brackets; the address has no fragment.
+    """
 
     url: str
-    """Normalised: host in lower-case ASCII, no fragment."""
     host: str
-    """Host name in ASCII, or an IP address without brackets."""
     port: int
 
 
@@ -108,12 +109,7 @@ def public(host: str, answers: list[str], *, allow_loopback: bool = False) -> li
 
 
 def check_url(url: str, *, ports: frozenset[int] | None = PORTS, allow_loopback: bool = False) -> Target:
-    """Check an address by its looks and normalise it, without looking up its name.
-
-    Args:
-        url: absolute address.
-        ports: ports that may be asked; None allows all.
-        allow_loopback: let loopback addresses and `localhost` through (for tests against local servers).
+    """Check an absolute address by its looks and normalise it, without looking up its name; no ports allow all.
 
     Raises:
         Refused: another scheme, credentials, an unusual port, a disguised or private host, or no address at all.

@@ -38,9 +38,7 @@ class Cleaned(NamedTuple):
     """What is left of a page."""
 
     title: str
-    """One line, may be empty."""
     text: str
-    """Main text, or "" where there is none to speak of."""
     url: str = ""
     """Address that the page gives as its own (`<link rel=canonical>` or `og:url`)."""
     wall: bool = False
@@ -50,13 +48,8 @@ class Cleaned(NamedTuple):
 def clean(data: bytes, media_type: str = "", charset: str = "", limit: int = PAGE_CHARS) -> Cleaned:
     """Return title and main text of a page, found by trafilatura, without what a browser does not show.
 
-    CPU: seconds for a large page.
-
-    Args:
-        data: body, decompressed.
-        media_type: declared type; a plain text that opens with markup is read as HTML.
-        charset: declared charset, not trusted.
-        limit: longest text returned, in characters.
+    CPU: seconds for a large page. Declared type and charset are not trusted: a plain text that opens with markup is
+    read as HTML.
     """
     source = decode(data, charset)[:MAX_HTML]
     if media_type in ("text/plain", "text/markdown", "text/x-markdown", "") and not _MARKUP.match(source):
@@ -113,7 +106,7 @@ def decode(data: bytes, declared: str = "") -> str:
     said = [codec for label in (declared, meta[1].decode("ascii") if meta else "") if (codec := _codec(label))]
     special = [codec for codec in said if codec.startswith(("utf-16", "utf-32", "iso2022"))]
     found = encoding_of(data)
-    if not special and found.startswith("utf"):
+    if not special and found.startswith("utf") and not found.startswith("utf-16-"):  # told by a mark, or UTF-8
         return data.decode(found, "replace")
     for codec in [*special, "utf-8", *said, found if len(data) >= _GUESSED_FROM else ""]:
         try:
@@ -132,6 +125,5 @@ def _codec(label: str) -> str:
     except (LookupError, ValueError):
         return ""
     # Browsers read these labels as the larger charset (WHATWG Encoding, section 4.2).
-    return (
-        "" if name in _NO_CHARSETS else {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030"}.get(name, name)
-    )
+    larger = {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030"}
+    return "" if name in _NO_CHARSETS else larger.get(name, name)

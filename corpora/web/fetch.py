@@ -41,15 +41,12 @@ _HEADERS = {
 
 
 class Body(NamedTuple):
-    """What a fetch brought."""
+    """What a fetch brought: the address after redirects, the page, and what its server declared or ""."""
 
     url: str
-    """After redirects, normalised."""
     data: bytes
     type: str
-    """Media type as declared, lower-case, or ""."""
     charset: str
-    """Declared charset, or ""."""
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -65,9 +62,7 @@ class PinnedTransport(httpx.AsyncBaseTransport):
     """Connects each request to an address that was looked up and checked just before."""
 
     def __init__(self, check: Callable[[str], Target], resolver: Resolver, allow_loopback: bool, tls: ssl.SSLContext):
-        self._check = check
-        self._resolve = resolver
-        self._allow_loopback = allow_loopback
+        self._check, self._resolve, self._allow_loopback = check, resolver, allow_loopback
         # No connection is kept: a pool keyed by IP address would hand one site's TLS session to another.
         self._inner = httpx.AsyncHTTPTransport(verify=tls, limits=httpx.Limits(max_keepalive_connections=0))
 
@@ -117,11 +112,8 @@ class Fetcher:
         allow_loopback: bool = False,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self.max_bytes = max_bytes
-        self.timeout = timeout
-        self._resolver = resolver
-        self._allow_loopback = allow_loopback
-        self._tls = tls
+        self.max_bytes, self.timeout = max_bytes, timeout
+        self._resolver, self._allow_loopback, self._tls = resolver, allow_loopback, tls
 
     def check(self, url: str) -> Target:
         """Check an address by its looks; Refused where it must not be fetched."""
@@ -155,7 +147,10 @@ class Fetcher:
                 async with client.stream("GET", target.url) as response:
                     if not response.has_redirect_location:
                         return await self._body(target, response)
-                    target = self.check(_join(target, response.headers["location"]))
+                    try:
+                        target = self.check(urljoin(target.url, response.headers["location"]))
+                    except ValueError as exc:
+                        raise Refused(f"{target.host} redirects to an address that cannot be read") from exc
         raise WebError(f"{target.host} redirects more than {MAX_REDIRECTS} times")
 
     async def _body(self, target: Target, response: httpx.Response) -> Body:
@@ -176,13 +171,6 @@ class Fetcher:
         if looks_binary(bytes(data[:1024]), charset):
             raise WebError(f"{target.host} sent something else than a text page")
         return Body(target.url, bytes(data), declared, charset)
-
-
-def _join(target: Target, location: str) -> str:
-    try:
-        return urljoin(target.url, location)
-    except ValueError as exc:
-        raise Refused(f"{target.host} redirects to an address that cannot be read") from exc
 
 
 def looks_binary(head: bytes, charset: str = "") -> bool:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import os
 import re
 from collections import Counter
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -79,21 +77,15 @@ class Folder:
             raise WebError(
                 f"The folder {self._folder} that stands in for the web is not there", "set RAGWEAVE_WEB_FOLDER"
             )
-        files = sorted(_walk(root))
+        files = [p for p in sorted(root.rglob("*")) if p.suffix.lower() in SUFFIXES and _is_page(p, root)]
         if len(files) > MAX_FILES:
             logger.warning("%s holds %d pages; only the first %d are searched", root, len(files), MAX_FILES)
-        return [page for path, changed in files[:MAX_FILES] if (page := _read(path, changed))]
+        return [page for path in files[:MAX_FILES] if (page := _read(str(path), path.stat().st_mtime_ns))]
 
 
-def _walk(root: Path) -> Iterable[tuple[str, int]]:
-    """Yield path and time of change of every page, without following links."""
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for path in (Path(folder, name) for name in names if not name.startswith(".")):
-            if path.suffix.lower() in SUFFIXES and path.is_file() and not path.is_symlink():
-                stat = path.stat()
-                if stat.st_size <= MAX_BYTES:
-                    yield str(path), stat.st_mtime_ns
+def _is_page(path: Path, root: Path) -> bool:
+    hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+    return not (hidden or path.is_symlink()) and path.is_file() and path.stat().st_size <= MAX_BYTES
 
 
 @lru_cache(maxsize=MAX_FILES)

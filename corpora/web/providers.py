@@ -59,23 +59,21 @@ def make(name: str | None = None) -> Provider:
         InputError: there is no provider of that name.
     """
     settings = corpora_settings()
-    match chosen(settings, name):
+    needs = {"folder": "folder: WEB_FOLDER", "searx": "server: WEB_SEARX_URL", "tavily": "key: TAVILY_KEY"}
+    match found := chosen(settings, name):
         case "folder" if settings.web_folder is not None:
             return Folder(settings.web_folder)
-        case "folder":
-            raise WebError("The folder provider has no folder", "set RAGWEAVE_WEB_FOLDER")
         case "searx" if settings.web_searx_url:
             return Searx(settings.web_searx_url)
-        case "searx":
-            raise WebError("The searx provider has no server", "set RAGWEAVE_WEB_SEARX_URL")
         case "tavily" if key := settings.tavily_key.get_secret_value():
             return Tavily(key)
-        case "tavily":
-            raise WebError("The tavily provider has no key", "set RAGWEAVE_TAVILY_KEY")
         case "duckduckgo":
             return Community("duckduckgo", _duckduckgo)
         case "wikipedia":
             return Community("wikipedia", _wikipedia)
+        case "folder" | "searx" | "tavily":
+            lacks, _, variable = needs[found].partition(": ")
+            raise WebError(f"The {found} provider has no {lacks}", f"set RAGWEAVE_{variable}")
     if model_settings().offline:
         raise WebError("Web search is off because RAGWEAVE_OFFLINE is set", "unset it, or set RAGWEAVE_WEB_FOLDER")
     raise WebError(
@@ -84,12 +82,7 @@ def make(name: str | None = None) -> Provider:
 
 
 class Searx:
-    """Asks a SearxNG server through its JSON interface. Its address comes from the settings: it may be on this machine.
-
-    Args:
-        url: base address.
-        timeout: seconds.
-    """
+    """Asks a SearxNG server through its JSON interface; it may be on this machine."""
 
     name = "searx"
     local = False
@@ -110,21 +103,13 @@ class Searx:
 
 
 class Tavily:
-    """Asks Tavily, which brings the text of the pages along.
-
-    Args:
-        key: API key.
-        timeout: seconds.
-        url: base address of the service.
-    """
+    """Asks Tavily, which brings the text of the pages along."""
 
     name = "tavily"
     local = False
 
     def __init__(self, key: str, timeout: float = TIMEOUT, url: str = "https://api.tavily.com") -> None:
-        self._key = key
-        self._timeout = timeout
-        self._url = url
+        self._key, self._timeout, self._url = key, timeout, url
 
     async def search(self, query: str, k: int) -> list[Found]:
         """Return at most k results, best first."""
@@ -136,11 +121,7 @@ class Tavily:
 
 
 async def _asked(name: str, request: httpx.Request, seconds: float, remedy: str) -> dict[str, Any]:
-    """Send a request of a provider and return its JSON object, an empty one for any other value.
-
-    Raises:
-        WebError: the provider is down, too slow, refuses, or answers with something else.
-    """
+    """Send a request of a provider and return its JSON object, an empty one for any other value."""
     try:
         async with asyncio.timeout(seconds), httpx.AsyncClient(timeout=seconds) as client:
             response = await client.send(request, stream=True)
@@ -154,14 +135,13 @@ async def _asked(name: str, request: httpx.Request, seconds: float, remedy: str)
     except (httpx.HTTPError, httpx.InvalidURL) as exc:
         raise WebError(f"The web search {name} could not be reached", remedy) from exc
     status = response.status_code
-    if status in (401, 403):
-        raise WebError(f"The web search {name} refused the request ({status})", remedy)
     if status in (429, 432, 433):
         raise WebError(f"The web search {name} has no requests left ({status})", "wait a while or raise its limit")
     if status >= 500:
         raise WebError(f"The web search {name} is down ({status})", "try again later")
     if status != 200:
-        raise WebError(f"The web search {name} answered with status {status}", remedy)
+        told = f"refused the request ({status})" if status in (401, 403) else f"answered with status {status}"
+        raise WebError(f"The web search {name} {told}", remedy)
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError) as exc:
@@ -170,18 +150,12 @@ async def _asked(name: str, request: httpx.Request, seconds: float, remedy: str)
 
 
 class Community:
-    """A site that needs no key, asked through langchain-community (extra `community`).
-
-    Args:
-        name: of the site.
-        ask: takes the query and the number of results.
-    """
+    """A site that needs no key, asked through langchain-community (extra `community`)."""
 
     local = False
 
     def __init__(self, name: str, ask: Callable[[str, int], list[Found]]) -> None:
-        self.name = name
-        self._ask = ask
+        self.name, self._ask = name, ask
 
     async def search(self, query: str, k: int) -> list[Found]:
         """Return at most k results, best first."""

@@ -32,17 +32,9 @@ def available() -> str:
 
 
 async def search_web(query: str, k: int = 5, *, provider: str | None = None) -> WebResult:
-    """Search the web and return the main text of at most k pages.
+    """Search the web, by the settings' provider or another, and return the main text of at most k pages, 1 to 20.
 
     A page that cannot be read gives its snippet instead and a note; the other pages go on.
-
-    Args:
-        query: what to search for; at most 400 characters of it are sent.
-        k: pages, 1 to 20.
-        provider: name of the provider; None follows the settings.
-
-    Returns:
-        Pages, the provider's name, and notes about what was not possible.
 
     Raises:
         WebError: no provider is configured, or it is down, refuses or answers nonsense.
@@ -90,9 +82,8 @@ class Searcher(NamedTuple):
                 continue
             kept.setdefault(url, Found(url, one_line(row.title), plain(row.snippet, _SNIPPET), row.text, row.fetched))
         if refused:
-            notes.append(
-                f"{refused} search {'result leads' if refused == 1 else 'results lead'} to no public web address."
-            )
+            lead = "result leads" if refused == 1 else "results lead"
+            notes.append(f"{refused} search {lead} to no public web address.")
         return list(kept.values())
 
     async def _read_all(self, found: list[Found], notes: list[str]) -> list[Page]:

@@ -11,13 +11,11 @@ from ragweave.models.errors import WebError
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One search result, before its page is read."""
+    """One search result, before its page is read; its address is checked before anything connects to it."""
 
     url: str
-    """As the provider gave it; checked before anything connects to it."""
     title: str = ""
     snippet: str = ""
-    """The provider's extract."""
     text: str = ""
     """Text of the page where the provider already has it; then no page is fetched."""
     fetched: str = ""
@@ -30,30 +28,26 @@ class Page:
 
     url: str
     title: str
-    """Plain text, one line."""
     text: str
     """Main text without markup, or the snippet where the page could not be read."""
     snippet: str
     fetched: str
-    """ISO 8601 time (UTC) at which the text was fetched."""
+    """ISO 8601 time (UTC)."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebResult:
-    """What one web search brought."""
+    """What one web search brought, and sentences about what was not possible for the reader of the answer."""
 
     pages: list[Page]
-    """At most k, in the order of the provider (preferred sites first)."""
     provider: str
     notes: list[str] = field(default_factory=list)
-    """Sentences about what was not possible, for the reader of the answer."""
 
 
 class Provider(Protocol):
     """A search engine."""
 
     name: str
-    """Short lower-case name, shown to the reader."""
     local: bool
     """Whether it reads this machine: the addresses of its results are its own."""
 
