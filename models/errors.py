@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 
-class RagweaveError(Exception):
+class RagweaveError(RuntimeError):
     """Base of every error Ragweave raises on purpose.
+
+    A RuntimeError, because of other classes than Python's own the LangGraph server tells nothing; no ValueError, which
+    parsers and pydantic catch.
 
     Args:
         what: what went wrong, one clause, no trailing full stop.

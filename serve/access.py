@@ -6,7 +6,6 @@ What a caller may not see is not there: a NotFound reads the same as that of wha
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from fastapi import Depends, Request
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs.settings import run_settings
-from ragweave.serve.problems import Forbidden, NotFound, TooMany
+from ragweave.serve.problems import NotFound, Refused
 
 OWNER = "owner"
 """Whoever needs no key, or holds one for all libraries: the person whose machine it is."""
@@ -42,7 +41,7 @@ class Caller:
     def require_all(self) -> None:
         """Refuse a caller that is bound to libraries."""
         if self.libraries is not None:
-            raise Forbidden("this key is bound to its libraries", "use a key that was made for all libraries")
+            raise Refused(403, "this key is bound to its libraries", "use a key that was made for all libraries")
 
 
 def current_caller(request: Request) -> Caller:
@@ -63,18 +62,19 @@ async def visible(caller: Caller) -> list[LibraryRow]:
 async def library_named(caller: Caller, name: str) -> LibraryRow:
     """Return a library by name."""
     name = check_name(name)
-    for row in await visible(caller):
-        if row.name == name:
-            return row
-    raise NotFound(f"There is no library named {name!r}", "list them with GET /api/libraries")
+    return await _only(caller, "name", name, f"There is no library named {name!r}")
 
 
 async def library_by_id(caller: Caller, id: str) -> LibraryRow:
     """Return a library by id."""
+    return await _only(caller, "id", id, "There is no such library")
+
+
+async def _only(caller: Caller, column: str, value: str, missing: str) -> LibraryRow:
     for row in await visible(caller):
-        if row.id == id:
+        if getattr(row, column) == value:
             return row
-    raise NotFound("There is no such library", "list them with GET /api/libraries")
+    raise NotFound(missing, "list them with GET /api/libraries")
 
 
 async def library_for(caller: Caller, name: str | None) -> LibraryRow:
@@ -101,30 +101,26 @@ class Slots:
 
     Args:
         total: places in all.
-        each: places that one caller may take.
     """
 
-    def __init__(self, total: int, each: int) -> None:
-        self._total, self._each = total, each
-        self._taken: Counter[str] = Counter()
+    def __init__(self, total: int) -> None:
+        self._free = total
 
-    def take(self, who: str) -> None:
+    def take(self) -> None:
         """Take a place, to be given back with `give`."""
-        if self._taken.total() >= self._total or self._taken[who] >= self._each:
-            raise TooMany("too many answers are under way", "try again in a moment", after=2)
-        self._taken[who] += 1
+        if self._free < 1:
+            raise Refused(429, "too many answers are under way", "try again in a moment", after=2)
+        self._free -= 1
 
-    def give(self, who: str) -> None:
+    def give(self) -> None:
         """Give a place back."""
-        self._taken[who] -= 1
-        if not self._taken[who]:
-            del self._taken[who]
+        self._free += 1
 
     @contextmanager
-    def held(self, who: str) -> Iterator[None]:
+    def held(self) -> Iterator[None]:
         """Hold a place."""
-        self.take(who)
+        self.take()
         try:
             yield
         finally:
-            self.give(who)
+            self.give()

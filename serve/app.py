@@ -28,7 +28,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     settings = settings or serve_settings()
     store = Store(corpora_settings().home / "serve.sqlite")
     keys = Keys(store)
-    slots = Slots(settings.running, settings.running_each)
+    slots = Slots(settings.running)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

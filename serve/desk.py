@@ -9,6 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from pydantic import BaseModel, ConfigDict
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.serve.access import Slots
@@ -17,6 +18,12 @@ from ragweave.serve.runs import Runs
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 from ragweave.serve.uploads import Jobs
+
+
+class Body(BaseModel):
+    """What a request sends; a member that is not known is an error."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True)

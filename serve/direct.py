@@ -1,6 +1,7 @@
-"""Answers within one request, for doors that keep no conversation: who leaves stops the run.
+"""Events of one run as clients get them; and answers within one request, for doors that keep no conversation.
 
-A run that cannot be resumed cannot ask for consent: a web search then acts as `off`, and the answer's notes say so.
+Whoever leaves such a request stops the run. It cannot be resumed and so cannot ask for consent: a web search then acts
+as `off`, and the answer's notes say so.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pydantic import ValidationError
 from starlette.requests import Request
 
 from ragweave.graphs import run as graphs
+from ragweave.graphs.settings import run_settings
+from ragweave.graphs.steps import step_of
+from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.condense import check_question
-from ragweave.serve.access import Caller, Slots
-from ragweave.serve.opening import answer_with_openings
-from ragweave.serve.routes_ask import context_of
-from ragweave.serve.runs import told
+from ragweave.serve.access import Slots
+from ragweave.serve.opening import answer_with_openings, with_openings
+from ragweave.serve.problems import invalid
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
@@ -26,27 +30,63 @@ if TYPE_CHECKING:
     from ragweave.corpora.store.catalog import LibraryRow
 
 T = TypeVar("T")
+Events = AsyncGenerator[dict[str, Any], None]
 
 
 class Left(Exception):
     """The client went away before its answer was there."""
 
 
+def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
+    """Build a run's context from what a request sets; the library is the one that was checked."""
+    if given.get("library", library.name) != library.name:
+        raise invalid(("context", "library"), "names another library than the request")
+    defaults = {"mind": run_settings().mind, "web": run_settings().web}
+    try:
+        return Context.model_validate({**defaults, **given, "library": library.name})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise invalid(("context", *first["loc"]), first["msg"]) from None
+
+
+async def events_of(library: LibraryRow, messages: Sequence[AnyMessage], context: Context, **options: Any) -> Events:
+    """Yield what a run tells: steps in words, citations that open, and `{"type": "answer", "answer": ...}`.
+
+    Where it asks for consent, that is the last event. `options` are those of `graphs.astream`.
+    """
+    waits = False
+    async with aclosing(graphs.astream(list(messages), context=context, **options)) as events:
+        async for event in events:
+            if event["type"] == "step":
+                step = step_of(str(event["node"]))
+                yield {**event, "title": step.words, "next": step.next}
+            elif event["type"] == "sentence":
+                yield {**event, "citations": await with_openings(library, event["citations"])}
+            elif event["type"] != "state":
+                waits |= event["type"] == "consent"
+                yield dict(event)
+            elif not waits:
+                yield {"type": "answer", "answer": await answer_with_openings(library, event["state"]["answer"])}
+
+
+def too_long(seconds: float) -> RagweaveError:
+    """Return the error of a run that does not end in time."""
+    return RagweaveError(f"the answer took longer than {seconds:.0f} seconds", "raise RAGWEAVE_SERVE_RUN_SECONDS")
+
+
 async def answering(
-    caller: Caller,
     slots: Slots,
     library: LibraryRow,
     messages: Sequence[AnyMessage],
     graph: str,
     context: Mapping[str, Any],
     seconds: float,
-) -> AsyncGenerator[dict[str, Any], None]:
-    """Yield the events of a run as clients get them, and at the end `{"type": "answer", "answer": ...}`.
+) -> Events:
+    """Yield the events of a run within one request.
 
     Args:
-        caller: who asks.
         slots: places for answers under way.
-        library: library to ask; the caller may see it.
+        library: library to ask, which the caller may see.
         messages: the conversation; its last message is the question.
         graph: name of the graph.
         context: knobs as the request gives them.
@@ -55,10 +95,9 @@ async def answering(
     if not messages or messages[-1].type != "human":
         raise InputError("there is no question", "end the conversation with a message of the user")
     check_question(messages[-1].text)
-    checked = context_of(dict(context), library)
-    run = graphs.astream(list(messages), context=checked, graph=graph)
+    run = events_of(library, messages, context_of(context, library), graph=graph)
     deadline = asyncio.get_running_loop().time() + seconds
-    with slots.held(caller.id):
+    with slots.held():
         async with aclosing(run):
             while True:
                 # Around each step and not around all: a server may go on with a generator in another task.
@@ -66,15 +105,10 @@ async def answering(
                     async with asyncio.timeout_at(deadline):
                         event = await anext(run, None)
                 except TimeoutError:
-                    why = f"the answer took longer than {seconds:.0f} seconds"
-                    raise RagweaveError(why, "raise RAGWEAVE_SERVE_RUN_SECONDS") from None
+                    raise too_long(seconds) from None
                 if event is None:
                     return
-                if event["type"] == "state":
-                    answer = await answer_with_openings(library, event["state"]["answer"])
-                    yield {"type": "answer", "answer": answer}
-                else:
-                    yield await told(library, event)
+                yield event
 
 
 async def unless_left(request: Request, work: Awaitable[T]) -> T:

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller
 from ragweave.serve.keys import Keys
-from ragweave.serve.problems import Forbidden, TooLarge, TooMany, Unauthorised, response
+from ragweave.serve.problems import Refused, response
 from ragweave.serve.settings import ServeSettings
 
 logger = logging.getLogger(__name__)
@@ -135,11 +135,8 @@ class Guard:
         try:
             ipaddress.ip_address(host)
         except ValueError:
-            error = Forbidden(
-                f"this server is not called {host[:100]!r}", "call it by its address, or set RAGWEAVE_SERVE_NAMES"
-            )
-            error.status = 421
-            raise error from None
+            what = f"this server is not called {host[:100]!r}"
+            raise Refused(421, what, "call it by its address, or set RAGWEAVE_SERVE_NAMES") from None
 
     async def _caller(self, headers: Headers, path: str) -> Caller:
         secret = key_of(headers)
@@ -151,14 +148,15 @@ class Guard:
             return Caller("nobody", frozenset())
         if self._exposed or await asyncio.to_thread(self._keys.locked):
             what = "this key is wrong or was revoked" if secret else "this server asks for an API key"
-            raise Unauthorised(what, "send one that `ragweave keys create` made, as: Authorization: Bearer rw_...")
+            raise Refused(401, what, "send one that `ragweave keys create` made, as: Authorization: Bearer rw_...")
         return Caller()
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
         megabytes = self._settings.upload_mb if scope["path"] == _UPLOAD else self._settings.body_mb
         limit, length = megabytes << 20, Headers(scope=scope).get("content-length", "")
         if length.isdigit() and int(length) > limit:
-            raise TooLarge(f"the request is larger than {megabytes} MiB", "send less, or raise the limit of the server")
+            what = f"the request is larger than {megabytes} MiB"
+            raise Refused(413, what, "send less, or raise the limit of the server")
         taken, whole = 0, False
         began = asyncio.get_running_loop().time()
 
@@ -218,7 +216,7 @@ class Rates:
             self._left.popitem(last=False)
         if not enough:
             wait = max(1, round((1 - left) * 60 / self._size))
-            raise TooMany(f"more than {self._size:.0f} requests in a minute", f"wait {wait} s", after=wait)
+            raise Refused(429, f"more than {self._size:.0f} requests in a minute", f"wait {wait} s", after=wait)
 
 
 def hostname(host: str) -> str:
@@ -240,7 +238,9 @@ def check_origin(headers: Mapping[str, str], unsafe: bool) -> None:
     if origin:
         foreign |= origin == "null" or urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
     if foreign:
-        raise Forbidden("pages of other origins may not use this server", "use its own page, or a program with a key")
+        raise Refused(
+            403, "pages of other origins may not use this server", "use its own page, or a program with a key"
+        )
 
 
 def _check_content_type(headers: Headers, path: str) -> None:
@@ -248,9 +248,7 @@ def _check_content_type(headers: Headers, path: str) -> None:
     wanted = "multipart/form-data" if path == _UPLOAD else "application/json"
     # A request without a body has no type; a form of another page always has one.
     if kind != wanted and (kind or headers.get("content-length", "0") != "0" or "transfer-encoding" in headers):
-        error = Forbidden(f"this address takes {wanted}", f"send the header Content-Type: {wanted}")
-        error.status, error.code = 415, "media_type"
-        raise error
+        raise Refused(415, f"this address takes {wanted}", f"send the header Content-Type: {wanted}")
 
 
 def key_of(headers: Headers) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import sqlite3
 from dataclasses import dataclass
 
 from ragweave.models.errors import InputError
@@ -49,17 +50,7 @@ class Keys:
         """Return every key, revoked ones as well, the oldest first."""
         with self._store.open() as db:
             rows = db.execute("SELECT * FROM keys ORDER BY created, id").fetchall()
-        return [
-            Key(
-                row["id"],
-                row["name"],
-                None if row["libraries"] is None else tuple(json.loads(row["libraries"])),
-                row["created"],
-                row["revoked"] or "",
-                row["used"] or "",
-            )
-            for row in rows
-        ]
+        return [Key(r["id"], r["name"], _libraries(r), r["created"], r["revoked"] or "", r["used"] or "") for r in rows]
 
     def revoke(self, id: str) -> None:
         """End a key; from now on no request with it is answered."""
@@ -82,9 +73,12 @@ class Keys:
                 return None
             if (row["used"] or "")[:16] != at:
                 db.execute("UPDATE keys SET used = ? WHERE id = ?", (at, row["id"]))
-        if row["libraries"] is None:
-            return Caller(OWNER)
-        return Caller(f"key {row['id']}", frozenset(json.loads(row["libraries"])))
+        libraries = _libraries(row)
+        return Caller(OWNER) if libraries is None else Caller(f"key {row['id']}", frozenset(libraries))
+
+
+def _libraries(row: sqlite3.Row) -> tuple[str, ...] | None:
+    return None if row["libraries"] is None else tuple(json.loads(row["libraries"]))
 
 
 def _hash(secret: str) -> str:

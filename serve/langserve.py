@@ -5,20 +5,36 @@ The graph runs apart from the callbacks of a request: streams hold its typed eve
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Annotated, Any, Literal, cast
 
 from fastapi import FastAPI, Request
+from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import add_routes
 from langserve.server import EndpointName
+from pydantic import Field, WithJsonSchema
+from pydantic.fields import FieldInfo
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.graphs import run as graphs
+from ragweave.minds.context import Context
+from ragweave.models.errors import RagweaveError
 from ragweave.serve import problems
-from ragweave.serve.access import Slots
-from ragweave.serve.served import CALLER, ServedGraph
+from ragweave.serve.access import Caller, Slots, library_for
+from ragweave.serve.desk import Body
+from ragweave.serve.direct import Events, answering
+from ragweave.serve.problems import problem
 from ragweave.serve.settings import ServeSettings
 
+CALLER = "ragweave_caller"
+"""Entry of the configurable in which the server, and nobody else, says who asks."""
 _ENDPOINTS: tuple[EndpointName, ...] = (
     "invoke",
     "batch",
@@ -36,6 +52,129 @@ _PLAYGROUND_CSP = (
     "frame-ancestors 'none'"
 )
 """The playground of LangServe writes its settings into a script of its page, and compiles the schemas of its forms."""
+
+
+class Said(Body):
+    """One earlier message."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class Asked(Body):
+    """A question, and what was said before it."""
+
+    question: str = Field(description="What you want to know.")
+    history: list[Said] = Field(default_factory=list, description="The conversation so far.")
+
+
+def conversation(asked: Asked) -> list[AnyMessage]:
+    """Return the messages that a question ends."""
+    kinds: dict[str, type[AIMessage | HumanMessage]] = {"assistant": AIMessage, "user": HumanMessage}
+    return [*(kinds[s.role](s.content) for s in asked.history), HumanMessage(asked.question)]
+
+
+def _form(field: FieldInfo) -> tuple[Any, Any]:
+    """Return type and default of a knob as a form that knows no null can show it: what is not set is an empty text."""
+    if field.default is None:
+        return Annotated[field.annotation | str, WithJsonSchema({"type": "string"})], ""
+    return field.annotation, field.default
+
+
+class ServedGraph(Runnable[Any, dict[str, Any]]):
+    """One graph of Ragweave.
+
+    `invoke` and `batch` return the answer; `stream` yields the events of the run: steps as they end, sentences once
+    they are checked, and the answer. The knobs of `ragweave.Context` are fields of the configurable.
+
+    Args:
+        graph: its name.
+        slots: places for answers under way.
+        seconds: longest time of one answer.
+    """
+
+    def __init__(self, graph: str, slots: Slots, seconds: float) -> None:
+        self.graph, self._slots, self._seconds = graph, slots, seconds
+        self.name = graph
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """The knobs with their defaults; one that is left empty keeps its own."""
+        forms = {name: _form(field) for name, field in Context.model_fields.items()}
+        return [
+            ConfigurableFieldSpec(
+                id=name,
+                annotation=annotation,
+                name=name,
+                description=Context.model_fields[name].description,
+                default=default,
+            )
+            for name, (annotation, default) in forms.items()
+        ]
+
+    @property
+    def InputType(self) -> type[Asked]:
+        """What it takes."""
+        return Asked
+
+    @property
+    def OutputType(self) -> type[dict[str, Any]]:
+        """What it gives."""
+        return dict[str, Any]
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
+        """Answer, where no loop is running."""
+        return asyncio.run(self.ainvoke(input, config, **kwargs))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
+        """Return the answer."""
+        return await self._acall_with_config(self._answer, input, config)
+
+    async def astream(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Yield the events of the run; one that fails ends with an `error` event."""
+
+        async def once() -> AsyncIterator[Any]:
+            yield input
+
+        async for event in self._atransform_stream_with_config(once(), self._events, config):
+            yield event
+
+    async def _answer(self, input: Any, run_manager: Manager, config: RunnableConfig) -> dict[str, Any]:
+        async with aclosing(self._run(input, config)) as run:
+            async for event in run:
+                if event["type"] == "answer":
+                    return cast(dict[str, Any], event["answer"])
+        raise RagweaveError("the run ended without an answer", "ask again")
+
+    async def _events(
+        self, inputs: AsyncIterator[Any], run_manager: Manager, config: RunnableConfig
+    ) -> AsyncIterator[dict[str, Any]]:
+        async for input in inputs:
+            try:
+                async with aclosing(self._run(input, config)) as run:
+                    async for event in run:
+                        yield event
+            except RagweaveError as error:
+                yield {"type": "error", "problem": problem(error)}
+
+    async def _run(self, input: Any, config: RunnableConfig) -> Events:
+        # The graph runs apart from the callbacks of the request: its inner state stays in the server.
+        var_child_runnable_config.set(None)
+        given = dict(config.get("configurable") or {})
+        caller = given.pop(CALLER, None)
+        if not isinstance(caller, Caller):
+            caller = Caller("nobody", frozenset())
+        # LangServe fills in every default; only what differs was set by somebody.
+        fields = Context.model_fields
+        context = {k: v for k, v in given.items() if k in fields and v not in (None, "", fields[k].default)}
+        library = await library_for(caller, context.get("library"))
+        messages = conversation(Asked.model_validate(input))
+        run = answering(self._slots, library, messages, self.graph, context, self._seconds)
+        async with aclosing(run):
+            async for event in run:
+                yield event
 
 
 def mount(app: FastAPI, slots: Slots, settings: ServeSettings) -> None:

@@ -25,9 +25,8 @@ from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Caller, Slots, library_for, visible
-from ragweave.serve.direct import answering
+from ragweave.serve.direct import answering, context_of
 from ragweave.serve.opening import with_openings
-from ragweave.serve.routes_ask import context_of
 from ragweave.serve.routes_library import item_of
 
 _ABOUT = """Answers questions over a person's own documents, pictures and recordings, with numbered citations.
@@ -88,10 +87,9 @@ def build(caller_of: CallerOf, slots: Slots, seconds: float) -> MCPServer[Any]:
     ) -> Answered:
         """Answer a question from the library; every sentence of the answer is supported by a numbered citation."""
         with in_words():
-            caller = caller_of(ctx)
-            row = await library_for(caller, library)
+            row = await library_for(caller_of(ctx), library)
             graph, steps = run_settings().graph, 0
-            run = answering(caller, slots, row, [HumanMessage(question)], graph, {}, seconds)
+            run = answering(slots, row, [HumanMessage(question)], graph, {}, seconds)
             async with aclosing(run):
                 async for event in run:
                     if event["type"] == "step":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -19,13 +19,11 @@ from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.desk import DeskNow
-from ragweave.serve.direct import Left, answering, unless_left
+from ragweave.serve.direct import Events, Left, answering, unless_left
 from ragweave.serve.openai_types import SOURCES, ChatRequest, check, conversation
 from ragweave.serve.problems import NotFound, openai_error
 
 router = APIRouter(prefix="/v1")
-
-Events = AsyncGenerator[dict[str, Any], None]
 
 
 @router.get("/models")
@@ -50,29 +48,24 @@ async def complete(caller: CallerNow, desk: DeskNow, request: Request, body: Cha
     check(body)
     graph, library = await _resolve(caller, body.model, body.ragweave.library)
     messages = await conversation(body.messages, desk.pictures)
-    events = answering(caller, desk.slots, library, messages, graph, body.ragweave.context, desk.settings.run_seconds)
+    events = answering(desk.slots, library, messages, graph, body.ragweave.context, desk.settings.run_seconds)
     writer = Writer(body, desk.settings.url or str(request.base_url).rstrip("/"))
     if body.stream:
-        first = await _first(events)
-        return EventSourceResponse(writer.stream(first, events), sep="\n", ping=15)
+        # Waited for here, so that what cannot be asked is refused with a status and not within a stream.
+        deltas = writer.deltas(events)
+        return EventSourceResponse(writer.stream(await anext(deltas), deltas), sep="\n", ping=15)
     try:
         return JSONResponse(await unless_left(request, writer.whole(events)))
     except Left:
         return Response(status_code=499)
 
 
-async def _first(events: Events) -> dict[str, Any]:
-    """Wait for the first event, so that what cannot be asked is refused with a status and not within a stream."""
-    return await anext(events)
-
-
 async def _resolve(caller: Caller, name: str, library: str | None) -> tuple[str, LibraryRow]:
     """Return the graph and the library that a model name means."""
     graph, at, named = name.partition("@")
     if graph not in graphs.GRAPHS:
-        error = NotFound(f"the model {name[:100]!r} does not exist", f"use one of: {', '.join(graphs.GRAPHS)}")
-        error.code = "model_not_found"
-        raise error
+        known = ", ".join(graphs.GRAPHS)
+        raise NotFound(f"the model {name[:100]!r} does not exist", f"use one of: {known}", "model_not_found")
     return graph, await library_for(caller, named if at else library)
 
 
@@ -93,51 +86,49 @@ class Writer:
         self._id, self._created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
         self._text = ""
         self._marks: list[tuple[int, int, int]] = []
+        self._answer: dict[str, Any] = {}
+
+    async def deltas(self, events: Events) -> Events:
+        """Yield what each event adds to the message, the role at the first of them."""
+        begun = False
+        async with aclosing(events):
+            async for event in events:
+                if not begun:
+                    begun = True
+                    yield {"role": "assistant", "content": ""}
+                if event["type"] == "sentence":
+                    yield {"content": self._sentence(event)}
+                elif event["type"] == "answer":
+                    self._answer = event["answer"]
+                elif step := self._step(event):
+                    yield {"reasoning_content": step}
+        if rest := self._close():
+            yield {"content": rest}
 
     async def whole(self, events: Events) -> dict[str, Any]:
         """Return the completion."""
-        steps, answer = "", dict[str, Any]()
-        async with aclosing(events):
-            async for event in events:
-                steps += self._step(event)
-                if event["type"] == "sentence":
-                    self._sentence(event)
-                elif event["type"] == "answer":
-                    answer = event["answer"]
-        self._close(answer)
-        message = {
-            "role": "assistant",
-            "content": self._text,
-            "annotations": self._annotations(answer),
-            "refusal": None,
-        }
-        if steps:
-            message["reasoning_content"] = steps
+        message: dict[str, Any] = {"content": "", "refusal": None}
+        async for delta in self.deltas(events):
+            for member, more in delta.items():
+                message[member] = message[member] + more if member in message else more
+        message["annotations"] = self._annotations()
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-        return self._frame("chat.completion", choices=[choice], usage=_usage(answer))
+        return self._frame("chat.completion", choices=[choice], usage=_usage(self._answer))
 
-    async def stream(self, first: dict[str, Any], events: Events) -> AsyncIterator[ServerSentEvent]:
+    async def stream(self, first: dict[str, Any], rest: Events) -> AsyncIterator[ServerSentEvent]:
         """Yield the chunks of the completion."""
-        yield self._chunk({"role": "assistant", "content": ""})
-        answer = dict[str, Any]()
+        yield self._chunk(first)
         try:
-            async with aclosing(events):
-                async for event in _chain(first, events):
-                    if event["type"] == "sentence":
-                        yield self._chunk({"content": self._sentence(event)})
-                    elif event["type"] == "answer":
-                        answer = event["answer"]
-                    elif step := self._step(event):
-                        yield self._chunk({"reasoning_content": step})
+            async with aclosing(rest):
+                async for delta in rest:
+                    yield self._chunk(delta)
         except RagweaveError as error:
             yield ServerSentEvent(json.dumps(openai_error(error)))
             return
-        if rest := self._close(answer):
-            yield self._chunk({"content": rest})
-        annotations = self._annotations(answer)
+        annotations = self._annotations()
         yield self._chunk({"annotations": annotations} if annotations else {}, finish="stop")
         if self._request.stream_options and self._request.stream_options.include_usage:
-            frame = self._frame("chat.completion.chunk", choices=[], usage=_usage(answer))
+            frame = self._frame("chat.completion.chunk", choices=[], usage=_usage(self._answer))
             yield ServerSentEvent(json.dumps(frame))
         yield ServerSentEvent("[DONE]")
 
@@ -155,15 +146,14 @@ class Writer:
             self._text += " (no source)"
         for citation in event["citations"]:
             start = len(self._text)
-            self._text += (
-                f" [[{citation['n']}]]({self._link(citation)})" if self._link(citation) else f" [{citation['n']}]"
-            )
-            self._marks.append((citation["n"], start + 1, len(self._text)))
+            n, url = citation["n"], self._link(citation)
+            self._text += f" [[{n}]]({url})" if url else f" [{n}]"
+            self._marks.append((n, start + 1, len(self._text)))
         return self._text[begin:]
 
-    def _close(self, answer: Mapping[str, Any]) -> str:
+    def _close(self) -> str:
         """Append the sources and notes, and return what was appended."""
-        begin = len(self._text)
+        begin, answer = len(self._text), self._answer
         if not self._text:
             self._text += plain(answer["text"])
         lines = []
@@ -178,8 +168,8 @@ class Writer:
             self._text += SOURCES + "\n\n".join(parts)
         return self._text[begin:]
 
-    def _annotations(self, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-        cited = {c["n"]: c for c in answer["citations"]}
+    def _annotations(self) -> list[dict[str, Any]]:
+        cited = {c["n"]: c for c in self._answer["citations"]}
         found = []
         for n, start, end in self._marks:
             if (c := cited.get(n)) and (url := self._link(c)):
@@ -200,12 +190,6 @@ class Writer:
     def _frame(self, kind: str, **members: Any) -> dict[str, Any]:
         head = {"id": self._id, "object": kind, "created": self._created, "model": self._request.model}
         return {**head, **members}
-
-
-async def _chain(first: dict[str, Any], events: Events) -> AsyncIterator[dict[str, Any]]:
-    yield first
-    async for event in events:
-        yield event
 
 
 def plain(text: str) -> str:

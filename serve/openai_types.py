@@ -23,15 +23,11 @@ SOURCES = "\n\n---\n"
 class Address(BaseModel):
     """Where a picture is."""
 
-    model_config = ConfigDict(extra="ignore")
-
     url: str
 
 
 class Part(BaseModel):
     """One part of a message."""
-
-    model_config = ConfigDict(extra="ignore")
 
     type: str
     text: str = ""
@@ -41,8 +37,6 @@ class Part(BaseModel):
 class Message(BaseModel):
     """One message of the conversation."""
 
-    model_config = ConfigDict(extra="ignore")
-
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[Part] | None = None
     tool_calls: list[Any] | None = None
@@ -51,8 +45,6 @@ class Message(BaseModel):
 
 class StreamOptions(BaseModel):
     """How to stream."""
-
-    model_config = ConfigDict(extra="ignore")
 
     include_usage: bool = False
 
@@ -69,8 +61,6 @@ class Own(BaseModel):
 
 class ChatRequest(BaseModel):
     """One chat request. Sampling settings of the standard are accepted and do nothing."""
-
-    model_config = ConfigDict(extra="ignore")
 
     model: str = Field(max_length=400)
     messages: list[Message] = Field(min_length=1, max_length=10_000)

@@ -17,7 +17,7 @@ from ragweave.corpora.parts import part
 from ragweave.corpora.settings import corpora_settings
 from ragweave.minds.attached import MOST, Attached, held
 from ragweave.models.errors import InputError
-from ragweave.serve.problems import TooMany
+from ragweave.serve.problems import Refused
 
 SECONDS = 20.0
 """Longest time that opening one picture may take; reading its words may take as long again."""
@@ -44,7 +44,7 @@ class PictureDesk:
             raise InputError(f"a question may have {MOST} pictures, and {len(urls)} were sent", "send fewer")
         files = [bytes_of(url) for url in urls]
         if files and self._waiting >= WAITING:
-            raise TooMany("the pictures of many questions wait to be read", "try again in a moment", after=5)
+            raise Refused(429, "the pictures of many questions wait to be read", "try again in a moment", after=5)
         self._waiting += 1
         try:
             return [await self._one_picture(data) for data in files]

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from pydantic import Field, StrictBool
 from sse_starlette import EventSourceResponse
 
 from ragweave.corpora.store.catalog import LibraryRow
@@ -19,9 +19,10 @@ from ragweave.minds.context import Context
 from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
-from ragweave.serve.desk import Desk, DeskNow
+from ragweave.serve.desk import Body, Desk, DeskNow
+from ragweave.serve.direct import context_of
 from ragweave.serve.opening import with_openings
-from ragweave.serve.problems import Conflict, NotFound, invalid
+from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.runs import new_thread
 from ragweave.serve.store import Thread
@@ -30,10 +31,8 @@ router = APIRouter(prefix="/api")
 plain = APIRouter()
 
 
-class Question(BaseModel):
+class Question(Body):
     """A question to a library."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: str
     library: str | None = Field(None, max_length=200)
@@ -43,37 +42,29 @@ class Question(BaseModel):
     pictures: list[str] = Field(default_factory=list, max_length=MOST)
 
 
-class Query(BaseModel):
+class Query(Body):
     """What to look for."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: str
     library: str | None = Field(None, max_length=200)
     context: dict[str, Any] = Field(default_factory=dict)
 
 
-class Consent(BaseModel):
+class Consent(Body):
     """The answer to a question for consent."""
-
-    model_config = ConfigDict(extra="forbid")
 
     consent: StrictBool
 
 
-class NewThread(BaseModel):
+class NewThread(Body):
     """A conversation to begin."""
-
-    model_config = ConfigDict(extra="forbid")
 
     library: str | None = Field(None, max_length=200)
     title: str = Field("", max_length=200)
 
 
-class Title(BaseModel):
+class Title(Body):
     """A title for a conversation."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: str = Field(min_length=1, max_length=200)
 
@@ -86,10 +77,8 @@ async def list_graphs() -> dict[str, Any]:
 
 def _graphs() -> list[dict[str, str]]:
     # The sentence that opens a graph's module says what it does.
-    told = {
-        name: (import_module(module).__doc__ or "").strip().split("\n")[0] for name, module in graphs.GRAPHS.items()
-    }
-    return [{"name": name, "description": sentence} for name, sentence in told.items()]
+    modules = {name: import_module(module) for name, module in graphs.GRAPHS.items()}
+    return [{"name": n, "description": (m.__doc__ or "").strip().split("\n")[0]} for n, m in modules.items()]
 
 
 @router.get("/context")
@@ -158,7 +147,7 @@ async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any
     if body.thread is not None:
         thread, row = await _find(caller, desk, body.thread)
         if body.library is not None and body.library != row.name:
-            raise Conflict(f"this conversation is with the library {row.name!r}", "begin another one")
+            raise Refused(409, f"this conversation is with the library {row.name!r}", "begin another one")
     else:
         row = await library_for(caller, body.library)
         thread = new_thread(caller, row)
@@ -209,18 +198,6 @@ async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
     return {"library": row.name, "query": body.query, "results": await with_openings(row, found)}
 
 
-def context_of(given: dict[str, Any], library: LibraryRow) -> Context:
-    """Build a run's context from what a request sets; the library is the one that was checked."""
-    if given.get("library", library.name) != library.name:
-        raise invalid(("context", "library"), "names another library than the request")
-    defaults = {"mind": run_settings().mind, "web": run_settings().web}
-    try:
-        return Context.model_validate({**defaults, **given, "library": library.name})
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise invalid(("context", *first["loc"]), first["msg"]) from None
-
-
 async def _find(caller: Caller, desk: Desk, id: str) -> tuple[Thread, LibraryRow]:
     thread = await asyncio.to_thread(desk.store.thread, caller.id, id)
     if thread is None or not caller.sees(thread.library):
@@ -229,10 +206,5 @@ async def _find(caller: Caller, desk: Desk, id: str) -> tuple[Thread, LibraryRow
 
 
 def _thread(thread: Thread, row: LibraryRow) -> dict[str, Any]:
-    return {
-        "id": thread.id,
-        "title": thread.title,
-        "library": row.name,
-        "created": thread.created,
-        "updated": thread.updated,
-    }
+    told = {k: getattr(thread, k) for k in ("id", "title", "created", "updated")}
+    return {**told, "library": row.name}

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from sse_starlette import EventSourceResponse
 
 from ragweave.corpora.store import library as libraries
@@ -19,17 +19,15 @@ from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import InputError
 from ragweave.serve import journal, uploads
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_named, visible
-from ragweave.serve.desk import Desk, DeskNow
+from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.opening import opening, plain_locator, sources_of
 from ragweave.serve.problems import NotFound
 
 router = APIRouter(prefix="/api")
 
 
-class Name(BaseModel):
+class Name(Body):
     """A name in a request."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, max_length=200)
 
@@ -157,16 +155,11 @@ async def item_of(row: LibraryRow, id: str) -> dict[str, Any]:
         raise NotFound("There is no such item", "it may have been removed, or indexed anew, since it was cited")
     held = await sources_of(row, [id])
     return {
-        "id": found.id,
+        **{k: getattr(found, k) for k in ("id", "corpus", "title", "text", "heading", "language")},
         "library": row.name,
-        "corpus": found.corpus,
-        "title": found.title,
-        "text": found.text,
-        "heading": list(found.heading),
         "locator": plain_locator(found.locator),
         "spans": [asdict(span) for span in found.spans],
         "date": found.date.isoformat() if found.date else None,
-        "language": found.language,
         "open": opening(row, found.id, found.locator, held.get(found.id)),
     }
 
@@ -177,16 +170,9 @@ async def _library(row: LibraryRow) -> dict[str, Any]:
 
 
 def _source(caller: Caller, row: LibraryRow, source: Source) -> dict[str, Any]:
-    told = {
-        "id": source.id,
+    told = {k: getattr(source, k) for k in ("id", "kind", "title", "status", "reason", "warnings", "bytes", "items")}
+    told |= {
         "name": PurePath(source.path).name,
-        "kind": source.kind,
-        "title": source.title,
-        "status": source.status,
-        "reason": source.reason,
-        "warnings": list(source.warnings),
-        "bytes": source.bytes,
-        "items": source.items,
         "indexed": source.indexed_at,
         "date": source.date.isoformat() if source.date else None,
         "uploaded": any(PurePath(p).parent == uploads.folder_of(row.id) for p in source.paths),

@@ -8,17 +8,17 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.staticfiles import StaticFiles
-from starlette.types import Receive, Scope, Send
 
 from ragweave import __version__
 from ragweave.corpora.store.stores import stores
 from ragweave.models.settings import model_settings
 from ragweave.serve.access import CallerNow
+from ragweave.serve.desk import Body
 from ragweave.serve.guard import COOKIE
 from ragweave.serve.keys import Keys
-from ragweave.serve.problems import Unauthorised
+from ragweave.serve.problems import Refused
 
 router = APIRouter()
 
@@ -32,10 +32,8 @@ CSP = (
 """What the page may load: files of this server, and nothing else; and text becomes markup through DOMPurify alone."""
 
 
-class Login(BaseModel):
+class Login(Body):
     """A key, to be kept by the browser."""
-
-    model_config = ConfigDict(extra="forbid")
 
     key: str = Field(min_length=1, max_length=200)
 
@@ -88,7 +86,7 @@ async def login(request: Request, body: Login) -> Response:
     """Keep a key in the browser, out of reach of scripts."""
     keys: Keys = request.app.state.keys
     if await asyncio.to_thread(keys.caller, body.key) is None:
-        raise Unauthorised("this key is wrong or was revoked", "copy it as `ragweave keys create` printed it")
+        raise Refused(401, "this key is wrong or was revoked", "copy it as `ragweave keys create` printed it")
     answer = Response(status_code=204)
     secure = request.url.scheme == "https"
     # Lax, so that a link in a chat app opens; requests with an effect are held to this origin by the guard.
@@ -105,17 +103,13 @@ async def logout() -> Response:
 
 
 class _Files(StaticFiles):
-    """The files of the page."""
+    """The files of the page; browsers ask each time whether one has changed."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send a file; browsers ask each time whether it has changed."""
-
-        async def with_headers(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"cache-control", b"no-cache")]
-            await send(message)
-
-        await super().__call__(scope, receive, with_headers)
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """Send a file."""
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 def mount(app: FastAPI) -> None:

@@ -8,7 +8,7 @@ import logging
 import secrets
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,15 +17,14 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
-from ragweave.graphs.steps import step_of
 from ragweave.minds.attached import Attached, asked_with
 from ragweave.minds.context import Context
-from ragweave.models.errors import InputError, RagweaveError
+from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.serve.access import Caller, Slots, visible
+from ragweave.serve.direct import events_of, too_long
 from ragweave.serve.journal import Journal
-from ragweave.serve.opening import answer_with_openings, with_openings
-from ragweave.serve.problems import Conflict, NotFound, problem
+from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.store import Store, Thread, now
 
 logger = logging.getLogger(__name__)
@@ -41,23 +40,7 @@ _KEPT_SECONDS = 900.0
 
 @dataclass
 class Run:
-    """One question on its way to an answer.
-
-    Attributes:
-        id: its id.
-        owner: id of the caller that asked.
-        thread: conversation it belongs to.
-        library: library it asks.
-        graph: graph that answers.
-        question: what was asked.
-        context: the run's knobs.
-        pictures: what was sent with the question.
-        turn: number of the turn in its conversation.
-        journal: what it has told.
-        status: where it stands.
-        task: the work, while it is under way.
-        ended: when it ended, in seconds of `time.monotonic`.
-    """
+    """One question on its way to an answer; `owner` is the id of its caller, `ended` in seconds of `time.monotonic`."""
 
     id: str
     owner: str
@@ -97,10 +80,10 @@ class Runs:
         open_ = [r for r in self._runs.values() if r.status in ("running", "waiting")]
         for other in [r for r in open_ if r.thread == thread.id]:
             if other.status == "running":
-                raise Conflict("this conversation is being answered already", "wait for the answer, or cancel it")
+                raise Refused(409, "this conversation is being answered already", "wait for the answer, or cancel it")
             # A question that waits for consent is dropped when the next one is asked.
             await self.cancel(other)
-        self._slots.take(caller.id)
+        self._slots.take()
         run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures)
         self._runs[run.id] = run  # before anything is awaited, so that a second question finds it
         title = clip(" ".join(question.split()), 80)
@@ -109,7 +92,7 @@ class Runs:
             run.turn = await asyncio.to_thread(self._store.add_turn, thread.id, run.id, graph, question, title, images)
         except BaseException:
             del self._runs[run.id]
-            self._slots.give(caller.id)
+            self._slots.give()
             raise
         budget = {k: getattr(context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
         begun = {"type": "start", "run": run.id, "thread": thread.id, "turn": run.turn, "graph": graph}
@@ -128,8 +111,8 @@ class Runs:
     async def resume(self, run: Run, consent: bool) -> None:
         """Go on with a run that waits for consent."""
         if run.status != "waiting":
-            raise Conflict("this run does not wait for consent", "consent is asked for once and answered once")
-        self._slots.take(run.owner)
+            raise Refused(409, "this run does not wait for consent", "consent is asked for once and answered once")
+        self._slots.take()
         run.status = "running"
         run.journal.add({"type": "consented", "consent": consent})
         self._go(run, consent)
@@ -153,12 +136,12 @@ class Runs:
         """Take over the runs that waited for consent when the last server ended: they may still be answered."""
         kept = await asyncio.to_thread(self._store.take_over)
         rows = {row.id: row for row in await visible(Caller())} if kept else {}
-        for thread, turn, state in ((w.thread, w.turn, w.kept) for w in kept):
+        for thread, turn, state in kept:
             try:
                 context, library = Context.model_validate(state["context"]), rows[thread.library]
                 run = Run(turn.run, thread.owner, thread.id, library, turn.graph, turn.question, context, turn=turn.n)
                 self._graph(turn.graph)
-            except (KeyError, ValueError, InputError):  # the library is gone, or a knob of an older Ragweave is
+            except (KeyError, ValueError, RagweaveError):  # the library is gone, or a knob of an older Ragweave is
                 await asyncio.to_thread(self._store.set_turn, thread.id, turn.n, "cancelled", trail=turn.trail)
                 continue
             for event in state["events"]:
@@ -176,7 +159,7 @@ class Runs:
 
     def _go(self, run: Run, resume: bool | None = None) -> None:
         run.task = asyncio.create_task(self._drive(run, resume), name=f"run {run.id}")
-        run.task.add_done_callback(lambda _: self._slots.give(run.owner))
+        run.task.add_done_callback(lambda _: self._slots.give())
 
     def _graph(self, name: str) -> Any:
         if name not in self._graphs:
@@ -189,31 +172,25 @@ class Runs:
             if resume is not None:
                 await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running")
             async with asyncio.timeout(self._seconds):
-                answer, consent = await self._follow(run, resume)
-            if answer is None:
-                await self._keep_waiting(run, consent)
+                last = await self._follow(run, resume)
+            if last["type"] == "consent":
+                await self._keep_waiting(run, last)
                 run.status = "waiting"
                 # Told only now: whoever answers at once finds a run that waits.
-                run.journal.add(consent)
+                run.journal.add(last)
                 return
-            for note in answer["notes"]:
+            for note in last["answer"]["notes"]:
                 run.journal.add({"type": "note", "text": note})
-            event = {"type": "answer", "answer": answer, "thread": run.thread, "turn": run.turn}
-            await self._end(run, "done", event, answer=answer)
+            await self._end(run, "done", {**last, "thread": run.thread, "turn": run.turn}, answer=last["answer"])
         except asyncio.CancelledError:
             await self._end(run, "cancelled")
         except TimeoutError:
-            limit = RagweaveError(
-                f"the answer took longer than {self._seconds:.0f} seconds",
-                "raise RAGWEAVE_SERVE_RUN_SECONDS",
-            )
-            await self._fail(run, limit)
+            await self._fail(run, too_long(self._seconds))
         except Exception as error:
             await self._fail(run, error)
         finally:
-            logger.info(
-                "run %s %s", run.id, run.status, extra={"run": run.id, "seconds": round(time.monotonic() - began, 3)}
-            )
+            told = {"run": run.id, "seconds": round(time.monotonic() - began, 3)}
+            logger.info("run %s %s", run.id, run.status, extra=told)
         if run.status == "done":
             # The answer stands whatever becomes of this.
             try:
@@ -227,27 +204,19 @@ class Runs:
         trail = [e for e in events if e["type"] in _UNFINISHED]
         await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "waiting", trail=trail, waiting=kept)
 
-    async def _follow(self, run: Run, resume: bool | None) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-        """Tell what happens until the answer is there, or the question for consent."""
-        consent: dict[str, Any] = {}
-        answer = None
-        stream = graphs.astream(
-            [asked_with(run.question, run.pictures)] if run.pictures else run.question,
-            context=run.context,
-            thread=run.thread,
-            graph=self._graph(run.graph),
-            resume=resume,
-            durability="exit",
-        )
-        async with aclosing(stream):
-            async for event in stream:
-                if event["type"] == "consent":
-                    consent = dict(event)
-                elif event["type"] != "state":
-                    run.journal.add(await told(run.library, event))
-                elif not consent:
-                    answer = await answer_with_openings(run.library, event["state"]["answer"])
-        return answer, consent
+    async def _follow(self, run: Run, resume: bool | None) -> dict[str, Any]:
+        """Tell what happens, and return the last event: the answer, or the question for consent."""
+        messages = [asked_with(run.question, run.pictures)]
+        graph = self._graph(run.graph)
+        how = {"thread": run.thread, "graph": graph, "resume": resume, "durability": "exit"}
+        last: dict[str, Any] = {}
+        async with aclosing(events_of(run.library, messages, run.context, **how)) as events:
+            async for event in events:
+                if event["type"] in ("answer", "consent"):
+                    last = event
+                else:
+                    run.journal.add(event)
+        return last
 
     async def _forget_steps(self, thread: str) -> None:
         """Keep the last state of a conversation alone; what was said in it stands in the store."""
@@ -283,16 +252,6 @@ class Runs:
         for n, run in enumerate(ended):
             if run.ended < late or n < len(ended) - _KEPT:
                 del self._runs[run.id]
-
-
-async def told(library: LibraryRow, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event of the graph as a client gets it: steps in words, citations that open."""
-    if event["type"] == "step":
-        step = step_of(str(event["node"]))
-        return {**event, "title": step.words, "next": step.next}
-    if event["type"] == "sentence":
-        return {**event, "citations": await with_openings(library, event["citations"])}
-    return dict(event)
 
 
 def new_thread(caller: Caller, library: LibraryRow, title: str = "") -> Thread:

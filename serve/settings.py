@@ -28,8 +28,6 @@ class ServeSettings(Settings):
     per_minute: int = Field(600, ge=1, description="Requests with an effect that one caller may make in a minute.")
     running: ClassVar[int] = 64
     """Answers that may be under way at once."""
-    running_each: ClassVar[int] = 64
-    """Answers that one caller may have under way at once."""
     run_seconds: float = Field(
         900, gt=0, description="Longest time one answer may take, waiting for consent not counted."
     )

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -45,16 +45,7 @@ CREATE TABLE pictures (
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """One conversation.
-
-    Attributes:
-        id: its id.
-        owner: whose it is.
-        library: id of the library it asks.
-        title: first question, or the name its owner gave it.
-        created: ISO time.
-        updated: ISO time of the last turn.
-    """
+    """One conversation with a library, by id; `title` is its first question, or the name its owner gave it."""
 
     id: str
     owner: str
@@ -69,14 +60,9 @@ class Turn:
     """One question of a conversation and what became of it.
 
     Attributes:
-        n: its number, from 1.
-        run: id of the run that answers it.
-        graph: graph that was asked.
-        question: what was asked.
         status: `running`, `waiting`, `done`, `failed` or `cancelled`.
         answer: the answer as sent, or None.
         problem: why it failed, or None.
-        created: ISO time.
         trail: the steps that led there, and the sentences of a turn that did not come to its end.
         pictures: how many pictures came with the question.
     """
@@ -91,21 +77,6 @@ class Turn:
     created: str
     trail: list[dict[str, Any]]
     pictures: int
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A turn that waits for consent.
-
-    Attributes:
-        thread: its conversation.
-        turn: the turn.
-        kept: what its run needs to go on, as `set_turn` was given it.
-    """
-
-    thread: Thread
-    turn: Turn
-    kept: dict[str, Any]
 
 
 def now() -> str:
@@ -142,10 +113,11 @@ class Store:
 
     def threads(self, owner: str, library: str | None = None) -> list[Thread]:
         """Return an owner's conversations, the last used first."""
-        where = "owner = ?" + (" AND library = ?" if library else "")
-        values = (owner, library) if library else (owner,)
         with self.open() as db:
-            rows = db.execute(f"SELECT * FROM threads WHERE {where} ORDER BY updated DESC, id", values).fetchall()
+            rows = db.execute(
+                "SELECT * FROM threads WHERE owner = ? AND library = coalesce(?, library) ORDER BY updated DESC, id",
+                (owner, library),
+            ).fetchall()
         return [Thread(**row) for row in rows]
 
     def thread(self, owner: str, id: str) -> Thread | None:
@@ -157,10 +129,7 @@ class Store:
     def add_thread(self, thread: Thread) -> None:
         """Keep a new conversation."""
         with self.open() as db:
-            db.execute(
-                "INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?)",
-                (thread.id, thread.owner, thread.library, thread.title, thread.created, thread.updated),
-            )
+            db.execute("INSERT INTO threads VALUES (:id, :owner, :library, :title, :created, :updated)", asdict(thread))
 
     def rename_thread(self, id: str, title: str) -> None:
         """Give a conversation another title."""
@@ -231,19 +200,19 @@ class Store:
             ).fetchone()
         return bytes(row["jpeg"]) if row else None
 
-    def take_over(self) -> list[Waiting]:
-        """Close the turns that a server which is gone left in mid-run, and return those that wait for consent."""
+    def take_over(self) -> list[tuple[Thread, Turn, dict[str, Any]]]:
+        """Close the turns that a server which is gone left in mid-run, and return those that wait for consent.
+
+        With each comes what its run needs to go on, as `set_turn` was given it.
+        """
         with self.open() as db:
             db.execute(
                 "UPDATE turns SET status = 'cancelled' "
                 "WHERE status = 'running' OR (status = 'waiting' AND waiting IS NULL)"
             )
             rows = db.execute(f"{_TURNS} WHERE status = 'waiting'").fetchall()
-            owners = {
-                row["thread"]: db.execute("SELECT * FROM threads WHERE id = ?", (row["thread"],)).fetchone()
-                for row in rows
-            }
-        return [Waiting(Thread(**owners[r["thread"]]), _turn(r), json.loads(r["waiting"])) for r in rows]
+            threads = {row["id"]: Thread(**row) for row in db.execute("SELECT * FROM threads")}
+        return [(threads[row["thread"]], _turn(row), json.loads(row["waiting"])) for row in rows]
 
 
 _TURNS = """SELECT *, (SELECT count(*) FROM pictures p WHERE p.thread = turns.thread AND p.turn = turns.n) AS pictures

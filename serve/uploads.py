@@ -21,7 +21,7 @@ from ragweave.graphs.indexing import aindex
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.access import Caller
 from ragweave.serve.journal import Journal
-from ragweave.serve.problems import NotFound, TooMany, problem
+from ragweave.serve.problems import NotFound, Refused, problem
 
 logger = logging.getLogger(__name__)
 
@@ -122,8 +122,6 @@ class Job:
     owner: str
     library: LibraryRow
     journal: Journal = field(default_factory=Journal)
-    refused: list[dict[str, str]] = field(default_factory=list)
-    done: bool = False
     task: asyncio.Task[None] | None = None
 
 
@@ -135,18 +133,19 @@ class Jobs:
 
     def check(self, library: LibraryRow) -> None:
         """Refuse a job where too many wait."""
-        if sum(not j.done and j.library.id == library.id for j in self._jobs.values()) >= _JOBS:
-            raise TooMany(
-                f"{_JOBS} uploads into {library.name!r} are being indexed", "wait until one has ended", after=5
-            )
+        if sum(not j.journal.closed and j.library.id == library.id for j in self._jobs.values()) >= _JOBS:
+            what = f"{_JOBS} uploads into {library.name!r} are being indexed"
+            raise Refused(429, what, "wait until one has ended", after=5)
 
     def start(self, caller: Caller, library: LibraryRow, paths: list[Path], refused: list[dict[str, str]]) -> Job:
-        """Begin to index files."""
-        job = Job(secrets.token_urlsafe(16), caller.id, library, refused=refused)
+        """Begin to index files, and tell of those that were refused."""
+        job = Job(secrets.token_urlsafe(16), caller.id, library)
         self._jobs[job.id] = job
-        for old in [j for j in list(self._jobs.values())[:-_KEPT] if j.done]:
+        for old in [j for j in list(self._jobs.values())[:-_KEPT] if j.journal.closed]:
             del self._jobs[old.id]
-        job.task = asyncio.create_task(self._drive(job, paths), name=f"job {job.id}")
+        for row in refused:
+            job.journal.add({"type": "failed", **row})
+        job.task = asyncio.create_task(_drive(job, paths), name=f"job {job.id}")
         return job
 
     def get(self, caller: Caller, id: str) -> Job:
@@ -158,29 +157,26 @@ class Jobs:
 
     async def close(self) -> None:
         """Stop every job after the batch in hand; the next index goes on from there."""
-        running = [j.task for j in self._jobs.values() if j.task is not None and not j.done]
+        running = [j.task for j in self._jobs.values() if j.task is not None and not j.task.done()]
         for task in running:
             task.cancel()
         if running:
             await asyncio.wait(running)
 
-    async def _drive(self, job: Job, paths: list[Path]) -> None:
-        journal = job.journal
-        for row in job.refused:
-            journal.add({"type": "failed", **row})
-        try:
-            if paths:
-                await aindex(paths, job.library.name, on_event=lambda event: journal.add(told(event)))
-            journal.close(status="done")
-        except asyncio.CancelledError:
-            journal.close(status="cancelled")
-        except Exception as error:
-            if not isinstance(error, RagweaveError):
-                logger.error("job %s failed", job.id, exc_info=error)
-            journal.add({"type": "error", "problem": problem(error)})
-            journal.close(status="failed")
-        finally:
-            job.done = True
+
+async def _drive(job: Job, paths: list[Path]) -> None:
+    journal = job.journal
+    try:
+        if paths:
+            await aindex(paths, job.library.name, on_event=lambda event: journal.add(told(event)))
+        journal.close(status="done")
+    except asyncio.CancelledError:
+        journal.close(status="cancelled")
+    except Exception as error:
+        if not isinstance(error, RagweaveError):
+            logger.error("job %s failed", job.id, exc_info=error)
+        journal.add({"type": "error", "problem": problem(error)})
+        journal.close(status="failed")
 
 
 def told(event: Event) -> dict[str, Any]:

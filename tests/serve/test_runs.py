@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
+from langchain_core.messages import HumanMessage
 
 from ragweave.graphs import run as graphs
 from ragweave.nodes.answer import Answer
@@ -32,7 +33,8 @@ class Graph:
         self.consent = False
         self.error: Exception | None = None
 
-    async def astream(self, question: str, **options: Any) -> AsyncIterator[dict[str, Any]]:
+    async def astream(self, messages: list[HumanMessage], **options: Any) -> AsyncIterator[dict[str, Any]]:
+        question = messages[-1].text
         yield {
             "type": "step",
             "node": "route",
