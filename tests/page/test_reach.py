@@ -132,6 +132,22 @@ def test_text_has_the_contrast_of_level_aa_and_every_control_a_name(
     assert page.evaluate(_NAMELESS) == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_button_can_be_read_under_the_mouse(window: Callable[..., Any], scheme: str) -> None:
+    page = window(color_scheme=scheme, reduced_motion="reduce")
+    for kind in ("button", "button primary", "button danger", "button danger primary", "button small"):
+        page.evaluate(
+            """(kind) => {
+          const button = Object.assign(document.createElement("button"), { className: kind, textContent: "Press" });
+          document.getElementById("main").replaceChildren(button);
+        }""",
+            kind,
+        )
+        page.locator("#main > button").hover()
+        page.wait_for_timeout(200)
+        assert page.evaluate(_CONTRAST) == [], kind
+
+
 def test_colours_follow_the_system_until_the_reader_chooses(window: Callable[..., Any]) -> None:
     page = window(color_scheme="dark")
     theme = "document.documentElement.dataset.theme"

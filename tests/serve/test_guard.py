@@ -25,17 +25,12 @@ def bearer(secret: str) -> dict[str, str]:
     return {"authorization": f"Bearer {secret}"}
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost", "[::1]:8765", "192.168.1.7:8765", "LOCALHOST:1"])
-async def test_an_address_or_an_own_name_is_served(client: httpx.AsyncClient, host: str) -> None:
-    assert (await client.get("/api/libraries", headers={"host": host})).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8765", "", "[::1", "a@b"]
-)
-async def test_a_host_name_that_is_not_ours_is_refused(client: httpx.AsyncClient, host: str) -> None:
-    answer = await client.get("/api/libraries", headers={"host": host})
-    assert answer.status_code == 421 and "library" not in answer.text
+async def test_an_address_or_an_own_name_is_served_and_no_other(client: httpx.AsyncClient) -> None:
+    for host in ("127.0.0.1:8765", "localhost", "[::1]:8765", "192.168.1.7:8765", "LOCALHOST:1"):
+        assert (await client.get("/api/libraries", headers={"host": host})).status_code == 200, host
+    for host in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8765", "", "[::1", "a@b"):
+        answer = await client.get("/api/libraries", headers={"host": host})
+        assert answer.status_code == 421 and "library" not in answer.text, host
 
 
 async def test_a_name_from_the_settings_is_served_and_needs_a_key(notes: Path) -> None:
@@ -46,22 +41,19 @@ async def test_a_name_from_the_settings_is_served_and_needs_a_key(notes: Path) -
         assert (await client.get("/api/libraries", headers=headers)).status_code == 401
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+async def test_a_page_of_another_origin_can_do_nothing(client: httpx.AsyncClient) -> None:
+    for headers in (
         {"origin": "http://evil.example"},
         {"origin": "null"},
         {"origin": "http://127.0.0.1:9999"},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
-    ],
-)
-async def test_a_page_of_another_origin_can_do_nothing(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
-    answer = await client.post("/api/threads", json={}, headers=headers)
-    assert answer.status_code == 403
-    assert "access-control-allow-origin" not in answer.headers
-    assert (await client.get("/api/threads")).json() == {"threads": []}
+    ):
+        answer = await client.post("/api/threads", json={}, headers=headers)
+        assert answer.status_code == 403, headers
+        assert "access-control-allow-origin" not in answer.headers
+        assert (await client.get("/api/threads")).json() == {"threads": []}
 
 
 async def test_a_foreign_page_reads_nothing_and_cors_stays_closed(client: httpx.AsyncClient) -> None:
@@ -81,10 +73,10 @@ async def test_the_own_page_may_do_all(client: httpx.AsyncClient) -> None:
     assert (await client.post("/api/threads", json={}, headers=headers)).status_code == 201
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
-async def test_a_form_is_no_json(client: httpx.AsyncClient, kind: str) -> None:
-    answer = await client.post("/api/threads", content=b"{}", headers={"content-type": kind})
-    assert answer.status_code == 415 and answer.headers["content-type"] == "application/problem+json"
+async def test_a_form_is_no_json(client: httpx.AsyncClient) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        answer = await client.post("/api/threads", content=b"{}", headers={"content-type": kind})
+        assert answer.status_code == 415 and answer.headers["content-type"] == "application/problem+json", kind
 
 
 async def test_every_answer_has_the_security_headers(client: httpx.AsyncClient) -> None:

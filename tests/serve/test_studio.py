@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from ragweave.corpora.store.library import open_library
+from ragweave.models.errors import InputError
 from ragweave.serve import studio
 from ragweave.serve.keys import Keys
 from ragweave.serve.store import Store
@@ -27,6 +28,12 @@ def fresh() -> Iterator[None]:
 def browser(address: str = "127.0.0.1", **headers: str) -> httpx.AsyncClient:
     transport = httpx.ASGITransport(studio.app, client=(address, 50_000))
     return httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers)
+
+
+def test_the_graph_server_shows_the_sentence_of_an_error() -> None:
+    serde = pytest.importorskip("langgraph_api.serde")
+    error = InputError("there is no question", "send one")
+    assert serde.default(error)["message"] == "there is no question. Send one."
 
 
 async def test_its_routes_only_read(notes: Path) -> None:

@@ -149,9 +149,10 @@ async def test_a_library_is_made_renamed_and_deleted_with_what_belongs_to_it(cli
     assert (await client.post("/api/libraries", json={"name": "a\u202eb"})).status_code == 400
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+async def test_no_address_leads_out_of_the_store(client: httpx.AsyncClient) -> None:
+    library = await open_library("default")
+    (source, *_) = await library.sources()
+    for path in (
         "/media/{lib}/source/..%2f..%2fetc%2fpasswd",
         "/media/{lib}/source/%2e%2e",
         "/media/..%2f..%2fetc/source/passwd",
@@ -161,13 +162,10 @@ async def test_a_library_is_made_renamed_and_deleted_with_what_belongs_to_it(cli
         "/static/..%2f..%2fapp.py",
         "/static/%2e%2e/app.py",
         "/langserve/agent/playground/..%2f..%2fserver.py",
-    ],
-)
-async def test_no_address_leads_out_of_the_store(client: httpx.AsyncClient, path: str) -> None:
-    library = await open_library("default")
-    (source, *_) = await library.sources()
-    answer = await client.get(path.format(lib=library.id, source=source.id))
-    assert answer.status_code in (400, 404) and "root:" not in answer.text and "SQLite" not in answer.text
+    ):
+        answer = await client.get(path.format(lib=library.id, source=source.id))
+        assert answer.status_code in (400, 404), path
+        assert "root:" not in answer.text and "SQLite" not in answer.text
 
 
 async def test_media_is_sent_in_ranges_and_inert(client: httpx.AsyncClient, app: FastAPI) -> None:
