@@ -100,18 +100,9 @@ class Guard:
                 return
             await self._app(scope, guarded, answered)
         finally:
-            logger.info(
-                "%s %s %s",
-                scope["method"],
-                scope["path"],
-                status,
-                extra={
-                    "request": request,
-                    "status": status,
-                    "caller": getattr(scope["state"].get("caller"), "id", ""),
-                    "seconds": round(time.monotonic() - began, 4),
-                },
-            )
+            told = {"request": request, "status": status, "seconds": round(time.monotonic() - began, 4)}
+            told["caller"] = getattr(scope["state"].get("caller"), "id", "")
+            logger.info("%s %s %s", scope["method"], scope["path"], status, extra=told)
 
     async def _admit(self, scope: Scope) -> Caller:
         headers = Headers(scope=scope)
@@ -129,11 +120,11 @@ class Guard:
 
     def _check_host(self, headers: Headers) -> None:
         """Refuse a host name that is not ours: a foreign page whose name leads here would be this origin."""
-        host = hostname(headers.get("host", ""))
-        if host in self._names:
-            return
+        host = ""
         try:
-            ipaddress.ip_address(host)
+            host = (urlsplit(f"//{headers.get('host', '')}").hostname or "").lower()
+            if host not in self._names:
+                ipaddress.ip_address(host)
         except ValueError:
             what = f"this server is not called {host[:100]!r}"
             raise Refused(421, what, "call it by its address, or set RAGWEAVE_SERVE_NAMES") from None
@@ -217,14 +208,6 @@ class Rates:
         if not enough:
             wait = max(1, round((1 - left) * 60 / self._size))
             raise Refused(429, f"more than {self._size:.0f} requests in a minute", f"wait {wait} s", after=wait)
-
-
-def hostname(host: str) -> str:
-    """Return the name in a Host header, without its port and brackets."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
 
 
 def check_origin(headers: Mapping[str, str], unsafe: bool) -> None:

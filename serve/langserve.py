@@ -74,11 +74,13 @@ def conversation(asked: Asked) -> list[AnyMessage]:
     return [*(kinds[s.role](s.content) for s in asked.history), HumanMessage(asked.question)]
 
 
-def _form(field: FieldInfo) -> tuple[Any, Any]:
-    """Return type and default of a knob as a form that knows no null can show it: what is not set is an empty text."""
+def _form(name: str, field: FieldInfo) -> ConfigurableFieldSpec:
+    """Return a knob as a form that knows no null can show it: what is not set is an empty text."""
+    kind: Any = field.annotation
     if field.default is None:
-        return Annotated[field.annotation | str, WithJsonSchema({"type": "string"})], ""
-    return field.annotation, field.default
+        kind = Annotated[kind | str, WithJsonSchema({"type": "string"})]
+    default = "" if field.default is None else field.default
+    return ConfigurableFieldSpec(name, kind, name, field.description, default)
 
 
 class ServedGraph(Runnable[Any, dict[str, Any]]):
@@ -100,17 +102,7 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
         """The knobs with their defaults; one that is left empty keeps its own."""
-        forms = {name: _form(field) for name, field in Context.model_fields.items()}
-        return [
-            ConfigurableFieldSpec(
-                id=name,
-                annotation=annotation,
-                name=name,
-                description=Context.model_fields[name].description,
-                default=default,
-            )
-            for name, (annotation, default) in forms.items()
-        ]
+        return [_form(name, field) for name, field in Context.model_fields.items()]
 
     @property
     def InputType(self) -> type[Asked]:

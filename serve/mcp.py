@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import PurePath
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from langchain_core.messages import HumanMessage
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -24,7 +24,7 @@ from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.nodes.condense import check_question
-from ragweave.serve.access import Caller, Slots, library_for, visible
+from ragweave.serve.access import Caller, Slots, current_caller, library_for, visible
 from ragweave.serve.direct import answering, context_of
 from ragweave.serve.opening import with_openings
 from ragweave.serve.routes_library import item_of
@@ -111,12 +111,8 @@ def build(caller_of: CallerOf, slots: Slots, seconds: float) -> MCPServer[Any]:
             check_question(query)
             row = await library_for(caller_of(ctx), library)
             found = await graphs.asearch(query, context=context_of({"top_k": limit}, row))
-            return [
-                Passage(
-                    id=e["id"], title=e["title"], text=e["text"], place=place(e["locator"]), relevance=e["relevance"]
-                )
-                for e in await with_openings(row, found)
-            ]
+            rows = await with_openings(row, found)
+            return [Passage.model_validate({**e, "place": place(e["locator"])}) for e in rows]
 
     @server.tool(annotations=_READS)
     async def list_libraries(ctx: Context[Any, Any]) -> list[str]:
@@ -180,10 +176,7 @@ def _clock(seconds: float) -> str:
 
 
 def _answered(answer: dict[str, Any]) -> Answered:
-    cited = [
-        Cited(n=c["n"], id=c["id"], title=c["title"], quote=c["quote"], place=place(c["locator"]))
-        for c in answer["citations"]
-    ]
+    cited = [Cited.model_validate({**c, "place": place(c["locator"])}) for c in answer["citations"]]
     return Answered(text=answer["text"], found=not answer["abstained"], citations=cited, notes=list(answer["notes"]))
 
 
@@ -191,9 +184,7 @@ def mount(app: FastAPI, slots: Slots, seconds: float) -> MCPServer[Any]:
     """Put the MCP server into an app at /mcp; its session manager is run by the app's lifespan."""
 
     def caller_of(ctx: Context[Any, Any]) -> Caller:
-        request: Any = ctx.request_context.request
-        caller: Caller = request.state.caller
-        return caller
+        return current_caller(cast(Request, ctx.request_context.request))
 
     server = build(caller_of, slots, seconds)
     # The guard has checked host and origin.

@@ -99,7 +99,8 @@ async def conversation(messages: Sequence[Message], desk: PictureDesk) -> list[A
         if message.role in ("tool", "function") or message.tool_calls or message.function_call:
             raise InputError("a message calls or answers a tool, and none was offered", "send text alone")
         if message.role == "user":
-            urls = _pictures(message)
+            parts = message.content if isinstance(message.content, list) else []
+            urls = [part.image_url.url if part.image_url else "" for part in parts if part.type == "image_url"]
             if n + 1 == len(messages):
                 pictures = await desk.read(urls)
             else:
@@ -129,8 +130,3 @@ def _text(message: Message) -> str:
         if part.type not in ("text", "image_url"):
             raise InputError(f"a message has a part of the type {part.type[:50]!r}", "send text and pictures alone")
     return "\n".join(part.text for part in message.content if part.type == "text")
-
-
-def _pictures(message: Message) -> list[str]:
-    parts = message.content if isinstance(message.content, list) else []
-    return [part.image_url.url if part.image_url else "" for part in parts if part.type == "image_url"]

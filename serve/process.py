@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Literal
 
 from filelock import FileLock, Timeout
 
@@ -41,8 +40,6 @@ def only_server() -> Iterator[None]:
     with noted(lock, note):
         yield
 
-
-Form = Literal["text", "json", "none", "debug"]
 
 _EXTRA = ("request", "run", "status", "caller", "seconds")
 """What is told besides the message; headers, bodies and query strings never are."""
@@ -78,7 +75,7 @@ class Words(logging.Formatter):
 
 
 def set_up(form: str) -> None:
-    """Send the log of the server to stderr."""
+    """Send the log to stderr, as `text` or `json`, or `none` of it; `debug` tells the root logger as well."""
     if form == "none":
         return
     handler = logging.StreamHandler(sys.stderr)

@@ -133,7 +133,7 @@ class Runs:
             await self.cancel(run)
 
     async def take_over(self) -> None:
-        """Take over the runs that waited for consent when the last server ended: they may still be answered."""
+        """Take over the runs that waited for consent when the last server ended."""
         kept = await asyncio.to_thread(self._store.take_over)
         rows = {row.id: row for row in await visible(Caller())} if kept else {}
         for thread, turn, state in kept:
