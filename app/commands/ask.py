@@ -9,62 +9,45 @@ from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption, LibraryOption, run
-from ragweave.app.commands.options import (
-    Choice,
-    Folder,
-    From,
-    GraphOption,
-    MindOption,
-    PresetOption,
-    SaveOption,
-    Set,
-    To,
-    TopK,
-    TraceOption,
-    Video,
-    WebOption,
-    build_context,
-    read_question,
-    scope,
-)
+from ragweave.app import api
+from ragweave.app.aloud import answer_aloud
+from ragweave.app.commands import common
+from ragweave.app.commands import options as given
 from ragweave.app.commands.replay import RUN
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know; `-` reads it from standard input.")],
-    library: LibraryOption = None,
-    mind: MindOption = None,
-    web: WebOption = None,
-    top_k: TopK = None,
+    library: common.LibraryOption = None,
+    mind: given.MindOption = None,
+    web: given.WebOption = None,
+    top_k: given.TopK = None,
     sentences: Annotated[int | None, typer.Option("--sentences", help="Longest extractive answer.")] = None,
-    video: Video = None,
-    folder: Folder = None,
-    from_: From = None,
-    to: To = None,
-    choice: Choice = None,
-    preset: PresetOption = None,
-    set_: Set = None,
-    graph: GraphOption = None,
-    trace: TraceOption = "",
-    save: SaveOption = None,
-    as_json: JsonOption = False,
+    video: given.Video = None,
+    folder: given.Folder = None,
+    from_: given.From = None,
+    to: given.To = None,
+    choice: given.Choice = None,
+    preset: given.PresetOption = None,
+    set_: given.Set = None,
+    graph: given.GraphOption = None,
+    trace: given.TraceOption = "",
+    save: given.SaveOption = None,
+    as_json: common.JsonOption = False,
 ) -> None:
     """Answer a question with numbered citations.
 
     Exit code 3 when the library does not answer it.
     """
-    from ragweave.app import api
-    from ragweave.app.aloud import answer_aloud
     from ragweave.app.threads import new_file, opened
     from ragweave.graphs.settings import run_settings
 
     knobs = {"preset": preset, "mind": mind, "web": web, "top_k": top_k, "sentences": sentences, "choices": choice}
-    context = build_context(library, set_, **knobs, **scope(video, folder, from_, to))
-    asked = read_question(question)
+    context = given.build_context(library, set_, **knobs, **given.scope(video, folder, from_, to))
+    asked = given.read_question(question)
     options: dict[str, Any] = {"context": context, "graph": graph or run_settings().graph, "thread": RUN}
     with contextlib.ExitStack() as stack:
-        runner: Callable[[Any], Any] = run
+        runner: Callable[[Any], Any] = common.run
         options["checkpointer"] = None
         if save is not None:
             loop, options["checkpointer"] = stack.enter_context(opened(stack.enter_context(new_file(save))))
@@ -81,4 +64,4 @@ def ask(
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     if answer.abstained:
-        raise typer.Exit(EXIT_ABSTAINED)
+        raise typer.Exit(common.EXIT_ABSTAINED)

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.app.commands.common import (
-    EXIT_ERROR,
-    JsonOption,
-    LibraryOption,
-    complain,
-    console,
-    library_name,
-    print_json,
-    run,
-)
+from ragweave.app.commands import common
+from ragweave.app.render import clean, counted, duration, size
 from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:
@@ -38,14 +30,14 @@ _FAULTS = {
 
 def export_library(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, for example notes.ragweave.")],
-    library: LibraryOption = None,
+    library: common.LibraryOption = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite the file.")] = False,
-    as_json: JsonOption = False,
+    as_json: common.JsonOption = False,
 ) -> None:
     """Write a library into one file that another machine opens without embedding anything."""
     from ragweave.corpora.store.bundle import export_library
 
-    _tell("Wrote", run(export_library(library_name(library), file, overwrite=force)), as_json)
+    _tell("Wrote", common.run(export_library(common.library_name(library), file, overwrite=force)), as_json)
 
 
 def import_library(
@@ -56,7 +48,7 @@ def import_library(
     files: Annotated[
         Path | None, typer.Option("--files", metavar="FOLDER", help="Where the files lie on this machine, if they do.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: common.JsonOption = False,
 ) -> None:
     """Make a library of a file that `ragweave export` wrote.
 
@@ -65,35 +57,34 @@ def import_library(
     """
     from ragweave.corpora.store.unbundle import import_library
 
-    _tell("Opened", run(import_library(file, library, files=files)), as_json)
+    _tell("Opened", common.run(import_library(file, library, files=files)), as_json)
 
 
 def reembed(
     embed: Annotated[str, typer.Option("--embed", metavar="NAME", help="Encoder, as RAGWEAVE_EMBED names it.")],
-    library: LibraryOption = None,
-    as_json: JsonOption = False,
+    library: common.LibraryOption = None,
+    as_json: common.JsonOption = False,
 ) -> None:
     """Give a library the vectors of another encoder, without reading a file again.
 
     The old vectors serve until the new ones are complete and verified. Stopped, it is continued by the same command.
     """
-    from ragweave.app.render import counted, duration
     from ragweave.corpora.store.reembed import Progress, reembed
 
-    err = console(stderr=True)
+    err = common.console(stderr=True)
     with err.status("Embedding ...") as status:
 
         def show(progress: Progress) -> None:
             status.update(f"Embedding ... {progress.done:,} of {counted(progress.total, 'item')}")
 
-        done = run(
-            reembed(library_name(library), embed, on_progress=show),
+        done = common.run(
+            reembed(common.library_name(library), embed, on_progress=show),
             stopped="The library is as it was; the same command goes on where this one ended.",
         )
     if as_json:
-        print_json(asdict(done))
+        common.print_json(asdict(done))
         return
-    console().print(
+    common.console().print(
         f"Library {done.library} now has the encoder {done.after}: {counted(done.vectors, 'vector')}, "
         f"{done.embedded:,} of them made in {duration(done.seconds)}.\nSet RAGWEAVE_EMBED={embed} to use it.",
         soft_wrap=True,
@@ -107,27 +98,25 @@ def repair_all(library: str | None, as_json: bool) -> None:
 
     done: list[Repaired] = []
     failed: list[RagweaveError] = []
-    for name in [library] if library else run(list_libraries()):
+    for name in [library] if library else common.run(list_libraries()):
         try:
-            done.append(run(repair(name)))
+            done.append(common.run(repair(name)))
         except RagweaveError as error:
             failed.append(error)
     if as_json:
-        print_json([asdict(d) for d in done])
+        common.print_json([asdict(d) for d in done])
     else:
         for one in done:
             _print_repaired(one)
         if not done and not failed:
             typer.echo("There is no library yet, and nothing to repair.")
     for problem in failed:
-        complain(problem)
+        common.complain(problem)
     if failed or not all(d.after.sound for d in done):
-        raise typer.Exit(EXIT_ERROR)
+        raise typer.Exit(common.EXIT_ERROR)
 
 
 def _print_repaired(one: Repaired) -> None:
-    from ragweave.app.render import clean, duration, size
-
     state = "sound" if one.before.sound else "repaired" if one.after.sound else "NOT SOUND"
     before, after = asdict(one.before), asdict(one.after)
     lines = [f"{what}: {before[k]} before, {after[k]} now" for k, what in _FAULTS.items() if before[k] or after[k]]
@@ -135,19 +124,17 @@ def _print_repaired(one: Repaired) -> None:
         lines.append(f"missing vectors were not looked for: {one.after.unchecked}")
     lines += [one.note] if one.note else []
     lines.append(f"free disk: {size(one.before.free)} before, {size(one.after.free)} now")
-    out = console()
+    out = common.console()
     out.print(f"Library {clean(one.library)}: {state}, in {duration(one.seconds)}", style="bold", soft_wrap=True)
     for line in lines:
         out.print(f"  {clean(line)}", soft_wrap=True)
 
 
 def _tell(verb: str, bundle: Bundle, as_json: bool) -> None:
-    from ragweave.app.render import clean, counted
-
     if as_json:
-        print_json(asdict(bundle))
+        common.print_json(asdict(bundle))
         return
     held = f"{counted(bundle.sources, 'source')}, {counted(bundle.items, 'item')}, {counted(bundle.vectors, 'vector')}"
-    out = console()
+    out = common.console()
     out.print(f"{verb} library {clean(bundle.library)}: {held} of {clean(bundle.encoder)}.", soft_wrap=True)
     out.print(f"{clean(str(bundle.path))}\nsha256 of its manifest: {bundle.sha256}", soft_wrap=True)

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragweave.app import api
+from ragweave.app.aloud import answer_aloud
+from ragweave.app.commands import options as given
 from ragweave.app.commands.common import LibraryOption, Stopped, complain, console
-from ragweave.app.commands.options import (
-    GraphOption,
-    MindOption,
-    PresetOption,
-    Set,
-    TraceOption,
-    WebOption,
-    build_context,
-)
+from ragweave.app.render import clean, counted
+from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -40,12 +36,12 @@ def chat(
     thread: Annotated[str | None, typer.Option("--thread", metavar="ID", help="Conversation to go on with.")] = None,
     last: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the last conversation.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the conversations on disk.")] = False,
-    mind: MindOption = None,
-    web: WebOption = None,
-    preset: PresetOption = None,
-    set_: Set = None,
-    graph: GraphOption = None,
-    trace: TraceOption = "",
+    mind: given.MindOption = None,
+    web: given.WebOption = None,
+    preset: given.PresetOption = None,
+    set_: given.Set = None,
+    graph: given.GraphOption = None,
+    trace: given.TraceOption = "",
 ) -> None:
     """Ask in turn; a follow-up is understood.
 
@@ -54,7 +50,7 @@ def chat(
     from ragweave.app import threads
     from ragweave.graphs.settings import run_settings
 
-    context = build_context(library, set_, preset=preset, mind=mind, web=web)
+    context = given.build_context(library, set_, preset=preset, mind=mind, web=web)
     with threads.opened(threads.threads_file()) as (runner, saver):
         kept = runner.run(threads.list_threads(saver, 1_000)) if list_ or thread or last else []
         if list_:
@@ -91,8 +87,6 @@ class Conversation:
             self.out.print(f"Kept. Go on with: ragweave chat --thread {self.thread}", style="dim", soft_wrap=True)
 
     def _read(self) -> str | None:
-        from ragweave.app.render import clean
-
         try:
             line = input("\n> ").strip()
             if not sys.stdin.isatty():
@@ -104,10 +98,6 @@ class Conversation:
             return None
 
     def _turn(self, line: str) -> None:
-        from ragweave.app import api
-        from ragweave.app.aloud import answer_aloud
-        from ragweave.models.errors import RagweaveError
-
         try:
             if line.startswith("/"):
                 self._command(line)
@@ -145,8 +135,6 @@ class Conversation:
 
 
 def _print_threads(out: Console, found: list[Thread]) -> None:
-    from ragweave.app.render import clean, counted
-
     if not found:
         out.print("There is no conversation yet.")
     for t in found:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,8 +107,6 @@ def unexpected(error: Exception) -> str:
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console that neither highlights nor reads markup: what it prints was written by others."""
-    from rich.console import Console
-
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
@@ -118,8 +118,6 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], ri
         rows: the cells, clean text already.
         right: names of the columns that are set to the right.
     """
-    from rich.table import Table
-
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", show_header=any(columns))
     rows = list(rows)
     for name, cells in zip(columns, zip(*rows, strict=True), strict=True):

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
+from rich.text import Text
 
 from ragweave.app.commands.care import repair_all
 from ragweave.app.commands.common import EXIT_ERROR, JsonOption, LibraryOption, print_json, print_table, run
+from ragweave.app.render import clean, counted, listed, size
 from ragweave.models.errors import RagweaveError
 
 _SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mind", "yellow"), "bad": ("BAD", "red")}
@@ -63,10 +65,6 @@ def doctor(
     if as_json:
         print_json([f._asdict() for f in found])
     else:
-        from rich.text import Text
-
-        from ragweave.app.render import clean
-
         rows = []
         for f in found:
             sign, style = _SIGNS[f.state]
@@ -111,16 +109,15 @@ async def examine(*, call: bool = False) -> list[Finding]:
 async def _packages() -> list[Finding]:
     from packaging.requirements import Requirement
 
-    wrong: list[str] = []
+    wrong = []
     needed = [Requirement(r) for r in metadata.requires("ragweave") or []]
     needed = [r for r in needed if r.marker is None or r.marker.evaluate({"extra": ""})]
     for r in needed:
         try:
             version = metadata.version(r.name)
         except metadata.PackageNotFoundError:
-            wrong.append(f"{r.name} is missing")
-            continue
-        if not r.specifier.contains(version, prereleases=True):
+            version = "missing"
+        if version == "missing" or not r.specifier.contains(version, prereleases=True):
             wrong.append(f"{r.name} is {version}, {r.specifier} is needed")
     if wrong:
         return [Finding("packages", "bad", "; ".join(wrong), 'install again: pip install -e "."')]
@@ -129,7 +126,6 @@ async def _packages() -> list[Finding]:
 
 
 async def _home() -> list[Finding]:
-    from ragweave.app.render import size
     from ragweave.corpora.settings import corpora_settings
 
     home = Path(corpora_settings().home)
@@ -144,7 +140,6 @@ async def _home() -> list[Finding]:
 
 
 async def _libraries() -> list[Finding]:
-    from ragweave.app.render import counted, listed
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.library import list_libraries, open_library
 
@@ -217,39 +212,40 @@ async def _pictures() -> list[Finding]:
     from ragweave.models.settings import model_settings
 
     settings = model_settings()
+    read = Finding("pictures", "ok", "the words in pictures and on scanned pages are read (rapidocr)")
     if not installed():
         what = "pictures and scans are not read; captions and alternative texts in documents are"
         read = Finding("pictures", "off", what, 'pip install "ragweave[images]"')
     elif settings.ocr == "off":
         read = Finding("pictures", "off", "pictures are kept, and the words in them are not read", "unset RAGWEAVE_OCR")
-    else:
-        read = Finding("pictures", "ok", "the words in pictures and on scanned pages are read (rapidocr)")
     encoder = await asyncio.to_thread(image_encoder)
     looks = f"; {settings.vision or settings.chat} is shown them" if settings.vision or settings.chat else ""
     looks += ", and describes them at indexing" if settings.vision else ""
-    if encoder is None:
-        what = f"pictures are found by what is written about them and in them{looks}"
-        remedy = "RAGWEAVE_IMAGE_TEXT names an image-text encoder that finds them by what they show"
-        return [read, Finding("pictures", "off", what, remedy)]
-    what = f"pictures are seen by {encoder.name}, vectors of {encoder.dim} numbers{looks}"
-    return [read, Finding("pictures", "ok", what)]
+    if encoder is not None:
+        what = f"pictures are seen by {encoder.name}, vectors of {encoder.dim} numbers{looks}"
+        return [read, Finding("pictures", "ok", what)]
+    what = f"pictures are found by what is written about them and in them{looks}"
+    remedy = "RAGWEAVE_IMAGE_TEXT names an image-text encoder that finds them by what they show"
+    return [read, Finding("pictures", "off", what, remedy)]
 
 
 async def _recordings() -> list[Finding]:
     from ragweave.corpora.video.intake import installed
     from ragweave.models.asr import asr
 
+    state: Literal["ok", "off"] = "off"
     if not installed():
         what = "videos and sound are not read; transcripts (VTT, SRT, JSON Lines) are"
-        return [Finding("recordings", "off", what, 'pip install "ragweave[video]"')]
-    listens = asr()
-    if listens is None:
+        remedy = 'pip install "ragweave[video]"'
+    elif (listens := asr()) is None:
         what = "videos are looked at, and nobody listens: subtitles are used where there are any"
-        return [Finding("recordings", "off", what, "set RAGWEAVE_ASR")]
-    if listens.label == "pocketsphinx":
-        what = "videos are looked at, and heard by pocketsphinx: English only, about one word in four is wrong"
-        return [Finding("recordings", "ok", what, "RAGWEAVE_ASR=whisper:small understands more, after a download")]
-    return [Finding("recordings", "ok", f"videos are looked at, and heard by {listens.name}")]
+        remedy = "set RAGWEAVE_ASR"
+    elif listens.label == "pocketsphinx":
+        state, what = "ok", "videos are looked at, and heard by pocketsphinx: English only, one word in four is wrong"
+        remedy = "RAGWEAVE_ASR=whisper:small understands more, after a download"
+    else:
+        state, what, remedy = "ok", f"videos are looked at, and heard by {listens.name}", ""
+    return [Finding("recordings", state, what, remedy)]
 
 
 async def _web() -> list[Finding]:

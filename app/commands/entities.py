@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ragweave.app.commands.common import console, print_table, run
+from ragweave.app.render import clean, place_in
 from ragweave.models.errors import InputError, RagweaveError
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _EDGES = 4
 
 def entities(library: str, mermaid: bool, about: str | None, apart: str | None) -> None:
     """List the entities of a library, tell about one, draw them, or keep two names apart."""
-    from ragweave.app.render import clean
     from ragweave.corpora.knowledge import store, view
     from ragweave.corpora.store.stores import stores
 
@@ -60,8 +60,6 @@ def entities(library: str, mermaid: bool, about: str | None, apart: str | None) 
 
 def _drawing(drawn: Any) -> str:
     """Write a graph of entities as Mermaid text: each entity with its strongest relations."""
-    from ragweave.app.render import clean
-
     best = (sorted(drawn.edges(n, data="weight"), key=lambda e: (-e[2], e[1]))[:_EDGES] for n in drawn)
     joined = {frozenset(edge[:2]): edge[:2] for edge in chain.from_iterable(best)}
     at = {node: f"n{i}" for i, node in enumerate(drawn)}
@@ -70,7 +68,6 @@ def _drawing(drawn: Any) -> str:
 
 
 def _tell(held: Any, row: Any, node: Node) -> None:
-    from ragweave.app.render import clean, place_in
     from ragweave.corpora.knowledge import view
 
     out = console()

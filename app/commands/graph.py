@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ragweave.app.commands.common import LibraryOption, library_name, print_table
+from ragweave.app.commands.entities import entities
 from ragweave.graphs.steps import step_of
 
 
@@ -20,8 +21,6 @@ def graph(
 ) -> None:
     """Show the steps of a graph; `graph entities` lists the people and things in the recordings."""
     if name == "entities":
-        from ragweave.app.commands.entities import entities
-
         entities(library_name(library), mermaid, about, apart)
         return
     from ragweave.graphs.run import build_agent

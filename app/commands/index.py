@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
 
+from ragweave.app import api
 from ragweave.app.commands.common import (
     EXIT_ERROR,
     JsonOption,
@@ -20,6 +23,7 @@ from ragweave.app.commands.common import (
     print_json,
     run,
 )
+from ragweave.app.render import clean, counted, duration, listed, short_path, size
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,8 +57,6 @@ def index(
     if watch:
         _watch(paths, library_name(library), quiet=quiet, as_json=as_json)
         return
-    from ragweave.app import api
-
     watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
     with watcher:
         report = run(
@@ -92,9 +94,6 @@ class Watcher:
     """Follows a run: a bar over all files and over each long recording, and what has changed."""
 
     def __init__(self, err: Console, *, shown: bool) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn
-        from rich.table import Column
-
         words = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
         counts = TextColumn("{task.fields[told]}", markup=False, table_column=Column(no_wrap=True))
         self.changed: list[str] = []
@@ -115,7 +114,6 @@ class Watcher:
 
     def event(self, event: Event) -> None:
         """Take note of one event of the run."""
-        from ragweave.app.render import clean, duration, short_path
         from ragweave.corpora.ingest import events
 
         match event:
@@ -147,8 +145,6 @@ class Watcher:
                 pass
 
     def _say(self, words: str) -> None:
-        from ragweave.app.render import clean
-
         self._bars.update(self._files, description=clean(words))
 
     def _finish(self, path: str) -> None:
@@ -160,8 +156,6 @@ class Watcher:
 
 def print_report(out: Console, report: Report, changed: Sequence[str], removed: Sequence[str]) -> None:
     """Print what a run did: counts first, then what changed, what was left out and what failed, with reasons."""
-    from ragweave.app.render import clean, counted, duration, listed, short_path
-
     counts = [
         (report.indexed, "read"),
         (report.unchanged, "unchanged"),
@@ -192,7 +186,6 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
 
 def _estimate(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
     """Print what indexing these paths would take."""
-    from ragweave.app.render import clean, counted, duration, short_path, size
     from ragweave.corpora.ingest.estimate import estimate
     from ragweave.graphs.indexing import captioner
 

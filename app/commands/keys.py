@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragweave.app.commands.common import JsonOption, print_json, print_table, run
+from ragweave.app.commands.serve import need
+from ragweave.app.render import clean
+from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
     from ragweave.serve.keys import Keys
@@ -29,8 +32,6 @@ def create(
 
     From the first key on, every request to the server needs one.
     """
-    from ragweave.models.errors import InputError
-
     if bool(library) == everything:
         raise InputError("a key opens some libraries or all", "give --library NAME, or --all")
     ids = None if everything else run(_ids(library or []))
@@ -43,7 +44,6 @@ def create(
 @keys.command("list")
 def list_keys(as_json: JsonOption = False) -> None:
     """List the keys: what they are for, what they open, when they were last used."""
-    from ragweave.app.render import clean
     from ragweave.corpora.store.stores import stores
 
     found = _keys().all()
@@ -72,8 +72,6 @@ def revoke(
 
 
 def _keys() -> Keys:
-    from ragweave.app.commands.serve import need
-
     need("fastapi", what="`ragweave keys`", extra="serve")
     from ragweave.corpora.settings import corpora_settings
     from ragweave.serve.keys import Keys

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ragweave.app.commands.common import EXIT_ERROR, JsonOption, call, print_json, print_table
+from ragweave.app.render import clean, size
 
 models = typer.Typer(help="List, pin, fetch or verify weights.", invoke_without_command=True, rich_markup_mode=None)
 
@@ -22,7 +23,6 @@ def _models(context: typer.Context, as_json: JsonOption = False) -> None:
 @models.command("list")
 def list_weights(as_json: JsonOption = False) -> None:
     """List the weights that are pinned, and whether they are here."""
-    from ragweave.app.render import clean, size
     from ragweave.models import weights
 
     entries = [(w, weights.status(w)) for w in weights.table()]
@@ -46,7 +46,6 @@ def add(
     licence: Annotated[str, typer.Option("--licence", help="Licence, for the list.")] = "",
 ) -> None:
     """Pin one file of the hub: its commit, its size and its sha256; nothing is downloaded yet."""
-    from ragweave.app.render import size
     from ragweave.models import weights
 
     entry = call(weights.add, name, repo, path, revision, licence)

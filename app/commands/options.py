@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragweave.app.commands.common import library_name
+from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
     from ragweave.minds.context import Context
@@ -63,8 +64,6 @@ def with_trace(words: list[str]) -> list[str]:
 
 def read_question(question: str) -> str:
     """Return the question, read from standard input for `-`."""
-    from ragweave.models.errors import InputError
-
     if question == "-":
         try:
             question = sys.stdin.read()
@@ -83,8 +82,6 @@ def scope(video: list[str] | None, folder: str | None, from_: str | None, to: st
 
 def at_seconds(time: str) -> float:
     """Read a time as a player shows it, 1:02:03 or 12:30, or a number of seconds."""
-    from ragweave.models.errors import InputError
-
     try:
         parts = [float(part) for part in time.split(":")]
     except ValueError:
@@ -108,7 +105,6 @@ def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, *
 
     from ragweave.minds.context import Context
     from ragweave.minds.method import Method
-    from ragweave.models.errors import InputError
 
     values = dict(given)
     for pair in settings or []:

@@ -13,9 +13,9 @@ from ragweave.models.errors import InputError, RagweaveError
 
 if TYPE_CHECKING:
     from ragweave.corpora.types import Item, Locator
-    from ragweave.models.pictures import Pixels
 
 _FRAME = (230, 30, 30)
+_PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 
 
 def told_of(item: Item) -> list[tuple[str, str]]:
@@ -32,26 +32,6 @@ def told_of(item: Item) -> list[tuple[str, str]]:
         "around": "Text around it",
     }
     return [(names[p], text) for p in PARTS if (text := part(item, p))] or [("", "Nothing is written about it.")]
-
-
-def boxed(locator: Locator) -> list[float] | None:
-    """Return the box of a place inside its stored picture, in pixels; that of a page is in points of the page."""
-    return locator.get("bbox") if locator.get("kind") == "image" else None
-
-
-def framed(pixels: Pixels, box: list[float]) -> Pixels:
-    """Return a picture with a frame around [x0, y0, x1, y1], in pixels."""
-    import numpy as np
-    from PIL import Image, ImageDraw
-
-    image = Image.fromarray(pixels)
-    width = max(2, round(max(image.size) / 250))
-    x0, y0, x1, y1 = box
-    ImageDraw.Draw(image).rectangle((x0 - width, y0 - width, x1 + width, y1 + width), outline=_FRAME, width=width)
-    return np.asarray(image)
-
-
-_PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 
 
 def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, launch: bool) -> None:
@@ -97,20 +77,34 @@ def _picture(locator: Locator, library_id: str, to: Path) -> Path | None:
     """Copy the stored picture of a place, with a frame around the box that a place in a picture has."""
     from ragweave.corpora.store.media import Media
 
-    image, box = locator.get("image"), boxed(locator)
+    image = locator.get("image")
     if not image:
         return None
     found = Media.of(library_id).path(image)
     to = to if to.suffix.lower() == found.suffix else to.with_suffix(found.suffix)
     if to.exists():
         raise InputError(f"{to} exists", "name another file")
+    # A box in a page is in points of the page, not in pixels.
+    box = locator.get("bbox") if locator.get("kind") == "image" else None
     try:
         if box is None:
             shutil.copyfile(found, to)
         else:
-            from ragweave.models.pictures import jpeg, load
-
-            to.write_bytes(jpeg(framed(load(found.read_bytes()), box), quality=92))
+            to.write_bytes(_framed(found.read_bytes(), box))
     except OSError as error:
         raise InputError(f"{to} cannot be written ({error.strerror})", "name another file") from error
     return to
+
+
+def _framed(stored: bytes, box: list[float]) -> bytes:
+    """Return a picture as JPEG with a frame around [x0, y0, x1, y1], in pixels."""
+    import numpy as np
+    from PIL import Image, ImageDraw
+
+    from ragweave.models.pictures import jpeg, load
+
+    image = Image.fromarray(load(stored))
+    width = max(2, round(max(image.size) / 250))
+    x0, y0, x1, y1 = box
+    ImageDraw.Draw(image).rectangle((x0 - width, y0 - width, x1 + width, y1 + width), outline=_FRAME, width=width)
+    return jpeg(np.asarray(image), quality=92)

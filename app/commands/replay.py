@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragweave.app.aloud import answer_aloud
 from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption
 from ragweave.app.commands.options import SaveOption, Set, TraceOption, with_settings
 from ragweave.models.errors import InputError
@@ -50,7 +51,6 @@ def replay(
 
     Exit code 3 when the run ends without an answer.
     """
-    from ragweave.app.aloud import answer_aloud
     from ragweave.app.threads import new_file, opened
 
     off = tuple(without or ())

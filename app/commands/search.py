@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from ragweave.app import api
 from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption, LibraryOption, console, print_json, run
 from ragweave.app.commands.options import Folder, From, Set, To, TopK, Video, build_context, read_question, scope
+from ragweave.app.render import print_evidence
 
 
 def search(
@@ -25,15 +27,11 @@ def search(
 
     Exit code 3 when nothing was found.
     """
-    from ragweave.app import api
-
     context = build_context(library, set_, top_k=top_k, **scope(video, folder, from_, to))
     found = run(api.asearch(read_question(query), context=context))
     if as_json:
         print_json(found)
     elif found:
-        from ragweave.app.render import print_evidence
-
         print_evidence(console(), found)
     else:
         typer.echo("Nothing in this library matches.")

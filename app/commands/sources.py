@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.app.commands.common import (
-    JsonOption,
-    LibraryOption,
-    confirm,
-    console,
-    library_name,
-    print_json,
-    print_table,
-    run,
-)
+from ragweave.app.commands import common
+from ragweave.app.commands.common import JsonOption, LibraryOption, library_name, print_json, run
+from ragweave.app.commands.picture import hand_out, told_of
+from ragweave.app.render import clean, counted, place, short_path, size
+from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
     from ragweave.corpora.store.rows import Source
@@ -41,8 +36,6 @@ def _sources(context: typer.Context, library: LibraryOption = None, as_json: Jso
 @sources.command("list")
 def list_sources(library: LibraryOption = None, as_json: JsonOption = False) -> None:
     """List every source with its kind, its items, and why it failed if it did."""
-    from ragweave.app.render import clean, counted, short_path, size
-
     name = library_name(library)
     found = run(_all(name))
     if as_json:
@@ -54,7 +47,7 @@ def list_sources(library: LibraryOption = None, as_json: JsonOption = False) -> 
         note = f"\n{s.status}: {'; '.join(filter(None, (s.reason, *s.warnings)))}" if s.status != "ok" else ""
         rows.append((s.id[:8], s.kind, str(s.items), size(s.bytes), short_path(s.path) + same + clean(note)))
     if rows:
-        print_table(("id", "kind", "items", "size", "source"), rows, right=("items", "size"))
+        common.print_table(("id", "kind", "items", "size", "source"), rows, right=("items", "size"))
     items = sum(s.items for s in found)
     typer.echo(f"{counted(len(found), 'source')}, {counted(items, 'item')} in library {name}.")
 
@@ -62,8 +55,6 @@ def list_sources(library: LibraryOption = None, as_json: JsonOption = False) -> 
 @sources.command("show")
 def show_source(source: SourceArgument, library: LibraryOption = None, as_json: JsonOption = False) -> None:
     """Show everything known about one source."""
-    from ragweave.app.render import clean, short_path, size
-
     name = library_name(library)
     found = pick(run(_all(name)), source, name)
     if as_json:
@@ -91,13 +82,12 @@ def show_source(source: SourceArgument, library: LibraryOption = None, as_json: 
 @sources.command("remove")
 def remove_source(source: SourceArgument, library: LibraryOption = None, yes: YesOption = False) -> None:
     """Forget a source and all its items; the file itself is not touched."""
-    from ragweave.app.render import short_path
     from ragweave.corpora.store.library import open_library
 
     name = library_name(library)
 
     found = pick(run(_all(name)), source, name)
-    confirm(f"Forget {short_path(found.path)}?", yes)
+    common.confirm(f"Forget {short_path(found.path)}?", yes)
 
     async def remove() -> None:
         await (await open_library(name)).remove(found.id)
@@ -114,11 +104,8 @@ def show(
     launch: Annotated[bool, typer.Option("--open", help="Open its clip, frame or picture.")] = False,
 ) -> None:
     """Print the cited text with its place and its picture; write or open its clip, frame or picture."""
-    from ragweave.app.commands.picture import hand_out, told_of
-    from ragweave.app.render import clean, place
     from ragweave.corpora.store.library import open_library
     from ragweave.corpora.store.media import Media
-    from ragweave.models.errors import InputError
 
     name = library_name(library)
     key, _, part = id.partition("#")
@@ -140,7 +127,7 @@ def show(
     if as_json:
         print_json(asdict(item))
         return
-    out = console()
+    out = common.console()
     out.print(place(locator), style="bold", soft_wrap=True)
     out.print(clean(f"{item.title} · {item.corpus} · {item.id}"), style="dim", soft_wrap=True)
     out.print()
@@ -216,15 +203,13 @@ def delete(name: str, yes: YesOption = False) -> None:
     """Delete a library; the files it was made from are not touched."""
     from ragweave.corpora.store.library import delete_library
 
-    confirm(f"Delete library {name} with everything in it?", yes)
+    common.confirm(f"Delete library {name} with everything in it?", yes)
     run(delete_library(name))
     typer.echo(f"Deleted library {name}; the files it was made from are where they were.")
 
 
 def pick(found: list[Source], wanted: str, library: str) -> Source:
     """Return the source that a path, an id or the beginning of an id names."""
-    from ragweave.models.errors import InputError
-
     path = str(Path(wanted).expanduser().absolute())
     matches = [s for s in found if wanted == s.id or path == s.path or path in s.paths]
     matches = matches or [s for s in found if wanted and s.id.startswith(wanted)]
