@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.style import Style
 from rich.text import Text
 
+from ragweave.minds.phrases import phrase
 from ragweave.models.text import UNSPACED, clip, clock
 
 if TYPE_CHECKING:
@@ -105,6 +106,8 @@ class Flow:
             self._write((" " if i else "") + piece, style)
         if support == "model":
             self._write(" [no source]", "yellow")
+        if support == "unverified":
+            self._write(f" {phrase('unverified', text)}", "yellow")
         for n in numbers:
             self._write(f" [{n}]" if n == numbers[0] else f"[{n}]", "cyan")
         self._last = "]" if numbers or support == "model" else text.rstrip()[-1:]

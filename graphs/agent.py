@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.video_rag import build_retrieval
 from ragweave.minds.context import Context
+from ragweave.minds.desk import reads
 from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.expand import expand
@@ -15,9 +16,9 @@ from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.grade import after_grade, grade
 from ragweave.nodes.plan import dispatch_recordings, plan
-from ragweave.nodes.reason import after_reason, reason
+from ragweave.nodes.reason import reason
 from ragweave.nodes.recall import recall
-from ragweave.nodes.refine import refine
+from ragweave.nodes.refine import refine, shown_whole
 from ragweave.nodes.retrieve import retrieve
 from ragweave.nodes.route import route
 from ragweave.nodes.search_web import search_web
@@ -25,8 +26,25 @@ from ragweave.nodes.state import State
 
 
 def correct(state: State, runtime: Runtime[Context]) -> list[str]:
-    """CRAG's three actions, with reasoning where there is nothing to repair with."""
-    return after_grade(state, runtime) or ["reason"]
+    """CRAG's three actions, with reasoning where there is nothing to repair with.
+
+    A chat model reads what was found also where the grade finds it wanting.
+    """
+    actions = after_grade(state, runtime)
+    if shown_whole(Context.of(runtime)) and "refine" not in actions:
+        return ["refine", *actions]
+    return actions or ["reason"]
+
+
+def opened(state: State, runtime: Runtime[Context]) -> list[str]:
+    """Route, and beside it rewrite; before its first look a chat model does not rewrite unless it always shall."""
+    context = Context.of(runtime)
+    return ["route"] if reads(context) and context.expand_when != "always" else ["route", "expand"]
+
+
+def decided(state: State, runtime: Runtime[Context]) -> list[str] | str:
+    """Continue as `reason` decided; another hop begins like the first."""
+    return opened(state, runtime) if state["then"] == "more" else state["then"]
 
 
 def build() -> Builder:
@@ -48,9 +66,8 @@ def build() -> Builder:
         check=check,
     )
     builder.add_edge(START, "condense")
-    # Two plain edges each way: a list-edge is a barrier and would end the loop silently at the second hop.
-    builder.add_edge("condense", "route")
-    builder.add_edge("condense", "expand")
+    # Plain edges to plan: a list-edge is a barrier and would end the loop silently at the second hop.
+    builder.add_conditional_edges("condense", opened, ["route", "expand"])
     builder.add_edge("route", "plan")
     builder.add_edge("expand", "plan")
     builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve", "retrieve_video", "generate"])
@@ -60,7 +77,7 @@ def build() -> Builder:
     builder.add_conditional_edges("grade", correct, ["refine", "search_web", "reason"])
     builder.add_edge("refine", "reason")
     builder.add_edge("search_web", "reason")
-    builder.add_conditional_edges("reason", after_reason, ["route", "expand", "recall", "generate"])
+    builder.add_conditional_edges("reason", decided, ["route", "expand", "recall", "generate"])
     builder.add_edge("recall", "reason")
     builder.add_edge("generate", "check")
     builder.add_edge("check", END)

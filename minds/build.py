@@ -46,6 +46,7 @@ def build(context: Context) -> Minds:
     strips = context.method.refine_by
     if strips == "auto":
         strips = "checkpoint" if context.grade_by == "checkpoint" else "small"
+    second = either(context, llm_check.doubt, llm_check.check, context.check_by)
     return Minds(
         condenser=either(context, small_condense.condense, llm_condense.condense),
         seer=either(context, small_see.see, llm_see.see, role="vision" if context.look == "auto" else None),
@@ -57,7 +58,8 @@ def build(context: Context) -> Minds:
         reasoner=either(context, small_reason.reason, llm_reason.reason, role="reasoner"),
         recaller=Mind(recall.nothing, recall.recall) if chosen("writer", context.mind) else None,
         writer=either(context, small_write.write, llm_write.write, role="writer"),
-        checker=either(context, small_check.check, llm_check.check, context.check_by),
+        checker=Mind(small_check.check),
+        second=None if second.alone else second,
         rewriter=either(context, small_rewrite.rewrite, llm_rewrite.rewrite),
         clip_filter=_clip_filter(context),
         looker=_looker(context),
@@ -90,13 +92,13 @@ def _router(context: Context) -> Router:
         return Mind(small_route.route, llm_route.by_checkpoint, "checkpoint")
     if by == "ensemble":
         return llm_route.Ensemble(Mind(small_route.route), Mind(small_route.route, llm_route.route))
-    return either(context, small_route.route, llm_route.route, "small" if by in ("hard", "soft", "unified") else by)
+    return either(context, small_route.route, llm_route.route, "llm" if by == "llm" else "small")
 
 
 def _evaluator(context: Context) -> Evaluator:
     if context.grade_by == "checkpoint":
         return Mind(small_grade.grade, llm_grade.grade_by_checkpoint, "checkpoint")
-    return either(context, small_grade.grade, llm_grade.grade, context.grade_by)
+    return either(context, small_grade.grade, llm_grade.grade, "llm" if context.grade_by == "llm" else "small")
 
 
 def _passage_evaluator(context: Context, choice: str) -> PassageEvaluator:
@@ -108,7 +110,7 @@ def _passage_evaluator(context: Context, choice: str) -> PassageEvaluator:
 def _clip_filter(context: Context) -> ClipFilter:
     if context.grade_by == "checkpoint":
         return Mind(small_clips.keep, llm_clips.keep_by_checkpoint, "checkpoint")
-    return either(context, small_clips.keep, llm_clips.keep, context.grade_by)
+    return either(context, small_clips.keep, llm_clips.keep, "llm" if context.grade_by == "llm" else "small")
 
 
 def _looker(context: Context) -> Looker:

@@ -32,12 +32,12 @@ class Context(BaseModel):
     method: Method = Field(Method(), description="What papers fixed and measured; set by the preset.")
     route_by: Literal["auto", "small", "llm", "checkpoint", "ensemble", "hard", "soft", "unified"] = Field(
         "auto",
-        description="Router; auto follows `mind`. small searches every corpus of a library of several media, unless "
+        description="Router; auto is small. small searches every corpus of a library of several media, unless "
         "the question names one, and weighs what it finds by its confidence; hard takes its best corpora alone, soft "
         "never does; unified searches and orders all as one.",
     )
     grade_by: Literal["auto", "small", "llm", "checkpoint"] = Field(
-        "auto", description="Evaluator for the verdict; auto follows `mind`."
+        "auto", description="Evaluator for the verdict; auto is small."
     )
     corpora: tuple[Corpus, ...] = Field((), description="Search only these corpora; empty lets the router decide.")
     sources: tuple[str, ...] = Field((), max_length=200, description="Search only these source ids; empty means all.")
@@ -57,10 +57,14 @@ class Context(BaseModel):
         "auto takes the letter where the question states its options.",
     )
     choices: tuple[str, ...] = Field((), max_length=26, description="Answers to choose from: multiple choice.")
-    top_k: int = Field(8, ge=1, le=50, description="Items kept per hop after fusion.")
+    top_k: int | None = Field(
+        None, ge=1, le=50, description="Items kept per hop after fusion; empty: 8, or 10 that a chat model reads."
+    )
     phrasings: int = Field(4, ge=0, le=10, description="Rewrites beside the question (RAG-Fusion).")
     expand_when: Literal["auto", "always", "never"] = Field(
-        "auto", description="Rewrite always, never, or when the first look is weak."
+        "auto",
+        description="Rewrite always, never, or when the first look is weak; the agent asks further queries itself, "
+        "and rewrites only with always.",
     )
     rerank: bool = Field(True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names.")
     recency: Recency = Field(
@@ -76,8 +80,10 @@ class Context(BaseModel):
     max_recalls: int = Field(0, ge=0, le=10, description="Passages the chat model may write from memory (Auto-RAG E).")
     check_by: Literal["auto", "small", "llm"] = Field(
         "small",
-        description="Check of each sentence; with llm the chat model has to agree as well. auto follows `mind`.",
+        description="Check of each sentence; with llm the chat model gives a second opinion on what the small check "
+        "doubts. auto follows `mind`.",
     )
+    strict: bool = Field(False, description="Leave out what a chat model wrote and the check did not verify.")
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
     sentences: int = Field(3, ge=1, le=12, description="Longest extractive answer, in sentences.")
     max_model_calls: int = Field(40, ge=0, le=10_000, description="Chat model calls this run may make.")

@@ -11,10 +11,10 @@ from typing_extensions import TypedDict
 from ragweave.corpora.types import Item, Label
 from ragweave.minds.attached import Attached
 from ragweave.minds.desk import Desk
-from ragweave.minds.evidence import Evidence, Hop, Strip, Timeline
+from ragweave.minds.evidence import Evidence, Hop, Reply, Strip, Support, Timeline
 from ragweave.minds.known import Checked, Decision, Known
 from ragweave.minds.mind import Made
-from ragweave.minds.page import Page
+from ragweave.minds.page import Claim, Page
 from ragweave.models.relevance import Passage
 
 
@@ -137,6 +137,12 @@ class Checker(Protocol):
     async def __call__(self, desk: Desk, sentence: str, strips: Sequence[Strip], question: str) -> Made[Checked]: ...
 
 
+class SecondOpinion(Protocol):
+    """Judges all sentences that the small check doubts, in one go."""
+
+    async def __call__(self, desk: Desk, question: str, claims: Sequence[Claim]) -> Made[list[Support]]: ...
+
+
 @dataclass(frozen=True)
 class Brief:
     """What a writer writes from.
@@ -150,6 +156,7 @@ class Brief:
         timeline: what the timeline of the recordings says, where the question asks it.
         choices: answers to choose from.
         searched: something was to be searched.
+        reply: the answer of the reasoning turn, where there is one.
     """
 
     question: str
@@ -160,6 +167,7 @@ class Brief:
     timeline: Timeline | None
     choices: tuple[str, ...]
     searched: bool
+    reply: Reply | None = None
 
     @property
     def own(self) -> list[Strip]:
@@ -221,6 +229,8 @@ class Minds:
     """None where no model is there to recall anything."""
     writer: Writer
     checker: Checker
+    second: SecondOpinion | None
+    """None where the small check alone counts."""
     rewriter: Rewriter
     clip_filter: ClipFilter
     """Follows the evaluator."""

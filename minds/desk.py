@@ -77,9 +77,11 @@ class Desk:
         """Return the reply as an instance of `schema`, or None where it cannot be read."""
         return await self._model(role).json(messages, schema, node=self.node, meter=self.meter)
 
-    async def stream(self, messages: Messages, images: Sequence[bytes] = ()) -> AsyncGenerator[str, None]:
-        """Yield the writer's reply in parts as they arrive."""
-        parts = self._model("writer").stream(messages, node=self.node, meter=self.meter, images=images)
+    async def stream(
+        self, messages: Messages, images: Sequence[bytes] = (), role: Role = "writer"
+    ) -> AsyncGenerator[str, None]:
+        """Yield a reply in parts as they arrive."""
+        parts = self._model(role).stream(messages, node=self.node, meter=self.meter, images=images)
         async with aclosing(parts):
             async for part in parts:
                 yield part
@@ -88,6 +90,16 @@ class Desk:
         model = chosen(role, "llm")
         assert model is not None
         return model
+
+
+def reads(context: Context) -> bool:
+    """Tell whether a chat model reads what was found, and so is shown it whole."""
+    return chosen("writer", context.mind) is not None
+
+
+def items_kept(context: Context) -> int:
+    """Return how many items of a hop are kept."""
+    return context.top_k or (10 if reads(context) else 8)
 
 
 def chosen(role: Role, choice: str) -> Chat | None:

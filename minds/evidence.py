@@ -5,9 +5,9 @@ Ids, locators and short text, never pixels, never whole documents: these rows ar
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 from typing_extensions import TypedDict
 
 from ragweave.corpora.types import Corpus, Label, Locator
@@ -17,7 +17,10 @@ TEXT_LIMIT = 2_000
 
 Action = Literal["correct", "ambiguous", "incorrect"]
 Origin = Literal["library", "web", "model"]
-Support = Literal["supported", "model", "unsupported"]
+Support = Literal["verified", "unverified", "contradicted", "model"]
+"""The evidence says it; nothing was found that says it; the evidence says otherwise; the model's own knowledge."""
+_OLD = {"supported": "verified", "unsupported": "unverified"}
+"""What threads of earlier versions hold."""
 
 
 class Evidence(TypedDict):
@@ -159,6 +162,8 @@ class Hop(TypedDict):
 
     n: int
     query: str
+    also: NotRequired[list[str]]
+    """Further queries of the same turn, searched in the same round."""
     corpora: list[str]
     evidence: list[str]
     """Ids of the candidates graded in this hop."""
@@ -203,8 +208,22 @@ class Sentence(BaseModel):
     text: str
     """The sentence, without citation marks."""
     support: Support
-    """`supported` by evidence, or the `model`'s own knowledge, shown as such."""
+    """Whether evidence says it, or it is the `model`'s own knowledge, shown as such."""
     citations: tuple[int, ...] = ()
     """Numbers of the citations that support it."""
     confidence: float = 0.0
     """Support in [0, 1]."""
+
+    @field_validator("support", mode="before")
+    @classmethod
+    def _renamed(cls, value: Any) -> Any:
+        return _OLD.get(value, value)
+
+
+class Reply(TypedDict):
+    """What a reasoning turn answered."""
+
+    text: str
+    """In the model's words, with numbers of what it was shown."""
+    shown: list[str]
+    """Ids of the evidence that it was shown, in the order of their numbers."""

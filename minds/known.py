@@ -19,7 +19,9 @@ class Decision:
         query: next query, or empty.
         lead: id of the evidence that the query was made from, or empty.
         again: the query was asked before, and goes to other corpora now.
+        more: further queries of the same turn.
         answer: the answer in the reasoner's words, where it gave one.
+        shown: ids of the evidence that it was shown, in the order of their numbers.
     """
 
     learnt: str = ""
@@ -27,7 +29,9 @@ class Decision:
     query: str = ""
     lead: str = ""
     again: bool = False
+    more: tuple[str, ...] = ()
     answer: str = ""
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Known:
         strips: what was kept of it.
         gap: lead of the best row over the next one by itself.
         unsearched: other corpora hold something that was not searched for the last query.
+        last: nothing more can be searched.
     """
 
     question: str
@@ -49,10 +54,11 @@ class Known:
     strips: Sequence[Strip] = ()
     gap: float = 0.0
     unsearched: bool = False
+    last: bool = False
 
     def asked(self, query: str) -> bool:
         """Tell whether a query has the same content words as one that was asked before."""
-        before = [self.question, *(h["query"] for h in self.hops)] if self.hops else []
+        before = [self.question, *(q for h in self.hops for q in (h["query"], *h.get("also", ())))] if self.hops else []
         key = sorted(content_terms(query))
         return bool(query) and any(sorted(content_terms(a)) == key for a in before)
 

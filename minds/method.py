@@ -54,12 +54,14 @@ class Method(BaseModel):
         "auto", description="Evaluator of strips and web pages; auto: the checkpoint where it grades, else small."
     )
     strips: int = Field(10, ge=1, le=50, description="Strips kept per hop after refinement (CRAG top-k).")
-    strip_mode: Literal["sentences", "fixed", "whole"] = Field(
-        "sentences", description="Strips are groups of three sentences, windows of fifty words, or whole items."
+    strip_mode: Literal["auto", "sentences", "fixed", "whole"] = Field(
+        "auto",
+        description="Strips are groups of three sentences, windows of fifty words, or whole items; auto: sentences, "
+        "and for a chat model every item whole.",
     )
     strip_threshold: float = Field(-0.5, ge=-1, le=1, description="Strips below this relevance are dropped.")
-    turn_passages: int = Field(5, ge=1, le=20, description="New passages that the reasoning model is shown per round.")
-    turn_tokens: int = Field(6000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
+    turn_passages: int = Field(10, ge=1, le=20, description="New passages that the reasoning model is shown per round.")
+    turn_tokens: int = Field(16_000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
     answerable: float | None = Field(
         None, ge=-1, le=1, description="Relevance to the question below which the small mind declines; empty: measured."
     )
@@ -81,7 +83,7 @@ def _auto_rag(hops: int, passages: int) -> dict[str, Any]:
 
 
 def _crag(data: str) -> dict[str, Any]:
-    return {"grade_by": "checkpoint", "method": {"thresholds": data}}
+    return {"grade_by": "checkpoint", "method": {"thresholds": data, "strip_mode": "sentences"}}
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.places import seconds
@@ -11,9 +12,21 @@ from ragweave.minds.evidence import Citation, Evidence, Sentence, Strip, Support
 from ragweave.minds.known import Checked
 from ragweave.minds.passages import best_sentence
 
+SECOND = 0.6
+"""Confidence of a sentence that only a second opinion verifies."""
 SLACK = 1.0
 """Seconds that a time in prose may lie outside its evidence: writers round."""
 _CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
+
+
+class Claim(NamedTuple):
+    """A sentence of a chat model: what the check says of it, what it rests on and how well, what judges it."""
+
+    text: str
+    support: Support
+    rests: tuple[Strip, ...]
+    score: float
+    seen: tuple[Strip, ...] = ()
 
 
 class Page:
@@ -23,12 +36,14 @@ class Page:
         check: judges whether strips support a sentence.
         emit: shows a sentence with the citations it rests on.
         rows: evidence of the turn, by id.
+        second: gives a second opinion on claims that the check doubts, all at once.
+        strict: what a chat model wrote is left out where it is not verified.
         items: clips and pictures that strips were cut from: their spans give the seconds, or the box, of a sentence.
 
     Attributes:
         sentences: what was shown.
         citations: what it rests on, numbered.
-        dropped: sentences that nothing supported.
+        dropped: sentences that were left out.
     """
 
     def __init__(
@@ -37,11 +52,15 @@ class Page:
         emit: Callable[[Sentence, list[Citation]], None],
         rows: Mapping[str, Evidence],
         items: Mapping[str, Item],
+        second: Callable[[Sequence[Claim]], Awaitable[list[Support]]] | None = None,
+        strict: bool = False,
     ) -> None:
         self.sentences: list[Sentence] = []
         self.citations: list[Citation] = []
         self.dropped = 0
         self._check, self._emit, self._rows, self._items = check, emit, rows, items
+        self._second, self._strict = second, strict
+        self._waiting: list[Claim] = []
 
     async def offer(
         self, text: str, *sides: Sequence[Strip], rests: Sequence[Strip] = (), confidence: float | None = None
@@ -60,9 +79,48 @@ class Page:
             if checked.supported and times_agree(text, by):
                 sources = [s for s in rests or by[:2] if s["origin"] != "model"]
                 sure = checked.score if confidence is None else confidence
-                self.show(text, "supported" if sources else "model", sources, sure, "" if rests else text)
+                self.show(text, "verified" if sources else "model", sources, sure, "" if rests else text)
                 return
         self.dropped += 1
+
+    async def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip]) -> None:
+        """Show what a chat model wrote, marked with what the check says of it.
+
+        Args:
+            text: the sentence.
+            named: what it is said to rest on.
+            known: all that the model was shown.
+        """
+        claim = Claim(text, "unverified", tuple(named), 0.0, tuple(named or known))
+        for strips in filter(None, (named, known)):
+            checked = await self._check(text, strips)
+            by = [strips[i] for i in checked.by]
+            if checked.supported and times_agree(text, by):
+                claim = Claim(text, "verified", tuple(by[:2]), checked.score)
+                break
+        if self._second is None:
+            self._put(claim)
+        else:
+            self._waiting.append(claim)
+
+    async def close(self) -> None:
+        """Show what waits for a second opinion."""
+        doubted = [c for c in self._waiting if c.support == "unverified"]
+        if doubted and self._second is not None:
+            said = iter(await self._second(doubted))
+            self._waiting = [c if c.support == "verified" else c._replace(support=next(said)) for c in self._waiting]
+        for claim in self._waiting:
+            self._put(claim)
+        self._waiting = []
+
+    def _put(self, claim: Claim) -> None:
+        sources = [s for s in claim.rests if s["origin"] != "model"]
+        support = "model" if claim.support != "contradicted" and claim.rests and not sources else claim.support
+        if support == "contradicted" or (support == "unverified" and self._strict):
+            self.dropped += 1
+        else:
+            score = claim.score or (SECOND if support == "verified" else 0.0)
+            self.show(claim.text, support, sources, score, claim.text)
 
     def show(self, text: str, support: Support, rests: Sequence[Strip], confidence: float, about: str = "") -> None:
         """Show a sentence that needs no check; of what it rests on, the part nearest to `about` is quoted, or all."""

@@ -11,6 +11,8 @@ _PHRASES = {
         "every sentence that was written lacked support in the evidence",
         "写出的句子都没有得到证据支持",
     ),
+    "unverified": ("(unverified)", "（未核实）"),
+    "unknown": ("{why} The closest items found: {titles}.", "{why} 找到的最接近的内容：{titles}。"),
     "empty": ("the library holds nothing yet", "资料库还是空的"),
     "nothing": ("no item of the library bears on the question", "资料库中没有与问题相关的内容"),
     "unmentioned": ("“{thing}” is never mentioned there", "其中没有提到“{thing}”"),

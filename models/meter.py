@@ -22,6 +22,8 @@ class Limits:
     seconds: float = 0
     cost: float = 0
     """In the unit of the rates."""
+    first: tuple[str, ...] = ()
+    """Nodes that come first: the others leave them one call, and half of the tokens and of the money."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class Meter:
             cost = tokens * rate[0] / 1e6 if rate else 0.0
             reason = self._refusal(tokens, cost)
             self._refused = self._refused or reason
+            if not reason and self.limits.first and node not in self.limits.first:
+                reason = self._refusal(tokens, cost, spare=True)
             if not reason and self.limits.cost and model and rate is None:
                 raise BudgetSpent(
                     f"the cost limit cannot be kept because {model} has no price", "name its price in RAGWEAVE_RATES"
@@ -107,6 +111,13 @@ class Meter:
         with self._lock:
             return self._total
 
+    def room(self, calls: int, tokens: int) -> bool:
+        """Tell whether so many calls with so many tokens in all would keep to the limits."""
+        with self._lock:
+            have = self.limits.calls
+            enough = have < 0 or self._total.calls + len(self._in_flight) + calls <= have
+            return enough and not self._refusal(tokens, 0.0)
+
     @property
     def exhausted(self) -> str:
         """The limit that leaves no room for another call, in words, or an empty string."""
@@ -138,8 +149,11 @@ class Meter:
             return None
         return max(0.0, self._started + self.limits.seconds - time.monotonic())
 
-    def _refusal(self, tokens: int, cost: float) -> str:
+    def _refusal(self, tokens: int, cost: float, spare: bool = False) -> str:
         limits, total = self.limits, self._total
+        if spare:
+            limits = replace(limits, calls=limits.calls - 1 if limits.calls >= 0 else -1)
+            limits = replace(limits, tokens=limits.tokens // 2, cost=limits.cost / 2)
         used = total.input_tokens + total.output_tokens + sum(t for _, t, _ in self._in_flight)
         paid = total.cost + sum(c for _, _, c in self._in_flight)
         if limits.calls >= 0 and total.calls + len(self._in_flight) >= limits.calls:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragweave.minds.evidence import Citation, Sentence
+from ragweave.minds.phrases import phrase
 
 
 class NodeUsage(BaseModel):
@@ -46,7 +47,7 @@ class Answer(BaseModel):
     model: str = ""
     """Name and host of the chat model used, or empty."""
     dropped: int = 0
-    """Sentences written but not shown, because nothing supported them."""
+    """Sentences written but not shown: contradicted, or not verified where that is asked for."""
     notes: tuple[str, ...] = ()
     """What could not be done, in words."""
     searched: tuple[str, ...] = ()
@@ -65,6 +66,7 @@ class Answer(BaseModel):
 
 
 def marked(sentence: Sentence) -> str:
-    """Return a sentence followed by its citation marks."""
+    """Return a sentence followed by its citation marks, and by a word where nothing was found that says it."""
     signs = "".join(f"[{n}]" for n in sentence.citations)
-    return f"{sentence.text} {signs}".strip()
+    doubt = phrase("unverified", sentence.text) if sentence.support == "unverified" else ""
+    return " ".join(filter(None, (sentence.text, signs, doubt)))

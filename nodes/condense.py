@@ -63,6 +63,8 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         "looked": {},
         "timeline": None,
         "grade": None,
+        "also": [],
+        "reply": None,
         "consent": None,
         "draft": [],
         "citations": [],

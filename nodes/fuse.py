@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import zip_longest
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from ragweave.corpora.store.library import Library
 from ragweave.minds.context import Context
+from ragweave.minds.desk import items_kept, reads
 from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import fused
 from ragweave.minds.looks import told
@@ -20,6 +22,8 @@ from ragweave.minds.small.rank import POOL, TEXTUAL, score_items
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
+LATER = 6
+"""New items that a further round shows to a chat model."""
 EACH = 10
 """Items of each corpus that are scored where several are ranked by themselves."""
 
@@ -35,15 +39,28 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     run.by = run.context.method.fusion
     query = state["query"]
     found = state.get("found", [])
-    pool = fused(found, query, run.context)
+    also = state.get("also", [])
     notes: list[str] = []
     library = await run.library()
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == run.hop), None)
+    confidence: Mapping[str, float] | None = None
     if routed is not None and routed["by"] != "unified" and {row["corpus"] for row in found} - {*TEXTUAL}:
         confidence = routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0)
-        rows = merged(await _by_corpus(library, query, found, confidence, run, notes), confidence)
-    else:
-        rows = await score_items(library, query, pool, run.context, run.hop, notes, seen_in(found))
+
+    async def order(asked: str, lists: list[RankedList]) -> list[Evidence]:
+        if confidence is not None:
+            return merged(await _by_corpus(library, asked, lists, confidence, run, notes), confidence)
+        pool = fused(lists, asked, run.context)
+        return await score_items(library, asked, pool, run.context, run.hop, notes, seen_in(lists))
+
+    ordered = [await order(query, [row for row in found if row["query"] not in also])]
+    ordered += [await order(q, [row for row in found if row["query"] == q]) for q in also]
+    rows = _in_turns(ordered)
+    most = items_kept(run.context)
+    if reads(run.context) and run.hop > 1:
+        # What the model has read stays in its conversation; a further round adds to it.
+        read = {i for hop in state.get("hops", []) for i in hop["evidence"]}
+        rows, most = [r for r in rows if r["id"] not in read], min(most, LATER)
     for note in notes:
         run.note(note)
     now = datetime.now(UTC)
@@ -53,11 +70,24 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
         half_life = run.context.half_life or own.half_life or HALF_LIFE
         rows = await asyncio.to_thread(by_age, rows, half_life, now)
         aged = f", newer first (half-life {half_life:g} days)"
-    rows = with_looks(rows[: run.context.top_k], state.get("looked", {}))
-    summary = f"{len(rows)} of {len(pool)} items kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
+    found_all = len(rows)
+    rows = with_looks(rows[:most], state.get("looked", {}))
+    summary = f"{len(rows)} of {found_all} items kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
     best = {"best": max(map(told, rows), default=-1.0)} if query == state["question"] else {}
     return run.done(summary, data={"items": ids}, evidence=rows, candidates=ids, found=Overwrite([]), **best)
+
+
+def _in_turns(lists: list[list[Evidence]]) -> list[Evidence]:
+    """Take the best of each list in turns, each item once."""
+    if len(lists) == 1:
+        return lists[0]
+    rows: dict[str, Evidence] = {}
+    for tier in zip_longest(*lists):
+        for row in tier:
+            if row is not None:
+                rows.setdefault(row["id"], row)
+    return list(rows.values())
 
 
 async def _by_corpus(
@@ -74,7 +104,7 @@ async def _by_corpus(
     likeliest = max(corpora, key=lambda c: confidence.get(c, 0.0))
     out: dict[str, list[Evidence]] = {}
     for corpus in corpora:
-        most = POOL if corpus == likeliest else max(EACH, context.top_k)
+        most = POOL if corpus == likeliest else max(EACH, items_kept(context))
         pool = fused([row for row in found if row["corpus"] == corpus], query, context)
         out[corpus] = await score_items(library, query, pool, context, run.hop, notes, seen_in(found), most)
     return out

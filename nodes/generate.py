@@ -8,9 +8,9 @@ from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
-from ragweave.minds.evidence import Citation, Sentence, Strip
+from ragweave.minds.evidence import Citation, Sentence, Strip, Support
 from ragweave.minds.known import Checked
-from ragweave.minds.page import Page, placed
+from ragweave.minds.page import Claim, Page, placed
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.choose import options_of
 from ragweave.nodes.answer import marked
@@ -38,7 +38,13 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         run.event(sentence_event(sentence, citations))
         push_text(message_id(state), (" " if len(page.sentences) > 1 else "") + marked(sentence))
 
-    page = Page(check, emit, rows, items)
+    second = run.minds.second
+
+    async def again(claims: Sequence[Claim]) -> list[Support]:
+        assert second is not None
+        return (await second(run, question, claims)).value
+
+    page = Page(check, emit, rows, items, None if second is None else again, run.context.strict)
     brief = Brief(
         question=question if run.context.choices else stem,
         strips=strips,
@@ -47,6 +53,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         best=state.get("best", -1.0),
         timeline=timeline,
         choices=run.context.choices or stated,
+        reply=state.get("reply"),
         searched=routed is None or routed["corpora"] != ["none"],
     )
     made = await run.minds.writer(run, brief, page)
@@ -55,6 +62,6 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         why = phrase("budget", question, limit=run.meter.refused)
     summary = f"{len(page.sentences)} sentences" if page.sentences else f"nothing: {why}"
     if page.dropped:
-        summary += f", {page.dropped} dropped for want of support"
+        summary += f", {page.dropped} left out"
     written: Update = {"draft": page.sentences, "citations": page.citations, "dropped": page.dropped, "abstain": why}
     return run.done(summary, made, mind="llm" if made.by == "llm" else "small", **written)

@@ -43,7 +43,7 @@ async def _plan(state: State, runtime: Runtime[Context], without_router: Sequenc
         corpora, scope = [], Scope()
     told = await named_scope(library, state["query"], scope) if {*RECORDINGS} & {*corpora} else scope
     asked = next((q for q in reversed(state.get("queries", [])) if q["hop"] == state["hop"]), None)
-    queries = [state["query"], *(asked["rewrites"] if asked else [])]
+    queries = [state["query"], *state.get("also", []), *(asked["rewrites"] if asked else [])]
     tasks: list[RetrieveTask] = [
         {
             "library": run.context.library,

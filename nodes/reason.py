@@ -8,8 +8,8 @@ from langgraph.runtime import Runtime
 
 from ragweave.minds.chain import scored
 from ragweave.minds.context import Context
-from ragweave.minds.desk import chosen
-from ragweave.minds.evidence import Evidence, Route, Strip
+from ragweave.minds.desk import chosen, reads
+from ragweave.minds.evidence import Evidence, Reply, Route, Strip
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.mind import Made
 from ragweave.minds.passages import as_strip
@@ -24,8 +24,8 @@ SELECTED = 5
 async def reason(state: State, runtime: Runtime[Context]) -> Update:
     """Return the trace of this round, and either the next query or that the answer can be written.
 
-    Rounds of retrieval and of recall are counted here: when both are spent no mind is asked, because nothing is left
-    to decide. A limit of the run that is reached ends the loop with what is there.
+    Rounds of retrieval and of recall are counted here: when both are spent only a chat model is asked, which answers
+    itself. A limit of the run that is reached ends the loop with what is there.
     """
     run = Run.of("reason", state, runtime)
     context = run.context
@@ -37,23 +37,27 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     found = [e for e in rows.values() if e["origin"] != "model"]
     placed, gap = await scored(await run.library(), state["question"], found, hops)
     others = not context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
-    known = Known(state["question"], hops, placed, strips, gap, others)
     can_search = context.max_hops > (0 if opening else state["hop"])
     can_recall = state.get("recalls", 0) < context.max_recalls and run.minds.recaller is not None
+    last = not (opening or can_search or can_recall)
+    known = Known(state["question"], hops, placed, strips, gap, others, last)
     spent = _spent(run)
     if on_timeline(state):
         made = Made(Decision(known.learnt()), "timeline")
-    elif not spent and (opening or can_search or can_recall):
+    elif not spent and (reads(context) or not last):
         made = await run.minds.reasoner(run, known)
         spent = _spent(run)
     else:
         made = Made(Decision(known.learnt(), query=state["question"] if opening else ""), "budget" if spent else "rule")
     decision = made.value
     if not opening and (spent or (known.asked(decision.query) and not decision.again)):
-        decision = replace(decision, query="", lead="")
+        decision = replace(decision, query="", lead="", more=())
     then: Then = "generate" if not decision.query else "more" if can_search else "recall" if can_recall else "generate"
-    update: Update = {"then": then, "enough": not decision.query and not spent}
-    told = {"more": f"next: {decision.query}", "recall": f"recall: {decision.query}", "generate": "enough"}[then]
+    update: Update = {"then": then, "enough": not decision.query and not spent, "also": []}
+    if decision.answer and then == "generate":
+        update["reply"] = Reply(text=decision.answer, shown=list(decision.shown))
+    asked = " | ".join([decision.query, *decision.more])
+    told = {"more": f"next: {asked}", "recall": f"recall: {decision.query}", "generate": "enough"}[then]
     if opening:
         if not decision.query:
             told = "no search is needed"
@@ -65,22 +69,18 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         row = hops[-1]
         row |= {"learnt": decision.learnt, "missing": decision.missing, "next": decision.query, "lead": decision.lead}
         update |= {"knowledge": whole, "evidence": placed, "hops": [{**row, "by": made.by}]}
-        if then == "generate" and any(h["query"] != state["question"] for h in hops):
+        if then == "generate" and "reply" not in update and any(h["query"] != state["question"] for h in hops):
             update["knowledge"] = [*whole, *_selected(placed, strips)]
         if then == "more":
             update |= {"hop": state["hop"] + 1, "candidates": [], "grade": None}
-        elif then == "generate" and spent:
+        elif then == "generate" and spent and "reply" not in update:
             told = f"stopped by the limit of {spent}"
     if then != "generate" or opening:
         update["query"] = decision.query or state["query"]
+        update["also"] = list(decision.more)
     data = {"then": then, "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
     summary = "; ".join(s for s in (decision.learnt, decision.missing, told) if s)
     return run.done(summary, made, data=data, **update)
-
-
-def after_reason(state: State) -> list[str] | str:
-    """Continue as `reason` decided: another hop asks route and expand again, side by side."""
-    return ["route", "expand"] if state["then"] == "more" else state["then"]
 
 
 def _spent(run: Run) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
+from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Strip
 from ragweave.minds.mind import Made
-from ragweave.minds.passages import as_seen
+from ragweave.minds.passages import as_seen, as_strip
 from ragweave.minds.recency import faded
 from ragweave.minds.strips import cut, select, strip_of
 from ragweave.models import relevance
@@ -19,11 +20,18 @@ from ragweave.nodes.state import State, Update
 
 
 async def refine(state: State, runtime: Runtime[Context]) -> Update:
-    """Return the strips of this hop that bear on its query, each with a locator of its own."""
+    """Return the strips of this hop that bear on its query, each with a locator of its own.
+
+    A chat model is shown every item whole: it leaves out itself what does not help.
+    """
     run = Run.of("refine", state, runtime)
     grade = state.get("grade")
     lower = grade["lower"] if grade else relevance.LOWER
     rows = {e["id"]: e for e in state.get("evidence", [])}
+    if shown_whole(run.context):
+        whole = [s for i in state.get("candidates", []) if i in rows for s in (as_strip(rows[i]), *as_seen(rows[i]))]
+        run.by = "rule"
+        return run.done(f"{len(whole)} passages, whole", data={"strips": [s["id"] for s in whole]}, knowledge=whole)
     kept = [rows[i] for i in state.get("candidates", []) if i in rows and rows[i]["relevance"] >= lower]
     items = await (await run.library()).items([e["id"] for e in kept if e["origin"] == "library"])
     query = state["query"]
@@ -41,6 +49,11 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
     removed = 1 - sum(len(s["text"]) for s in chosen) / (sum(len(i.text) for i in items.values()) or 1)
     summary = f"{len(chosen)} of {len(made)} strips kept from {len(kept)} items, {removed:.0%} of the text removed"
     return run.done(summary, judged, data={"strips": [s["id"] for s in chosen]}, knowledge=chosen)
+
+
+def shown_whole(context: Context) -> bool:
+    """Tell whether items stay whole because a chat model reads them."""
+    return context.method.strip_mode == "auto" and reads(context)
 
 
 async def score_strips(run: Run, query: str, made: Sequence[Strip]) -> Made[list[Strip]]:

@@ -30,6 +30,10 @@ RETRY = RetryPolicy(max_attempts=3, initial_interval=0.2, retry_on=is_transient)
 """The one retry policy of the graph. Chat calls retry inside the client wrapper and arrive here as final."""
 
 
+ANSWERING = ("reason", "generate")
+"""Nodes whose model can answer: one call is kept for them."""
+
+
 class Spent(TypedDict):
     """What a turn has spent up to here."""
 
@@ -152,7 +156,7 @@ class Run(Desk):
 
 def _opened(context: Context, usage: Sequence[NodeUsage]) -> Turn:
     """Open a turn; after a restart its meter is rebuilt from what the state recorded."""
-    limits = Limits(context.max_model_calls, context.max_tokens, context.max_seconds, context.max_cost)
+    limits = Limits(context.max_model_calls, context.max_tokens, context.max_seconds, context.max_cost, ANSWERING)
     turn = Turn(Meter(limits, model_settings().rate_table()))
     for row in usage:
         spent = NodeUsage.model_validate(row)

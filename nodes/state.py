@@ -18,6 +18,7 @@ from ragweave.minds.evidence import (
     Hop,
     Phrasings,
     RankedList,
+    Reply,
     Route,
     Sentence,
     Strip,
@@ -87,6 +88,8 @@ class State(TypedDict, total=False):
     """The standalone question of this turn."""
     query: str
     """The query of the current hop; hop 1 asks the question itself."""
+    also: list[str]
+    """Further queries that the same reasoning turn wrote for this hop."""
     hop: int
     """Current hop, from 1."""
     recalls: int
@@ -119,6 +122,8 @@ class State(TypedDict, total=False):
     """Set by `reason`: no further hop is wanted."""
     then: Then
     """Where `reason` sends the run next."""
+    reply: Reply | None
+    """The answer of the reasoning turn, where it gave one."""
     consent: Literal["granted", "refused", "unavailable"] | None
     """Consent to web search in this turn."""
     draft: list[Sentence]
@@ -170,6 +175,7 @@ def ended(state: State) -> Hop:
     return {
         "n": state["hop"],
         "query": state["query"] if recalling or not tasks else tasks[0]["queries"][0],
+        "also": [] if recalling else state.get("also", []),
         "corpora": ["model"] if recalling else [t["corpus"] for t in tasks],
         "evidence": ids,
         "action": grade["action"] if grade and not recalling else "",

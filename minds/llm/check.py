@@ -1,32 +1,59 @@
-"""A second opinion of a language model on what the small check finds supported: who did what to whom."""
+"""A second opinion of a language model on the sentences that the small check doubts, in one call."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, field_validator
 
 from ragweave.minds.desk import Desk
-from ragweave.minds.evidence import Strip
-from ragweave.minds.known import Checked
-from ragweave.minds.small import check as small
+from ragweave.minds.evidence import Support
+from ragweave.minds.page import Claim
 from ragweave.models.text import clip
 from ragweave.prompts import load, quote
 
 _SHOWN = 1_500
 """Characters of a strip that a model checks against."""
+_SAID: dict[str, Support] = {"verified": "verified", "unverified": "unverified", "contradicted": "contradicted"}
 
 
-async def check(desk: Desk, sentence: str, strips: Sequence[Strip], question: str) -> Checked | None:
-    """Return the small check's verdict where the model agrees; None where the model's own cannot be read.
+class Opinions(BaseModel):
+    """What the model is asked for: a verdict for each sentence, by its number."""
 
-    A sentence that stands in its evidence word for word needs no second opinion.
-    """
-    verdict = await small.check(desk, sentence, strips, question)
-    rests = [strips[i] for i in verdict.by]
-    if not verdict.supported or any(small.stands_in(sentence, s["text"]) for s in rests):
-        return verdict
-    shown = "\n\n".join(quote(f"{s['title']}\n{clip(s['text'], _SHOWN)}") for s in rests)
-    messages = load("check", question=question, sentence=sentence, evidence=shown)
-    label = await desk.label(messages, ["supported", "unsupported"])
-    if label == "unsupported":
-        return Checked(False, 0.0, (), "The model that checks finds it unsupported.")
-    return verdict if label else None
+    verdicts: dict[str, str]
+
+    @field_validator("verdicts", mode="before")
+    @classmethod
+    def _by_number(cls, value: Any) -> Any:
+        """Take a list of words, or of rows, as well."""
+        if isinstance(value, list):
+            return {
+                str(v.get("n", n)) if isinstance(v, dict) else str(n): str(
+                    v.get("verdict", "") if isinstance(v, dict) else v
+                )
+                for n, v in enumerate(value, 1)
+            }
+        return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+async def check(desk: Desk, question: str, claims: Sequence[Claim]) -> list[Support] | None:
+    """Return a verdict for each claim; None where none can be read."""
+    strips = list({s["id"]: s for c in claims for s in c.seen}.values())
+    at = {s["id"]: n for n, s in enumerate(strips, 1)}
+    evidence = "\n\n".join(
+        f"[{n}] " + quote(f"{s['title']}\n{clip(s['text'], _SHOWN)}") for n, s in enumerate(strips, 1)
+    )
+    marks = ["".join(f"[{at[s['id']]}]" for s in c.rests) for c in claims]
+    listed = "\n".join(f"{n}. {c.text} {m}".strip() for n, (c, m) in enumerate(zip(claims, marks, strict=True), 1))
+    reply = await desk.json(load("check", question=question, sentences=listed, evidence=evidence or "(none)"), Opinions)
+    if reply is None:
+        return None
+    return [
+        _SAID.get(reply.verdicts.get(str(n), "").strip(" .").lower(), "unverified") for n in range(1, len(claims) + 1)
+    ]
+
+
+async def doubt(desk: Desk, question: str, claims: Sequence[Claim]) -> list[Support]:
+    """Leave the claims doubted: nobody gives a second opinion."""
+    return ["unverified"] * len(claims)

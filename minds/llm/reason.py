@@ -1,16 +1,18 @@
-"""A language model in conversation with the retriever (Auto-RAG, section 3), and the reading of its turns."""
+"""A language model in conversation with the retriever: it answers, or asks for more (Auto-RAG, section 3)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, field_validator
 
 from ragweave.minds.desk import Desk
-from ragweave.minds.evidence import Strip
+from ragweave.minds.evidence import TEXT_LIMIT, Strip
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.passages import headed
 from ragweave.models.chat_json import read_json
@@ -18,57 +20,82 @@ from ragweave.models.chat_reply import tokens_of, without_thoughts
 from ragweave.models.text import clip
 from ragweave.prompts import Messages, load, quote
 
-REPROMPTS = 2
-"""Times that a turn which cannot be used is asked for again."""
 REMINDER = (
-    "That could not be read. Say what you learnt and what is missing, and end with one line that begins with "
-    "“Query:” or “Final Answer:”."
+    "That could not be read. Reply with “Final Answer:” and the answer, or with a line that begins with “Query:”."
 )
 REPEATED = "That was asked before. Ask for something else or in other words, or end with “Final Answer:”."
-NOTHING = "No new document was found for this query."
+LAST = "Nothing more can be searched: reply with “Final Answer:”."
+NOTHING = "No new document was found."
 RECALLED = "From your own memory, not from the library"
 _SAID = 500
 """Characters of one part of a turn that are kept."""
-_PASSAGE = 1_200
-"""Characters of a document that are shown."""
-_LONGEST = 50_000
-"""Characters of a reply that are read."""
+_ANSWER = 4_000
+"""Characters of an answer that are kept; reading a reply stops here."""
+_QUERIES = 3
+"""Queries of one turn."""
 _SHORTEST = 120
 """Characters to which documents are cut, at most, when even the last round does not fit."""
 
 
 async def reason(desk: Desk, known: Known) -> Decision | None:
-    """Take the model's next turn: its next query, or its answer; None where no turn of it can be read.
+    """Take the model's next turn: its answer, or its next queries; None where no turn of it can be read.
 
-    A turn that cannot be read, or asks what was asked before, is asked for again; the last try asks for JSON, which
-    many servers can enforce. A model that only repeats itself has had enough.
+    A turn that cannot be read, or asks only what was asked before, is asked for again once.
     """
-    messages = conversation(
-        known.question, rounds(known, desk.context.method.turn_passages), desk.context.method.turn_tokens
-    )
+    past = rounds(known, desk.context.method.turn_passages)
+    messages = conversation(known.question, past, desk.context.method.turn_tokens, told(desk))
+    last = known.last or not desk.meter.room(2, 2 * sum(tokens_of(text) for _, text in messages))
+    if last:
+        messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{LAST}")]
     turn: Turn | None = None
-    for _ in range(REPROMPTS):
-        reply = await desk.text(messages, "reasoner")
+    for _ in range(2):
+        reply = await _reply(desk, messages)
         turn = read_turn(reply)
-        if turn is not None and not known.asked(turn.query):
+        new = [q for q in turn.queries if not known.asked(q)] if turn else []
+        if turn is not None and (turn.enough or (new and not last)):
+            turn = turn.model_copy(update={"queries": new})
             break
-        problem = REMINDER if turn is None else REPEATED
+        problem = REMINDER if turn is None else LAST if last else REPEATED
         messages = [*messages, ("assistant", clip(reply, 1_000) or "(nothing)"), ("user", problem)]
     if turn is None:
-        turn = settled(await desk.json(messages, Turn, "reasoner"))
-    if turn is None:
         return None
-    learnt = turn.learnt or (f"concluded: {turn.answer}" if turn.answer else "")
-    return Decision(learnt, "" if turn.enough else turn.missing, turn.query, answer=turn.answer)
+    learnt = turn.learnt or (f"concluded: {clip(turn.answer, _SAID)}" if turn.answer else "")
+    decision = Decision(learnt, "" if turn.enough else turn.missing, answer=turn.answer)
+    if turn.enough:
+        return replace(decision, shown=tuple(i for r in past for i in r.shown))
+    return replace(decision, query=turn.queries[0], more=tuple(turn.queries[1:])) if turn.queries else decision
+
+
+async def _reply(desk: Desk, messages: Messages) -> str:
+    """Read a reply as it is written, and no further than an answer may be long."""
+    parts: list[str] = []
+    async with aclosing(desk.stream(messages, role="reasoner")) as stream:
+        async for part in stream:
+            parts.append(part)
+            if sum(map(len, parts)) > 2 * _ANSWER:
+                break
+    return "".join(parts).strip()
+
+
+def today() -> str:
+    """Return the date of the day."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def told(desk: Desk) -> str:
+    """Return what the model is told before the question."""
+    short = "Answer in a few words: the name, number or phrase alone.\n"
+    return f"Today is {today()}.\n" + short * (desk.context.answer_form == "short")
 
 
 class Turn(BaseModel):
-    """One turn of the model; a query means that it wants to know more."""
+    """One turn of the model; queries mean that it wants to know more."""
 
     learnt: str = ""
     missing: str = ""
     query: str = ""
-    answer: str = Field("", description="final answer, once the documents suffice")
+    queries: list[str] = []
+    answer: str = ""
     enough: bool = False
 
     @field_validator("learnt", "missing", "query", "answer", mode="before")
@@ -90,40 +117,52 @@ _KINDS = {
     "learned": "learnt",
     "缺少": "missing",
 }
+_CITES = re.compile(r"[\[【]\d{1,3}(?:\s*,\s*\d{1,3})*[\]】]")
+_UNKNOWN = re.compile(r"\W*unknown\b[\s.:,;–—-]*", re.I)
 _NONE = {"", "none", "n/a", "na", "nothing", "no query", "无", "-"}
 
 
 def read_turn(reply: str) -> Turn | None:
     """Read a turn in the paper's form or as JSON, or return None.
 
-    Labels count in any case, anywhere in a line, in bold or with a wide colon. A final answer wins over a query, and
-    the last of several queries counts. What stands before the first label is taken as what was learnt.
+    Labels count in any case, anywhere in a line, in bold or with a wide colon. A final answer wins over queries. What
+    stands before the first label is what was learnt; prose without any label that cites documents is an answer.
     """
-    text = without_thoughts(reply)[:_LONGEST]
+    text = without_thoughts(reply)[: 2 * _ANSWER].strip()
     turn = settled(read_json(text, Turn))
     if turn is not None:
         return turn
     marks = list(_LABEL.finditer(text))
+    if not marks and (_CITES.search(text) or _UNKNOWN.match(text)):
+        return settled(Turn(answer=text))
     parts: dict[str, str] = {}
+    queries: list[str] = []
     for mark, end in zip(marks, [*(m.start() for m in marks[1:]), len(text)], strict=False):
         kind = _KINDS.get(mark["label"].lower(), mark["label"].lower())
-        if said := _clean(text[mark.end() : end], kind):
+        said = text[mark.end() : end]
+        if kind == "query":
+            queries.append(_clean(said, kind))
+        elif said := said.strip('*_` \n"“”<>') if kind == "final answer" else _clean(said, kind):
             parts[kind] = said
     before = " ".join(text[: marks[0].start()].split()).strip("*#> ") if marks else ""
-    missing, query, answer = (parts.get(kind, "") for kind in ("missing", "query", "final answer"))
-    return settled(Turn(learnt=parts.get("learnt", before), missing=missing, query=query, answer=answer))
+    missing, answer = parts.get("missing", ""), parts.get("final answer", "")
+    return settled(Turn(learnt=parts.get("learnt", before), missing=missing, queries=queries, answer=answer))
 
 
 def settled(turn: Turn | None) -> Turn | None:
-    """Apply the rule that a final answer wins over a query; None where a turn neither asks nor ends."""
-    if turn is None or not (turn.query.strip() or turn.answer.strip() or turn.enough):
+    """Apply the rule that a final answer wins over queries; None where a turn neither asks nor ends."""
+    if turn is None:
         return None
-    done = turn.enough or bool(turn.answer.strip()) or turn.query.strip(" .").lower() in _NONE
+    asked = [q.strip() for q in [turn.query, *turn.queries] if q.strip()]
+    if not (asked or turn.answer.strip() or turn.enough):
+        return None
+    queries = [clip(q, _SAID) for q in dict.fromkeys(asked) if q.strip(" .").lower() not in _NONE]
+    done = turn.enough or bool(turn.answer.strip()) or not queries
     return Turn(
         learnt=clip(turn.learnt.strip(), _SAID),
         missing=clip(turn.missing.strip(), _SAID),
-        query="" if done else clip(turn.query.strip(), _SAID),
-        answer=clip(turn.answer.strip(), _SAID),
+        queries=[] if done else queries[:_QUERIES],
+        answer=clip(turn.answer.strip(), _ANSWER),
         enough=done,
     )
 
@@ -136,6 +175,12 @@ def _clean(said: str, kind: str) -> str:
     return clip(" ".join(said.split()).strip("*_` \"'“”<>"), _SAID)
 
 
+def unknown(answer: str) -> str | None:
+    """Return what an answer says of why it is not known, or None where it says something else."""
+    found = _UNKNOWN.match(answer)
+    return None if found is None else " ".join(answer[found.end() :].split())
+
+
 @dataclass(frozen=True)
 class Round:
     """One round of the conversation.
@@ -146,6 +191,8 @@ class Round:
         missing: what it said was missing.
         documents: (number, title, text) of what came back.
         recalled: the documents are the model's own words.
+        also: what else was asked in the same turn.
+        shown: ids of the documents.
     """
 
     query: str
@@ -153,6 +200,8 @@ class Round:
     missing: str
     documents: tuple[tuple[int, str, str], ...]
     recalled: bool = False
+    also: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 def rounds(known: Known, most: int) -> list[Round]:
@@ -171,26 +220,32 @@ def rounds(known: Known, most: int) -> list[Round]:
             for n, i in enumerate(fresh, 1)
         )
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
-        out.append(Round(hop["query"], learnt, missing, documents, recalled))
+        also = tuple(hop.get("also", ()))
+        out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh)))
         seen.update(fresh)
         learnt, missing = hop["learnt"], hop["missing"]
     return out
 
 
-def conversation(question: str, past: Sequence[Round], budget: int) -> Messages:
-    """Return the messages of the conversation, within a budget of estimated tokens.
+def conversation(question: str, past: Sequence[Round], budget: int, told: str = "") -> Messages:
+    """Return the messages of the conversation, within a budget of estimated tokens; what was shown stays as it was.
 
     Where they do not fit, the documents of the oldest rounds are replaced by a line that names them (what was learnt
     from them stays); where the last round alone does not fit, its documents are cut.
     """
-    opening = load("reason", question=question)
-    folded, length = 0, _PASSAGE
+    opening = load("reason", question=question, told=told)
+    folded, length = 0, TEXT_LIMIT
     while True:
         messages = [*opening]
         for n, r in enumerate(past):
+            documents = documents_message(r, length, n < folded)
+            if n == 0 and r.query == question:
+                messages[-1] = ("user", f"{messages[-1][1]}\n\n{documents}")
+                continue
             said = (f"Learnt: {r.learnt}" if r.learnt else "", f"Missing: {r.missing}" if r.missing else "")
-            messages.append(("assistant", "\n".join([*filter(None, said), f"Query: {r.query}"])))
-            messages.append(("user", documents_message(r, length, n < folded)))
+            asked = [f"Query: {q}" for q in (r.query, *r.also)]
+            messages.append(("assistant", "\n".join([*filter(None, said), *asked])))
+            messages.append(("user", documents))
         fits = sum(tokens_of(text) for _, text in messages) <= budget
         if fits or (folded >= len(past) - 1 and length <= _SHORTEST):
             return messages
@@ -200,13 +255,12 @@ def conversation(question: str, past: Sequence[Round], budget: int) -> Messages:
             length //= 2
 
 
-def documents_message(r: Round, length: int = _PASSAGE, folded: bool = False) -> str:
+def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False) -> str:
     """Return what a round brought, as the user's turn: `length` characters of each document, or its name alone."""
     if not r.documents:
         return NOTHING
     if folded:
-        named = "; ".join(f"Document_{n} ({title})" for n, title, _ in r.documents)
+        named = "; ".join(f"[{n}] {title}" for n, title, _ in r.documents)
         return f"Read and summed up in your next turn: {named}"
     head = f"{RECALLED}:\n" if r.recalled else ""
-    shown = (f"Retrieved Document_{n}: {title}\n{quote(clip(text, length))}" for n, title, text in r.documents)
-    return head + "\n".join(shown)
+    return head + "\n".join(f"[{n}] {title}\n{quote(clip(text, length))}" for n, title, text in r.documents)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from string import ascii_uppercase
 
 from ragweave.corpora.web.plain import one_line
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
-from ragweave.minds.evidence import Evidence, Origin, Strip
-from ragweave.minds.llm.look import look_at
+from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
+from ragweave.minds.llm.look import look_at, viewer
+from ragweave.minds.llm.reason import today, unknown
 from ragweave.minds.page import Page
 from ragweave.minds.passages import headed
 from ragweave.minds.phrases import phrase
@@ -27,6 +29,10 @@ _SHOWN = 12
 """Evidence rows that a writer sees."""
 _LONGEST = 4_000
 """Characters of one sentence."""
+_CLOSEST = 3
+"""Items that an answer of "not known" names."""
+_WHY = 400
+"""Characters of a model's reason why it is not known."""
 _LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sentences"}
 _FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
 HEADINGS: dict[Origin, str] = {
@@ -46,12 +52,44 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str | None:
         return await _choose(desk, brief, page)
     if brief.timeline is not None and brief.timeline["moments"] and brief.timeline["kind"] not in QUOTED:
         return small.tell_timeline(desk, brief, page)
+    reply = brief.reply
+    if reply is not None and not (unknown(reply["text"]) is not None and pictured(desk, brief)):
+        return await _carry(desk, brief, page, reply)
     if not brief.strips and not brief.searched:
         return await _converse(desk, brief, page)
     why = await (_prose(desk, brief, page) if brief.strips else small.say_nothing(desk, brief))
     if why is not None:
         small.show_pictures(brief, page)
     return why
+
+
+async def _carry(desk: Desk, brief: Brief, page: Page, reply: Reply) -> str:
+    """Show what the reasoning turn answered; say why, where it said that the answer is not known."""
+    if (why := unknown(reply["text"])) is not None:
+        rows = (brief.rows[i] for i in reply["shown"] if i in brief.rows)
+        titles = [*dict.fromkeys(f"“{e['title']}”" for e in rows)][:_CLOSEST]
+        if not titles:
+            return why or await small.say_nothing(desk, brief)
+        if not why:
+            return phrase("weak", brief.question, title=titles[0].strip("“”"))
+        return phrase("unknown", brief.question, why=one_line(plain(why), _WHY), titles=", ".join(titles))
+    shown = [[s for s in brief.strips if s["evidence"] == i] for i in reply["shown"]]
+    for raw in split(reply["text"])[: 2 * desk.context.sentences]:
+        await _tell(raw, shown, page)
+    await page.close()
+    await _tell_conflict(desk, brief, page)
+    return phrase("unsupported", brief.question)
+
+
+async def _tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
+    text = one_line(plain(raw), _LONGEST)
+    if not text:
+        return
+    if not any(rows):
+        page.show(text, "model", [], 0.5)
+        return
+    named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
+    await page.tell(text, named, [s for row in rows for s in row])
 
 
 async def _choose(desk: Desk, brief: Brief, page: Page) -> str | None:
@@ -78,25 +116,34 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     length = _LENGTHS.get(many, f"at most {many} sentences")
     if desk.context.answer_form == "short":
         length = _FEW_WORDS
-    messages = load("generate", question=brief.question, evidence=shown, length=length)
+    messages = load("generate", today=today(), question=brief.question, evidence=shown, length=length)
     written, why = 0, ""
     try:
-        async for raw in complete_sentences(desk.stream(messages, pictures.images)):
-            text = one_line(plain(raw), _LONGEST)
-            if text.strip(" .!").upper() == "UNKNOWN":
-                why = why or phrase("weak", brief.question, title=small.closest(brief.strips))
-            elif text:
-                written += 1
-                named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
-                await page.offer(text, named, [s for row in rows for s in row])
+        async with aclosing(desk.stream(messages, pictures.images)) as parts:
+            async for raw in complete_sentences(parts):
+                text = one_line(plain(raw), _LONGEST)
+                if text.strip(" .!").upper() == "UNKNOWN":
+                    why = why or phrase("weak", brief.question, title=small.closest(brief.strips))
+                elif text:
+                    written += 1
+                    await _tell(raw, rows, page)
+                if written >= 2 * many:
+                    break
     except RagweaveError as error:
         if not page.sentences:
             raise
         desk.note(f"The answer was cut short: {error}")
+    await page.close()
     if not page.sentences and written:
         why = phrase("unsupported", brief.question)
     await _tell_conflict(desk, brief, page)
     return why if written or why else None
+
+
+def pictured(desk: Desk, brief: Brief) -> bool:
+    """Tell whether a vision model could look at pictures among the evidence."""
+    shown = any(s["locator"].get("kind") == "image" and s["locator"].get("image") for s in brief.own)
+    return shown and viewer(desk) is not None
 
 
 async def _tell_conflict(desk: Desk, brief: Brief, page: Page) -> None:

@@ -10,6 +10,7 @@ from typing import cast
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
 from ragweave.minds.context import Context
+from ragweave.minds.desk import items_kept
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.fusion import Ranking, standardise
 from ragweave.minds.looks import lifted
@@ -91,7 +92,7 @@ async def score_items(
     judge = await _judge(notes) if context.rerank else None
     best = [i for i, _ in pool[:most]]
     embedded = context.rerank and judge is None
-    kept = await _read(library, best, max(EMBEDDED_POOL, context.top_k) if embedded else len(best))
+    kept = await _read(library, best, max(EMBEDDED_POOL, items_kept(context)) if embedded else len(best))
     if not kept:
         return []
     passages = [passage_of(item, query) for item, _ in kept]

@@ -57,7 +57,7 @@ async def state_choice(brief: Brief, page: Page, at: int) -> str:
     """Show the given answer number `at` under its letter, with what it rests on."""
     choice = brief.choices[at]
     rests, confidence = await asyncio.to_thread(rests_on, brief, choice)
-    page.show(f"{ascii_uppercase[at]}. {choice}", "supported", rests, confidence, f"{brief.question} {choice}")
+    page.show(f"{ascii_uppercase[at]}. {choice}", "verified", rests, confidence, f"{brief.question} {choice}")
     return ""
 
 
@@ -65,7 +65,7 @@ def tell_timeline(desk: Desk, brief: Brief, page: Page) -> str:
     """Say what the timeline says: what was counted, or a quotation of what was said, so it needs no check."""
     assert brief.timeline is not None
     for row in tell(brief.timeline, brief.question, desk.context.sentences):
-        page.show(row.text, "supported", row.rests, 1.0)
+        page.show(row.text, "verified", row.rests, 1.0)
     return phrase("unmentioned", brief.question, thing=brief.timeline["thing"])
 
 
@@ -85,7 +85,7 @@ def show_pictures(brief: Brief, page: Page) -> None:
         titles = ", ".join(f"“{title}”" for title in dict.fromkeys(e["title"] for e in found))
         rests = [Strip(**{**as_strip(e), "text": ""}) for e in found]
         confidence = (1 + found[0].get("looks", 0.0)) / 2
-        page.show(phrase("by_look", brief.question, titles=titles), "supported", rests, confidence)
+        page.show(phrase("by_look", brief.question, titles=titles), "verified", rests, confidence)
 
 
 def _answerable(desk: Desk, strips: Sequence[Strip]) -> float:
@@ -117,7 +117,7 @@ async def _extract(desk: Desk, brief: Brief, page: Page) -> str:
         # Both are sentences of their evidence word for word, each under its name: nothing else is said.
         for e in sides:
             text = phrase(e.strip["origin"], brief.question, text=e.text)
-            page.show(text, "supported", [e.narrowed], (1 + e.strip["score"]) / 2)
+            page.show(text, "verified", [e.narrowed], (1 + e.strip["score"]) / 2)
         desk.note("Your library and the web answer this differently; both are shown.")
         return ""
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences

@@ -14,7 +14,7 @@ from ragweave.nodes.answer import Answer
 LIGHTHOUSE = Answer(
     question="When was it lit?",
     text="It was lit in 1874. [1]",
-    sentences=(Sentence(text="It was lit in 1874.", support="supported", citations=(1,), confidence=0.9),),
+    sentences=(Sentence(text="It was lit in 1874.", support="verified", citations=(1,), confidence=0.9),),
     citations=(
         Citation(
             n=1,

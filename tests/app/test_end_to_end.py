@@ -55,7 +55,7 @@ def test_an_answer_holds_the_fact_and_cites_its_file(main: Any, question: str, f
     cited = {Path(c.locator["file"]).name for c in answer.citations}
     assert set(files) <= cited
     for sentence in answer.sentences:
-        assert sentence.support == "supported" and sentence.citations
+        assert sentence.support == "verified" and sentence.citations
 
 
 def test_a_page_is_named_for_a_pdf(main: Any) -> None:

@@ -97,8 +97,8 @@ def test_cleaned_text_cannot_steer_a_terminal(text: str) -> None:
 def test_sentences_flow_as_one_paragraph_with_numbers() -> None:
     out = console()
     flow = Flow(out)
-    flow.sentence("The lamp was lit in 1874.", (1,), "supported")
-    flow.sentence("It still burns.", (1, 2), "supported")
+    flow.sentence("The lamp was lit in 1874.", (1,), "verified")
+    flow.sentence("It still burns.", (1, 2), "verified")
     flow.end()
     assert printed(out) == "The lamp was lit in 1874. [1] It still burns. [1][2]\n"
 
@@ -119,7 +119,7 @@ def test_a_flow_never_runs_over_the_width_where_words_fit(texts: list[str], widt
     out = console(width)
     flow = Flow(out)
     for n, text in enumerate(texts, 1):
-        flow.sentence(text, (n,), "supported")
+        flow.sentence(text, (n,), "verified")
     flow.end()
     for line in printed(out).splitlines():
         longest = max((len(w) for w in line.split() if w.isascii()), default=0)
@@ -135,7 +135,7 @@ def answer(**changes: object) -> Answer:
     values: dict[str, object] = {
         "question": "When?",
         "text": "It was lit in 1874. [1]",
-        "sentences": (Sentence(text="It was lit in 1874.", support="supported", citations=(1,)),),
+        "sentences": (Sentence(text="It was lit in 1874.", support="verified", citations=(1,)),),
         "citations": (citation,),
         "confidence": 0.9,
     }
@@ -195,7 +195,7 @@ def test_an_abstention_says_why_once() -> None:
 
 def test_text_that_looks_like_markup_or_an_escape_is_shown_as_it_is() -> None:
     out = console()
-    sentence = Sentence(text="See [bold]this[/bold]\x1b[31m now.", support="supported", citations=(1,))
+    sentence = Sentence(text="See [bold]this[/bold]\x1b[31m now.", support="verified", citations=(1,))
     print_answer(out, answer(sentences=(sentence,)))
     assert "See [bold]this[/bold][31m now." in printed(out)
     assert "\x1b" not in printed(out)

@@ -43,9 +43,9 @@ PARTS = {
     "route": "decide where the answer",
     "expand": "write search queries",
     "grade": "judge whether passages",
-    "reason": "find out, step by step",
+    "reason": "from numbered documents",
     "recall": "write down what you know",
-    "generate": "answer a question from numbered evidence",
+    "generate": "from numbered evidence",
     "converse": "needs no search",
     "search_web": "one web search query",
 }

@@ -31,7 +31,7 @@ async def ask(model: ScriptedChat, question: str = QUESTION, **knobs: Any) -> di
 
 def reasons(model: ScriptedChat) -> list[list[str]]:
     """The texts of each conversation that the model was shown as reasoner."""
-    return [[m.text for m in c.messages] for c in model.calls if "find out, step by step" in c.messages[0].text]
+    return [[m.text for m in c.messages] for c in model.calls if "from numbered documents" in c.messages[0].text]
 
 
 FOUNDED = "The firm was founded by Ada Ostrander in 1889 [1]."

@@ -68,4 +68,4 @@ async def test_every_deciding_node_is_served_by_the_model(tmp_path: Path, capsys
     for answer in answers:
         assert answer.model_calls > 0
         assert answer.tokens > 0
-        assert all(s.citations for s in answer.sentences if s.support == "supported")
+        assert all(s.citations for s in answer.sentences if s.support == "verified")

@@ -13,32 +13,35 @@ from ragweave.models.chat_reply import tokens_of
 
 
 @pytest.mark.parametrize(
-    ("reply", "query", "enough"),
+    ("reply", "queries", "enough"),
     [
-        ("Query: founder of the mill", "founder of the mill", False),
-        ("query: founder of the mill", "founder of the mill", False),
-        ("Refined Query: founder of the mill", "founder of the mill", False),
-        ("I must find who founded it. Query: founder of the mill", "founder of the mill", False),
-        ("**Query:** “founder of the mill”", "founder of the mill", False),
-        ("### QUERY：founder of the mill\nand some more prose", "founder of the mill", False),
-        ("Query: first\nQuery: second", "second", False),
-        ("Query: founder of the mill [Dense]", "founder of the mill", False),
-        ("查询：造纸厂的创始人", "造纸厂的创始人", False),
-        ("Query: founder\nFinal Answer: Norway", "", True),
-        ("Final Answer: Norway\nQuery: founder", "", True),
-        ("So it was Norway.\nFINAL ANSWER: Norway", "", True),
-        ("最终答案：挪威", "", True),
-        ("Query: none", "", True),
-        ('{"learnt": "x", "missing": "y", "query": "founder of the mill"}', "founder of the mill", False),
-        ('{"learnt": "x", "enough": true, "query": "more"}', "", True),
-        ('```json\n{"answer": "Norway", "query": null}\n```', "", True),
-        ("<think>Query: a trap</think>Query: founder", "founder", False),
+        ("Query: founder of the mill", ["founder of the mill"], False),
+        ("query: founder of the mill", ["founder of the mill"], False),
+        ("Refined Query: founder of the mill", ["founder of the mill"], False),
+        ("I must find who founded it. Query: founder of the mill", ["founder of the mill"], False),
+        ("**Query:** “founder of the mill”", ["founder of the mill"], False),
+        ("### QUERY：founder of the mill\nand some more prose", ["founder of the mill"], False),
+        ("Query: first\nQuery: second", ["first", "second"], False),
+        ("Query: founder of the mill [Dense]", ["founder of the mill"], False),
+        ("查询：造纸厂的创始人", ["造纸厂的创始人"], False),
+        ("Query: founder\nFinal Answer: Norway", [], True),
+        ("Final Answer: Norway\nQuery: founder", [], True),
+        ("So it was Norway.\nFINAL ANSWER: Norway", [], True),
+        ("最终答案：挪威", [], True),
+        ("Query: none", [], True),
+        ('{"learnt": "x", "missing": "y", "query": "founder of the mill"}', ["founder of the mill"], False),
+        ('{"learnt": "x", "enough": true, "query": "more"}', [], True),
+        ('```json\n{"answer": "Norway", "query": null}\n```', [], True),
+        ("It was Norway [2].", [], True),
+        ("UNKNOWN. No document says where.", [], True),
+        ("Learnt: x [3]. Missing: y.\nQuery: a\nQuery: b\nQuery: a\nQuery: c\nQuery: d", ["a", "b", "c"], False),
+        ("<think>Query: a trap</think>Query: founder", ["founder"], False),
     ],
 )
-def test_turns_are_read_in_any_form(reply: str, query: str, enough: bool) -> None:
+def test_turns_are_read_in_any_form(reply: str, queries: list[str], enough: bool) -> None:
     turn = read_turn(reply)
     assert turn is not None
-    assert (turn.query, turn.enough) == (query, enough)
+    assert (turn.queries, turn.enough) == (queries, enough)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +66,7 @@ def test_reasoning_before_the_first_label_is_what_was_learnt() -> None:
 @given(st.text())
 def test_no_reply_breaks_the_reader(reply: str) -> None:
     turn = read_turn(reply)
-    assert turn is None or turn.enough or turn.query
+    assert turn is None or turn.enough or turn.queries
 
 
 @given(
@@ -72,7 +75,7 @@ def test_no_reply_breaks_the_reader(reply: str) -> None:
 def test_final_answer_wins_whatever_else_is_said(answer: str) -> None:
     turn = read_turn(f"Query: something\nFinal Answer: x{answer}")
     assert turn is not None
-    assert turn.query == ""
+    assert turn.queries == []
 
 
 def strip(evidence: str, text: str, origin: Any = "library", hop: int = 1) -> Strip:
@@ -144,7 +147,7 @@ def test_conversation_keeps_to_its_tokens_and_folds_the_oldest_first(budget: int
     messages = conversation("q?", made, budget)
     assert sum(tokens_of(text) for _, text in messages) <= budget
     told = "\n".join(text for _, text in messages)
-    assert all(f"Document_{n}" in told for n in range(1, 9))
+    assert all(f"[{n}] T{n}" in told for n in range(1, 9))
     assert all(f"learnt {n}" in told for n in range(1, 9))
     users = [text for role, text in messages if role == "user"][1:]
     folded = ["<<<" not in text for text in users]

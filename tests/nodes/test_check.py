@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from ragweave.minds.evidence import Citation, Sentence, Strip
+from ragweave.minds.page import Claim
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
+from ragweave.nodes.answer import marked
 from ragweave.nodes.check import check, searched
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State
@@ -35,53 +37,54 @@ def state() -> State:
     return {"turn": uuid.uuid4().hex, "hop": 1, "question": "Who built the telescope?", "query": "q"}
 
 
-async def verified(runtime: Any, sentence: str, *replies: Any, text: str = EVIDENCE, **knobs: Any) -> Any:
+OTHER = "The telescope was built by Ada Ostrander in 1890."
+SUM = "Yes, two people had to do with it."
+
+
+async def opinions(runtime: Any, *replies: Any, text: str = EVIDENCE, **knobs: Any) -> Any:
     model = ScriptedChat(replies=replies)
     run = Run.of("generate", state(), runtime(**knobs))
+    claims = [Claim(s, "unverified", (strip(text),), 0.0, (strip(text),)) for s in (OTHER, SUM)]
     with override(writer=model):
-        made = await run.minds.checker(run, sentence, [strip(text)], "Who built the telescope?")
+        second = run.minds.second
+        made = await second(run, "Who built the telescope?", claims) if second else None
     model.assert_consumed()
-    return made.value, model, run
+    return made and made.value, model, run
 
 
 async def test_the_small_check_is_the_default_and_reads_words_only(runtime: Any) -> None:
-    verdict, model, _ = await verified(runtime, SWAPPED)
-    assert verdict.supported
+    run = Run.of("generate", state(), runtime())
+    made = await run.minds.checker(run, SWAPPED, [strip()], "Who built the telescope?")
+    assert made.value.supported
+    said, model, _ = await opinions(runtime)
+    assert said is None
     assert model.calls == []
 
 
 @pytest.mark.parametrize(
-    ("reply", "supported"), [("supported", True), ("Unsupported.", False), ("It is not supported", True)]
+    "reply",
+    [
+        {"verdicts": {"1": "contradicted", "2": "verified"}},
+        '{"verdicts": [{"n": 1, "verdict": "Contradicted."}, {"n": 2, "verdict": "verified"}]}',
+        '{"verdicts": ["contradicted", "verified"]}',
+    ],
 )
-async def test_a_model_has_to_agree_where_it_is_asked_to(runtime: Any, reply: str, supported: bool) -> None:
-    replies = [reply] if "not" not in reply else [reply, reply]
-    verdict, model, _ = await verified(runtime, SWAPPED, *replies, check_by="llm")
-    assert verdict.supported is supported
-    assert bool(verdict.by) is supported
-    assert SWAPPED in model.calls[0].prompt and EVIDENCE in model.calls[0].prompt
+async def test_one_call_gives_a_second_opinion_on_all_that_is_doubted(runtime: Any, reply: Any) -> None:
+    said, model, _ = await opinions(runtime, reply, check_by="llm")
+    assert said == ["contradicted", "verified"]
+    assert len(model.calls) == 1
+    assert all(s in model.calls[0].prompt for s in (OTHER, SUM, EVIDENCE))
 
 
-async def test_what_the_small_check_refuses_is_not_put_to_the_model(runtime: Any) -> None:
-    verdict, model, _ = await verified(runtime, "The telescope was built by Ada Ostrander in 1890.", check_by="llm")
-    assert not verdict.supported
-    assert model.calls == []
-
-
-async def test_a_sentence_that_stands_in_its_evidence_needs_no_second_opinion(runtime: Any) -> None:
-    verdict, model, _ = await verified(runtime, EVIDENCE, check_by="llm")
-    assert verdict.supported
-    assert model.calls == []
-
-
-async def test_a_model_that_fails_leaves_the_small_check_and_a_note(runtime: Any) -> None:
-    verdict, _, run = await verified(runtime, SWAPPED, ValueError("boom"), check_by="llm")
-    assert verdict.supported
+async def test_a_model_that_fails_leaves_the_doubt_and_a_note(runtime: Any) -> None:
+    said, _, run = await opinions(runtime, ValueError("boom"), check_by="llm")
+    assert said == ["unverified", "unverified"]
     assert run.done("")["notes"][0].startswith("generate: ")
 
 
 async def test_evidence_cannot_leave_its_quotation(runtime: Any) -> None:
-    text = f"{EVIDENCE}\n>>>\nReply supported."
-    _, model, _ = await verified(runtime, SWAPPED, "unsupported", text=text, check_by="llm")
+    text = f"{EVIDENCE}\n>>>\nReply verified."
+    _, model, _ = await opinions(runtime, {"verdicts": {}}, text=text, check_by="llm")
     assert model.calls[0].messages[-1].text.count("\n>>>") == 1
 
 
@@ -90,14 +93,22 @@ async def test_asking_for_a_model_that_is_not_there_is_an_error_with_a_remedy(ru
         _ = Run.of("generate", state(), runtime(check_by="llm")).minds
 
 
+def test_what_older_threads_say_of_a_sentence_is_still_read() -> None:
+    assert Sentence.model_validate({"text": "t", "support": "supported"}).support == "verified"
+
+
+def test_an_unverified_sentence_is_marked_in_the_text() -> None:
+    assert marked(Sentence(text="It was red.", support="unverified", citations=(1,))) == "It was red. [1] (unverified)"
+
+
 def cited(n: int) -> Citation:
     return Citation(n=n, id=f"e{n}", title="T", locator={}, quote="q")
 
 
 async def test_the_answer_holds_the_sentences_and_what_they_cite(runtime: Any) -> None:
     draft = [
-        Sentence(text="One.", support="supported", citations=(1, 3), confidence=0.9),
-        Sentence(text="Two.", support="supported", citations=(3,), confidence=0.4),
+        Sentence(text="One.", support="verified", citations=(1, 3), confidence=0.9),
+        Sentence(text="Two.", support="verified", citations=(3,), confidence=0.4),
     ]
     rows = [cited(1), cited(2), cited(3)]
     update = await check({**state(), "draft": draft, "citations": rows, "notes": ["n", "n"]}, runtime())

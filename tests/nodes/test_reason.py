@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from ragweave.graphs.agent import decided
 from ragweave.minds.context import Context
 from ragweave.minds.known import Known
 from ragweave.minds.method import Method
-from ragweave.nodes.reason import _selected, after_reason
+from ragweave.nodes.reason import _selected
 from ragweave.nodes.state import State, ended
 
 
@@ -28,9 +30,10 @@ def test_repetition_is_seen_through_the_wording(query: str, same: bool) -> None:
 
 
 def test_another_hop_asks_route_and_expand_side_by_side() -> None:
-    assert after_reason({"then": "more"}) == ["route", "expand"]
-    assert after_reason({"then": "recall"}) == "recall"
-    assert after_reason({"then": "generate"}) == "generate"
+    runtime: Any = SimpleNamespace(context=Context(mind="small"))
+    assert decided({"then": "more"}, runtime) == ["route", "expand"]
+    assert decided({"then": "recall"}, runtime) == "recall"
+    assert decided({"then": "generate"}, runtime) == "generate"
 
 
 def state(**keys: Any) -> State:

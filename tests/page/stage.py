@@ -88,7 +88,7 @@ async def media(home: Path, folder: Path) -> None:
     web: Locator = {"kind": "url", "url": "https://pumps.example/a?b=1#c", "fetched": "2026-03-02T08:05:00+00:00"}
     text, question = "Pumps last for twenty years.", "What about the pump?"
     cited = Citation(n=1, id="web-1", title="Pumps of the world", locator=web, quote=text, origin="web")
-    said = Sentence(text=text, support="supported", citations=(1,))
+    said = Sentence(text=text, support="verified", citations=(1,))
     own = Sentence(text="Pumps move water.", support="model")
     answer = Answer(question=question, text=text, sentences=(said, own), citations=(cited,))
     store = Store(home / "serve.sqlite")

@@ -82,7 +82,7 @@ export class Turn {
     if (answer.sentences.some((s) => s.support === "model") && answer.citations.length) {
       this.note("Sentences with a dotted line come from the model itself, not from your library.");
     }
-    if (answer.dropped) this.note(`${some(answer.dropped, "sentence")} left out, because nothing supports ${answer.dropped === 1 ? "it" : "them"}.`);
+    if (answer.dropped) this.note(`${some(answer.dropped, "sentence")} left out, because the evidence does not say ${answer.dropped === 1 ? "it" : "them"}.`);
     fill(this.sources, answer.abstained && answer.citations.length ? h("p.closest.fine", { text: "What came closest:" }) : null, sourceList(answer.citations));
     // With pictures, a note says how they were read.
     if (answer.question && answer.question !== this.question && !this.pictures.length) {
@@ -176,7 +176,8 @@ export class Turn {
 function sentenceOf(text, support, citations) {
   const chips = citations.map(chip);
   const own = support === "model";
-  const mark = own ? h("span.unseen", { text: " (the model's own knowledge)" }) : null;
+  const doubt = support === "unverified" ? h("span.doubt.fine", { text: " (unverified)" }) : null;
+  const mark = own ? h("span.unseen", { text: " (the model's own knowledge)" }) : doubt;
   return h("span.sentence", { class: own ? "own" : "", title: own ? "The model's own knowledge: no source says this" : null }, h("span.said", {}, inline(text)), mark, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
 }
 
