@@ -157,7 +157,7 @@ def bears(text: str, task: Task) -> bool:
 
 def conversation(question: str, past: Sequence[Round], said: Sequence[str], answer: str) -> list[dict[str, str]]:
     """Return a walk in chat format, in the form in which `reason` converses."""
-    out = [{"role": role, "content": text} for role, text in load("reason", question=question)]
+    out = [{"role": role, "content": text} for role, text in load("reason", question=question, told="")]
     for thought, r in zip(said, past, strict=False):
         out.append({"role": "assistant", "content": f"{thought}\nQuery: {r.query}"})
         out.append({"role": "user", "content": documents_message(r)})

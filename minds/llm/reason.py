@@ -17,6 +17,7 @@ from ragweave.minds.known import Decision, Known
 from ragweave.minds.passages import headed
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import tokens_of, without_thoughts
+from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.prompts import Messages, load, quote
 
@@ -67,13 +68,20 @@ async def reason(desk: Desk, known: Known) -> Decision | None:
 
 
 async def _reply(desk: Desk, messages: Messages) -> str:
-    """Read a reply as it is written, and no further than an answer may be long."""
+    """Read a reply as it is written, and no further than an answer is long; of a broken one, whole sentences."""
     parts: list[str] = []
-    async with aclosing(desk.stream(messages, role="reasoner")) as stream:
-        async for part in stream:
-            parts.append(part)
-            if sum(map(len, parts)) > 2 * _ANSWER:
-                break
+    try:
+        async with aclosing(desk.stream(messages, role="reasoner")) as stream:
+            async for part in stream:
+                parts.append(part)
+                if sum(map(len, parts)) > 2 * _ANSWER:
+                    break
+    except RagweaveError as error:
+        whole = _WHOLE.match("".join(parts))
+        if whole is None:
+            raise
+        desk.note(f"The answer was cut short: {error}")
+        return whole.group().strip()
     return "".join(parts).strip()
 
 
@@ -119,6 +127,7 @@ _KINDS = {
 }
 _CITES = re.compile(r"[\[【]\d{1,3}(?:\s*,\s*\d{1,3})*[\]】]")
 _UNKNOWN = re.compile(r"\W*unknown\b[\s.:,;–—-]*", re.I)
+_WHOLE = re.compile(r".*[.!?。！？](?:\s*[\[【][\d, ]+[\]】][.。]?)*", re.S)
 _NONE = {"", "none", "n/a", "na", "nothing", "no query", "无", "-"}
 
 

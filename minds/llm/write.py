@@ -33,6 +33,11 @@ _CLOSEST = 3
 """Items that an answer of "not known" names."""
 _WHY = 400
 """Characters of a model's reason why it is not known."""
+_REFUSES = re.compile(
+    r"(?:i(?:['’]m| am) (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai)\b"
+    r"|(?:很?抱歉|对不起)",
+    re.I,
+)
 _LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sentences"}
 _FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
 HEADINGS: dict[Origin, str] = {
@@ -54,16 +59,19 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str | None:
         return small.tell_timeline(desk, brief, page)
     reply = brief.reply
     if reply is not None and not (unknown(reply["text"]) is not None and pictured(desk, brief)):
-        return await _carry(desk, brief, page, reply)
-    if not brief.strips and not brief.searched:
-        return await _converse(desk, brief, page)
-    why = await (_prose(desk, brief, page) if brief.strips else small.say_nothing(desk, brief))
-    if why is not None:
+        why = await _carry(desk, brief, page, reply)
+    elif not brief.strips and not brief.searched:
+        why = await _converse(desk, brief, page)
+    else:
+        why = await (_prose(desk, brief, page) if brief.strips else small.say_nothing(desk, brief))
+    if why is None:
+        desk.note("The chat model gave no answer that can be used; what is shown is quoted from the library.")
+    else:
         small.show_pictures(brief, page)
     return why
 
 
-async def _carry(desk: Desk, brief: Brief, page: Page, reply: Reply) -> str:
+async def _carry(desk: Desk, brief: Brief, page: Page, reply: Reply) -> str | None:
     """Show what the reasoning turn answered; say why, where it said that the answer is not known."""
     if (why := unknown(reply["text"])) is not None:
         rows = (brief.rows[i] for i in reply["shown"] if i in brief.rows)
@@ -78,12 +86,12 @@ async def _carry(desk: Desk, brief: Brief, page: Page, reply: Reply) -> str:
         await _tell(raw, shown, page)
     await page.close()
     await _tell_conflict(desk, brief, page)
-    return phrase("unsupported", brief.question)
+    return "" if page.sentences else None
 
 
 async def _tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
     text = one_line(plain(raw), _LONGEST)
-    if not text:
+    if not text or (_REFUSES.match(text) and not marks(raw)):
         return
     if not any(rows):
         page.show(text, "model", [], 0.5)
@@ -134,10 +142,8 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
             raise
         desk.note(f"The answer was cut short: {error}")
     await page.close()
-    if not page.sentences and written:
-        why = phrase("unsupported", brief.question)
     await _tell_conflict(desk, brief, page)
-    return why if written or why else None
+    return why if page.sentences or why else None
 
 
 def pictured(desk: Desk, brief: Brief) -> bool:

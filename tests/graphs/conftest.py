@@ -44,6 +44,7 @@ PARTS = {
     "expand": "write search queries",
     "grade": "judge whether passages",
     "reason": "from numbered documents",
+    "check": "check sentences of an answer",
     "recall": "write down what you know",
     "generate": "from numbered evidence",
     "converse": "needs no search",

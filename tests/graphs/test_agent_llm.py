@@ -22,30 +22,100 @@ async def ask(model: ScriptedChat, question: str = QUESTION, **knobs: Any) -> di
     return state
 
 
-async def test_plain_question_costs_one_call_per_deciding_node(play: Any) -> None:
-    model = play()
-    answer: Answer = (await ask(model, expand_when="always"))["answer"]
-    assert sorted(play.parts(model)) == ["expand", "generate", "grade", "reason", "route"]
+async def test_plain_question_costs_one_call_and_its_answer_is_what_is_shown(play: Any) -> None:
+    model = play(reason="Final Answer: It was opened in 1931 [1].", generate="It was opened in 1804 [1].")
+    answer: Answer = (await ask(model))["answer"]
+    assert play.parts(model) == ["reason"]
     assert answer.text == "It was opened in 1931. [1]"
+    assert answer.sentences[0].support == "verified"
     assert answer.mind == "llm"
     assert answer.model.startswith("scripted")
-    assert answer.model_calls == 5
+    assert answer.model_calls == 1
     assert answer.tokens > 0
 
 
-async def test_strong_first_look_saves_the_rewrites(play: Any) -> None:
+async def test_every_step_asks_the_model_where_the_run_wants_it(play: Any) -> None:
     model = play()
-    state = await ask(model)
-    assert "expand" not in play.parts(model)
-    assert state["queries"][0]["by"] == "gate"
+    await ask(model, expand_when="always", route_by="llm", grade_by="llm")
+    assert sorted(play.parts(model)) == ["expand", "generate", "grade", "reason", "route"]
 
 
-async def test_sentence_without_support_is_dropped_before_anybody_sees_it(play: Any) -> None:
+async def test_two_hops_are_two_calls_and_several_queries_are_searched_in_one(play: Any) -> None:
+    model = play(
+        reason=[
+            "The works built it [1].\nQuery: founder of Ostrander Works\nQuery: 青山茶 采摘",
+            "Final Answer: Ada Ostrander founded it [2].",
+        ]
+    )
+    state = await ask(model, "Who founded the firm that built the telescope of the Corvane Observatory?", top_k=1)
+    assert play.parts(model) == ["reason", "reason"]
+    assert [e["title"] for e in state["evidence"] if e["hop"] == 2] == ["Ostrander Works"]
+    assert state["tasks"][0]["queries"] == ["founder of Ostrander Works", "青山茶 采摘"]
+    assert state["answer"].citations[0].title == "Ostrander Works"
+    said, shown = model.calls[1].messages[-2:]
+    assert "Query: founder of Ostrander Works\nQuery: 青山茶 采摘" in said.text
+    assert "[2] Ostrander Works" in shown.text and "Corvane" not in shown.text
+
+
+async def test_passages_reach_the_model_whole_whatever_the_grade_says(play: Any) -> None:
+    model = play(reason="Final Answer: UNKNOWN. No rent is named.")
+    answer: Answer = (await ask(model, "What does the landlord of the baker charge?"))["answer"]
+    shown = model.calls[0].prompt
+    assert all(
+        part in shown for part in ("stands on Mount Helder", "which are greased every spring", "fifty minutes more")
+    )
+    assert answer.abstained
+    assert "No rent is named." in answer.why and "closest" in answer.why
+
+
+async def test_doubtful_sentence_is_shown_and_marked_and_strict_withholds_it(play: Any) -> None:
+    said = "Final Answer: It was opened in 1931 [1]. It cost nine million crowns [1]."
+    answer: Answer = (await ask(play(reason=said)))["answer"]
+    assert [s.support for s in answer.sentences] == ["verified", "unverified"]
+    assert answer.text.endswith("crowns. [1] (unverified)")
+    strict: Answer = (await ask(play(reason=said), strict=True))["answer"]
+    assert [s.text for s in strict.sentences] == ["It was opened in 1931."]
+    assert strict.dropped == 1
+
+
+async def test_second_opinion_is_one_call_and_withholds_what_is_contradicted(play: Any) -> None:
+    said = (
+        "Final Answer: It was opened in 1931 [1]. It cost nine million crowns [1]. It was opened by nobody famous [1]."
+    )
+    model = play(reason=said, check={"verdicts": {"1": "contradicted", "2": "verified"}})
+    answer: Answer = (await ask(model, check_by="llm"))["answer"]
+    assert play.parts(model) == ["reason", "check"]
+    assert [s.support for s in answer.sentences] == ["verified", "verified"]
+    assert "nine million" not in answer.text
+    assert answer.dropped == 1
+
+
+async def test_last_call_of_a_budget_is_kept_for_the_answer(play: Any) -> None:
+    model = play(reason="Final Answer: It was opened in 1931 [1].")
+    knobs = {"route_by": "llm", "grade_by": "llm", "expand_when": "always", "max_model_calls": 1}
+    answer: Answer = (await ask(model, **knobs))["answer"]
+    assert play.parts(model) == ["reason"]
+    assert "1931" in answer.text
+    assert "Nothing more can be searched" in model.calls[0].prompt
+
+
+@pytest.mark.parametrize("reply", ["", "I am sorry, but I cannot help with that."])
+async def test_refusal_leaves_quotes_of_the_small_mind_that_are_said_to_be_that(play: Any, reply: str) -> None:
+    answer: Answer = (await ask(play(reason=reply, generate=reply)))["answer"]
+    assert answer.mind == "small"
+    assert "1931" in answer.text
+    assert any("quote" in note for note in answer.notes)
+
+
+async def test_strict_drops_a_sentence_without_support_before_anybody_sees_it(play: Any) -> None:
     model = play(generate="It was opened in 1931 [1]. It cost nine million crowns [1]. Its dome turns on rollers [1].")
     seen: list[str] = []
     with override(writer=model):
         stream = graph.astream(
-            {"messages": [("human", QUESTION)]}, context=Context(), stream_mode=["messages", "values"], version="v2"
+            {"messages": [("human", QUESTION)]},
+            context=Context(strict=True),
+            stream_mode=["messages", "values"],
+            version="v2",
         )
         state: Any = None
         async for part in stream:
@@ -76,11 +146,10 @@ async def test_wrong_citation_number_is_mended_from_the_evidence(play: Any) -> N
     assert answer.citations[0].locator["file"].endswith("observatory.md")
 
 
-async def test_answer_that_nothing_supports_becomes_an_abstention(play: Any) -> None:
-    answer: Answer = (await ask(play(generate="It was opened in 1804 by the queen [1].")))["answer"]
-    assert answer.abstained
-    assert answer.dropped == 1
-    assert "support" in answer.why
+async def test_answer_of_which_nothing_is_verified_leaves_quotes_where_that_is_asked_for(play: Any) -> None:
+    answer: Answer = (await ask(play(generate="It was opened in 1804 by the queen [1]."), strict=True))["answer"]
+    assert (answer.mind, answer.dropped) == ("small", 1)
+    assert "1931" in answer.text and "1804" not in answer.text
 
 
 async def test_unknown_is_an_abstention(play: Any) -> None:
@@ -102,7 +171,7 @@ async def test_next_query_of_the_model_makes_a_second_hop_through_route_and_expa
         generate="The firm was founded by Ada Ostrander in 1889 [1].",
     )
     question = "Who founded the firm that built the telescope of the Corvane Observatory?"
-    state = await ask(model, question, expand_when="always")
+    state = await ask(model, question, expand_when="always", route_by="llm", top_k=1)
     assert [h["query"] for h in state["hops"]] == [question, "founder of Ostrander Works"]
     assert play.parts(model).count("route") == 2
     assert "Ada Ostrander" in state["answer"].text
@@ -146,7 +215,7 @@ async def test_recalled_passage_is_flagged_and_never_cited(play: Any) -> None:
 )
 async def test_unreadable_replies_fall_back_and_the_answer_still_comes(play: Any, garbage: str) -> None:
     model = play(**dict.fromkeys(("route", "expand", "grade", "reason"), garbage))
-    state = await ask(model, expand_when="always")
+    state = await ask(model, expand_when="always", route_by="llm", grade_by="llm")
     assert "1931" in state["answer"].text
     assert state["grade"]["action"] == "ambiguous"
 
@@ -162,8 +231,8 @@ async def test_dead_model_falls_back_to_the_small_mind_and_says_so() -> None:
 
 async def test_call_budget_ends_in_an_answer_that_names_the_limit(play: Any) -> None:
     model = play()
-    answer: Answer = (await ask(model, max_model_calls=2))["answer"]
-    assert len(model.calls) <= 2
+    answer: Answer = (await ask(model, max_model_calls=1))["answer"]
+    assert len(model.calls) == 1
     assert "1931" in answer.text
     assert any("limit" in note for note in answer.notes)
 
@@ -182,7 +251,7 @@ async def test_small_mind_leaves_a_configured_model_alone(play: Any) -> None:
 
 async def test_question_that_needs_no_search_is_answered_as_the_models_own_knowledge(play: Any) -> None:
     model = play(route="none", converse="Bonjour.")
-    answer: Answer = (await ask(model, "Say good morning in French."))["answer"]
+    answer: Answer = (await ask(model, "Say good morning in French.", route_by="llm"))["answer"]
     assert answer.sentences[0].support == "model"
     assert play.parts(model)[-1] == "converse"
 

@@ -197,7 +197,9 @@ async def test_a_disagreement_that_the_writer_keeps_quiet_about_is_noted(
     model = play(grade=play.grades("partly"), search_web="Corvane Observatory opened", generate=written)
     with override(writer=model):
         state = (
-            await build().compile().ainvoke(ASKED_BOTH, context=Context(corpora=("paragraph",), web="auto", max_hops=1))
+            await build()
+            .compile()
+            .ainvoke(ASKED_BOTH, context=Context(corpora=("paragraph",), web="auto", max_hops=1, grade_by="llm"))
         )
     answer: Answer = state["answer"]
     assert "1931" in answer.text

@@ -74,7 +74,7 @@ async def test_round_that_brings_nothing_new_is_stated_to_the_model(play: Any) -
         reason=["Query: Corvane Observatory telescope", "Query: telescope Observatory Corvane dome", "Final Answer: x"],
         generate="UNKNOWN",
     )
-    await ask(model, top_k=2, turn_passages=5)
+    await ask(model, corpora=("paragraph",), sources=("nothing",))
     assert reasons(model)[-1][-1] == NOTHING
 
 
@@ -146,8 +146,8 @@ async def test_recalled_words_come_last_and_are_flagged_to_the_reasoner(play: An
     )
     await ask(model, max_hops=1, max_recalls=2)
     assert "your own memory" in reasons(model)[-1][-1]
-    writer = next(c for c in model.calls if "numbered evidence" in c.messages[0].text)
-    assert writer.messages[-1].text.rindex("Ada founded it.") > writer.messages[-1].text.rindex("Ostrander Works")
+    shown = model.calls[-1].prompt
+    assert shown.rindex("Ada founded it.") > shown.rindex("[1] Ostrander Works")
 
 
 async def test_recall_that_knows_nothing_does_not_loop(play: Any) -> None:

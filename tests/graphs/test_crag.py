@@ -98,7 +98,7 @@ async def test_every_way_of_cutting_answers_and_cites_the_right_place(mode: str)
 async def test_grading_and_refining_by_a_model_are_one_call_each(play: Any) -> None:
     model = play(grade=play.grades("relevant"))
     with override(writer=model):
-        state, _ = await walk(KNOWN, mind="auto", grade_by="llm", refine_by="llm")
+        state, _ = await walk(KNOWN, mind="auto", grade_by="llm", refine_by="llm", strip_mode="sentences")
     assert play.parts(model) == ["grade", "grade", "generate"]
     assert state["grade"]["by"] == "llm"
     assert "1931" in state["answer"].text

@@ -98,8 +98,10 @@ def react(reply: str, seen: str = "The crane is painted green.") -> Any:
         system = str(messages[0].content)
         if "You look at a picture" in system:
             return seen
-        if "answer a question from numbered evidence" in system:
+        if "from numbered evidence" in system:
             return reply
+        if "from numbered documents" in system:
+            return "Final Answer: UNKNOWN" if "green" in reply else f"Final Answer: {reply}"
         raise AssertionError(system[:80])
 
     return made

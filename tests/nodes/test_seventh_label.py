@@ -39,7 +39,7 @@ async def main():
     with override(writer=model):
         state = await graph.ainvoke(
             {"messages": [("human", "How many units were sold in the North?")]},
-            context=Context(library="seven", corpora=(), mind="llm", check_by="small"),
+            context=Context(library="seven", corpora=(), mind="llm", check_by="small", route_by="llm"),
         )
     assert "table: rows of a table" in model.calls[0].prompt
     assert state["routes"][0]["corpora"] == ["table"]
