@@ -16,15 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models.errors import WeightsError
-from ragweave.models.router_features import CUES, features, media
+from ragweave.models.router_features import BUCKETS, CUES, features, media
 from ragweave.models.router_features import names_place as names_place
 
 HEAD = Path(__file__).parent / "heads" / "router.npz"
 """The weights that ship."""
 
 SECOND_BELOW = 0.8
-"""Confidence under which the second-best corpus is searched too: the highest at which questions of foreign build search
-at most 1.25 corpora on average (`ragweave eval router --data evals/router_probe.jsonl --curve`)."""
+"""Confidence under which the second-best corpus is searched too: questions of foreign build then search at most 1.25
+corpora on average, and a higher one within that finds no more (`ragweave eval router
+--data evals/router_probe.jsonl --curve`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def head(path: Path = HEAD) -> Head:
     try:
         with np.load(path, allow_pickle=False) as file:
             a = {name: file[name] for name in file.files}
-        if tuple(a["cues"].tolist()) != CUES:
+        if tuple(a["cues"].tolist()) != CUES or len(a["weights"]) < 3 * BUCKETS:
             raise WeightsError(f"{path.name} was trained for other features", "run: ragweave train router")
         return Head(tuple(a["labels"].tolist()), a["weights"].astype(np.float32), a["bias"], a["seen"])
     except OSError as error:

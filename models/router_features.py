@@ -1,15 +1,16 @@
 """What the router's linear layer sees of a question, and which medium its words name.
 
-Hashed one- and two-word phrases of the question and of its *skeleton* (function words kept, the rest by shape and
-ending, so that the build of a question counts and not its subject), a few cues, and the embedding. The cues count words
-of five languages that speak for a medium, a moment, an appearance, an act or a procedure.
+Four hashed bags: phrases of one and two words; the same of the question's *skeleton* (function words kept, the rest by
+shape and ending, so that the build of a question counts and not its subject); pieces of words; form, which is length,
+names and numbers. Then a few cues, and the embedding. The cues count words of five languages that speak for a medium, a
+moment, an appearance, an act or a procedure.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -79,8 +80,10 @@ _PATTERNS = {name: _compiled(phrases) for name, phrases in _CUES.items()}
 
 CUES = tuple(_PATTERNS)
 """Names of the cues, in the order of the vector; a head trained for other names is refused."""
-BUCKETS = 8192
-"""Places that the phrases of the question, and those of its skeleton, are hashed to."""
+BUCKETS = 16_384
+"""Places that each of the bags of phrases, skeleton and pieces is hashed to."""
+FORMS = 256
+"""Places of the bag of lengths and counts, which is half as long as the others."""
 _CUE = 0.4
 """Weight of one cue beside bags and embeddings of length 1."""
 
@@ -135,7 +138,7 @@ def clean(question: str) -> str:
 
 
 def features(questions: Sequence[str]) -> NDArray[np.float32]:
-    """Return a row per question: phrases, phrases of the skeleton, cues, embedding; a wordless question has zeros.
+    """Return a row per question: phrases, skeleton, pieces, form, cues, embedding; a wordless question has zeros.
 
     The embedding is the embedded encoder's, whatever the library uses: the head was fitted with it.
     """
@@ -148,15 +151,40 @@ def features(questions: Sequence[str]) -> NDArray[np.float32]:
 def _row(text: str, vector: NDArray[np.float32]) -> NDArray[np.float32]:
     plain = fold(text)
     cues = [min(len(p.findall(plain)), 3) * _CUE for p in _PATTERNS.values()]
-    return np.concatenate([_bag("w", words(text)), _bag("s", skeleton(text)), cues, vector], dtype=np.float32)
+    bags = (
+        _bag(_phrases(words(text))),
+        _bag(_phrases(skeleton(text))),
+        _bag(_pieces(text)),
+        _bag(_form(text), FORMS) / 2,
+    )
+    return np.concatenate([*bags, cues, vector], dtype=np.float32)
 
 
-def _bag(kind: str, tokens: Sequence[str]) -> NDArray[np.float32]:
-    """Hash single tokens and pairs of neighbours; the bag has length 1."""
-    phrases = [*tokens, *(" ".join(pair) for pair in pairwise(tokens))]
-    bag = np.zeros(BUCKETS, dtype=np.float32)
-    bag[[zlib.crc32((kind + p).encode("utf-8", "replace")) % BUCKETS for p in phrases]] = 1
+def _bag(found: Collection[str], places: int = BUCKETS) -> NDArray[np.float32]:
+    """Hash what was found; the bag has length 1."""
+    bag = np.zeros(places, dtype=np.float32)
+    bag[[zlib.crc32(f.encode("utf-8", "replace")) % places for f in found]] = 1
     return bag / max(1.0, float(np.linalg.norm(bag)))
+
+
+def _phrases(tokens: Sequence[str]) -> set[str]:
+    return {*tokens, *(" ".join(pair) for pair in pairwise(tokens))}
+
+
+def _pieces(text: str) -> set[str]:
+    """Return two to five characters in a row of each word, its edges marked by spaces, every digit a 0."""
+    padded = [f" {word} " for word in set(re.sub(r"\d", "0", text).split())]
+    return {word[i : i + n] for word in padded for n in (2, 3, 4, 5) for i in range(len(word) - n + 1)}
+
+
+def _form(text: str) -> set[str]:
+    """Return how long a question is, how many names and numbers it has, how it begins and ends."""
+    if not (tokens := _TOKEN.findall(text)):
+        return set()
+    length, names = min(len(tokens), 40), sum(t[0].isupper() for t in tokens[1:])
+    numbers, end = sum(t[0].isdigit() for t in tokens), text[-1:]
+    counts = {f"len{length // 3}", f"len{length // 6}b", f"cap{min(names, 6)}", f"num{min(numbers, 3)}"}
+    return counts | {f"low{text[:1].islower()}", f"end{end}"}
 
 
 def skeleton(text: str) -> list[str]:

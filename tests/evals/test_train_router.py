@@ -65,6 +65,12 @@ def test_a_label_without_questions_is_never_said():
     assert two.probabilities(["What colour is it in the photo?", ""])[:, 2:].max() < 1e-6
 
 
+def test_of_two_labels_each_is_told_from_the_other():
+    two = fit(Corpus.of(rows()[:60], [], NAMES))
+    p = two.probabilities(["Write a poem about a spoon", "When was the anchor bought?"])
+    assert p.argmax(axis=1).tolist() == [0, 1]
+
+
 def test_the_overlap_with_the_training_questions_is_counted(trained):
     known = rows()[25].query
     assert overlap(trained, [known.upper().rstrip("?"), "When was the sun bought?"]) == 1

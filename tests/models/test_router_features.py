@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ragweave.models.router_features import BUCKETS, CUES, clean, features, media, skeleton
+from ragweave.models.router_features import BUCKETS, CUES, FORMS, clean, features, media, skeleton
 
 
 @pytest.mark.parametrize(
@@ -32,17 +32,19 @@ def test_the_skeleton_keeps_the_build_and_drops_the_subject():
 
 def test_bags_and_the_embedding_have_length_one_and_no_words_leave_nothing():
     row, empty = features(["What colour is the car in the photo of Rome?", ""])
-    for part in (row[:BUCKETS], row[BUCKETS : 2 * BUCKETS], row[2 * BUCKETS + len(CUES) :]):
+    bags, vector = row[: 3 * BUCKETS].reshape(3, BUCKETS), row[3 * BUCKETS + FORMS + len(CUES) :]
+    for part in (*bags, vector):
         assert np.linalg.norm(part) == pytest.approx(1, abs=1e-4)
+    assert np.linalg.norm(row[3 * BUCKETS : 3 * BUCKETS + FORMS]) == pytest.approx(0.5, abs=1e-4)
     assert not empty.any()
 
 
 def test_places_of_phrases_do_not_depend_on_the_process():
     # Python's own hash() changes from run to run; stored weights need the same places for ever.
-    assert np.flatnonzero(features(["two words"])[0][:BUCKETS]).tolist() == [3180, 5197, 5451]
+    assert np.flatnonzero(features(["two words"])[0][:BUCKETS]).tolist() == [2662, 3669, 7820]
 
 
 @pytest.mark.parametrize("question", ["in the photo", "auf dem Foto", "en la foto", "sur la photo", "照片里有谁"])
 def test_a_medium_is_seen_in_five_languages(question):
     assert "image" in media(question)
-    assert features([question])[0][2 * BUCKETS + CUES.index("picture")] > 0
+    assert features([question])[0][3 * BUCKETS + FORMS + CUES.index("picture")] > 0
