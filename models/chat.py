@@ -49,7 +49,6 @@ Role = Literal["writer", "reasoner", "judge", "vision"]
 _NOT_OURS = (RagweaveError, AssertionError)
 """Errors passed on as they are: those that are told already, and the message of a scripted model to its test."""
 
-T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 
 

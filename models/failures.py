@@ -46,10 +46,9 @@ _NOT_A_REPLY = (AttributeError, KeyError, IndexError, TypeError, ValueError)
 def is_transient(exc: BaseException) -> bool:
     """Say whether trying the same call again may help.
 
-    Retried are HTTP 408, 409 (a lock), 425, 429 and 5xx except 501, timeouts and dropped or refused connections of
-    the standard library and the usual HTTP clients. Never retried are other statuses, any ValueError (a malformed
-    reply stays malformed), an exhausted account, an untrusted certificate, and Ragweave's own errors, because the
-    calls that raise them have made their tries already.
+    Timeouts, dropped connections and the statuses below may pass. Never retried are other statuses, any ValueError (a
+    malformed reply stays malformed), an exhausted account, an untrusted certificate, and Ragweave's own errors, because
+    the calls that raise them have made their tries already.
     """
     if isinstance(exc, BaseExceptionGroup):
         return all(is_transient(e) for e in exc.exceptions)

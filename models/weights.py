@@ -157,17 +157,16 @@ def fetch(name: str) -> Path:
             hf_hub_download(entry.repo, file.path, revision=entry.revision, local_dir=entry.folder, **options)
         with path.open("rb") as opened:
             pickled = path.suffix == ".bin" and opened.read(2).startswith(_PICKLES)
+        if not pickled and _matches(entry, file, full=True):
+            continue
+        path.unlink()
         if pickled:
-            path.unlink()
-            raise WeightsError(
-                f"{path.name} is a pickle, which can run code, and was thrown away", "use safetensors or ONNX"
-            )
-        if not _matches(entry, file, full=True):
-            path.unlink()
-            raise WeightsError(
-                f"{file.path} of {entry.repo} does not have the expected sha256 and was thrown away",
-                "try again; if it stays so, the file on the hub or its entry is wrong: do not use it",
-            )
+            told = f"{path.name} is a pickle, which can run code, and was thrown away"
+            raise WeightsError(told, "use safetensors or ONNX")
+        raise WeightsError(
+            f"{file.path} of {entry.repo} does not have the expected sha256 and was thrown away",
+            "try again; if it stays so, the file on the hub or its entry is wrong: do not use it",
+        )
     return entry.folder
 
 
