@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import Console
 
 from ragweave.app.commands.common import call, console, run
 from ragweave.app.render import Flow, clean, print_answer, usage_line
@@ -13,8 +14,6 @@ from ragweave.app.trail import Trail
 from ragweave.graphs.steps import step_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ragweave.nodes.answer import Answer
 
 Events = AsyncGenerator[dict[str, Any], None]

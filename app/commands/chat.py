@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
 from ragweave.app import api
 from ragweave.app.aloud import answer_aloud
@@ -19,7 +20,6 @@ from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-    from rich.console import Console
 
     from ragweave.app.threads import Thread
     from ragweave.minds.context import Context

@@ -9,17 +9,14 @@ import logging
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
-    from ragweave.models.errors import RagweaveError
+from ragweave.models.errors import RagweaveError
 
 EXIT_UNEXPECTED = 1
 EXIT_ERROR = 2

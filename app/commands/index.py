@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Column
 
 from ragweave.app import api
@@ -26,9 +27,6 @@ from ragweave.app.commands.common import (
 from ragweave.app.render import clean, counted, duration, listed, short_path, size
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import TaskID
-
     from ragweave.corpora.ingest.events import Event, Report
 
 _VERBS = {"read": "Reading", "embed": "Embedding", "commit": "Storing"}
