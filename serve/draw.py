@@ -11,6 +11,8 @@ import json
 import sys
 from typing import Any
 
+from ragweave.corpora.ingest.limits import limit
+
 _TALLEST = 6_000
 """Pixels; a strip of paper a kilometre long is drawn smaller."""
 
@@ -57,20 +59,9 @@ def _share(page: Any, width: int, height: int, box: list[float]) -> list[float]:
     return [round(v, 5) for v in (x0, y0, x1 - x0, y1 - y0)]
 
 
-def limit(memory_mb: int) -> None:
-    """Limit the memory of this process, and let it write no files."""
-    try:
-        import resource
-    except ImportError:  # no such limits on this system; the time limit of the parent still holds
-        return
-    for kind, most in ((resource.RLIMIT_AS, memory_mb << 20), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
-        _, hard = resource.getrlimit(kind)
-        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-
-
 def main(arguments: list[str]) -> int:
     """Draw the page that the arguments name."""
-    limit(int(arguments[0]))
+    limit(int(arguments[0]), file_mb=0)
     path, number, width, *box = arguments[1:]
     try:
         told, picture = draw(path, int(number), int(width), [float(v) for v in box])

@@ -27,6 +27,7 @@ _IDLE = 120.0
 """Seconds after which the reading process ends; starting it takes as long as reading some pictures."""
 _MAGIC = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*")
 _DATA = re.compile(r"data:image/[a-z0-9.+-]+;base64,", re.I)
+_NONE = ("what was sent as a picture is none", "send a PNG, JPEG, WebP, GIF, TIFF or BMP file")
 
 
 class PictureDesk:
@@ -94,12 +95,8 @@ def bytes_of(url: str) -> bytes:
     if not data:
         raise InputError("the data URL of a picture is damaged or empty", "encode the file with Base64")
     if not data.startswith(_MAGIC) and data[8:12] != b"WEBP":
-        raise _none()
+        raise InputError(*_NONE)
     return data
-
-
-def _none() -> InputError:
-    return InputError("what was sent as a picture is none", "send a PNG, JPEG, WebP, GIF, TIFF or BMP file")
 
 
 def id_of(data: bytes) -> str:
@@ -115,7 +112,7 @@ def _read(readers: Readers, id: str, data: bytes) -> Attached:
         made = readers.read(str(path), "sent", 1_000, media)
         shots = [i for i in made.items if i.corpus == "image"]
         if made.kind != PICTURE or not shots:
-            raise _none()
+            raise InputError(*_NONE)
         image = (media / Path(shots[0].locator["image"]).name).read_bytes()
         words = "\n".join(filter(None, (part(i, "words") for i in shots)))
         return Attached(id, image, words, next((w for w in made.warnings if "not read" in w), ""))

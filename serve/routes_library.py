@@ -68,7 +68,8 @@ async def delete_library(caller: CallerNow, desk: DeskNow, id: str) -> Response:
     row = await library_by_id(caller, id)
     await libraries.delete_library(row.name)
     await asyncio.to_thread(uploads.discard_all, row.id)
-    await forget_threads(desk, await asyncio.to_thread(desk.store.threads_of_library, row.id))
+    threads = await asyncio.to_thread(desk.store.threads, library=row.id)  # whoever's they are
+    await forget_threads(desk, [thread.id for thread in threads])
     return Response(status_code=204)
 
 

@@ -111,11 +111,12 @@ class Store:
         finally:
             db.close()
 
-    def threads(self, owner: str, library: str | None = None) -> list[Thread]:
-        """Return an owner's conversations, the last used first."""
+    def threads(self, owner: str | None = None, library: str | None = None) -> list[Thread]:
+        """Return conversations of one owner or all, with one library or all, the last used first."""
         with self.open() as db:
             rows = db.execute(
-                "SELECT * FROM threads WHERE owner = ? AND library = coalesce(?, library) ORDER BY updated DESC, id",
+                "SELECT * FROM threads WHERE owner = coalesce(?, owner) AND library = coalesce(?, library) "
+                "ORDER BY updated DESC, id",
                 (owner, library),
             ).fetchall()
         return [Thread(**row) for row in rows]
@@ -140,11 +141,6 @@ class Store:
         """Delete conversations with all their turns."""
         with self.open() as db:
             db.executemany("DELETE FROM threads WHERE id = ?", [(id,) for id in ids])
-
-    def threads_of_library(self, library: str) -> list[str]:
-        """Return the ids of all conversations with a library, whoever's they are."""
-        with self.open() as db:
-            return [row["id"] for row in db.execute("SELECT id FROM threads WHERE library = ?", (library,))]
 
     def turns(self, thread: str) -> list[Turn]:
         """Return the turns of a conversation, in order."""

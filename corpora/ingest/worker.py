@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ragweave.corpora.ingest.limits import limit
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store.prepared import VERSION
 from ragweave.models.errors import RagweaveError
@@ -62,21 +63,6 @@ def answer(request: dict[str, Any], memory_mb: int, begins: Callable[[], None] =
     except Exception as error:  # a reader met a file that it was not made for; the next file is still to be read
         what, remedy = f"It cannot be read ({type(error).__name__}: {error})"[:500], "check that the file is sound"
     return json.dumps({"what": what, "remedy": remedy, "ends": not healthy}).encode(), healthy
-
-
-def limit(memory_mb: int) -> None:
-    """Limit this process: memory, no core dumps, no large files."""
-    try:
-        import resource
-    except ImportError:  # no such limits on this system; the time limit of the parent still holds
-        return
-    for kind, most in (
-        (resource.RLIMIT_AS, memory_mb * 2**20),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 64 * 2**20),
-    ):
-        _, hard = resource.getrlimit(kind)
-        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def end_with(parent: int, scratch: str) -> None:
