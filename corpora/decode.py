@@ -71,10 +71,17 @@ def read_bytes(path: Path) -> bytes:
     """
     try:
         return path.read_bytes()
-    except PermissionError:
-        raise SourceError(f"{path.name} may not be read", "give yourself read permission on it") from None
     except OSError as exc:
-        raise SourceError(f"{path.name} cannot be read ({exc.strerror or exc})", "check that it still exists") from None
+        raise unreadable(path, exc) from None
+
+
+def unreadable(path: Path, error: OSError) -> SourceError:
+    """Return the error of a file that the system does not let be read."""
+    if isinstance(error, PermissionError):
+        return SourceError(f"{path.name} may not be read", "give yourself read permission on it")
+    if isinstance(error, FileNotFoundError):
+        return SourceError(f"{path.name} does not exist", "check the path")
+    return SourceError(f"{path.name} cannot be read ({error.strerror or error})", "check the disk and the path")
 
 
 def _utf16_without_mark(data: bytes) -> str:

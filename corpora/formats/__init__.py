@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from ragweave.corpora.blocks import Parsed
+from ragweave.corpora.decode import unreadable
 from ragweave.corpora.layout import PageLook
 from ragweave.corpora.meta import guess_language
 from ragweave.models.errors import SourceError
@@ -59,7 +60,7 @@ def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
     except RecursionError:
         raise SourceError(f"{path.name} is nested too deeply to be read", "flatten it, or leave it out") from None
     except OSError as exc:
-        raise SourceError(f"{path.name} cannot be read ({exc.strerror or exc})", "check that it still exists") from None
+        raise unreadable(path, exc) from None
     if parsed.records:
         return parsed
     if not any(b.text.strip() for b in parsed.blocks) and not parsed.figures:

@@ -7,7 +7,7 @@ import stat
 import zipfile
 from pathlib import Path
 
-from ragweave.corpora.decode import encoding_of
+from ragweave.corpora.decode import encoding_of, unreadable
 from ragweave.corpora.formats import KINDS
 from ragweave.corpora.formats.items import states_items
 from ragweave.corpora.sniff import STILL
@@ -110,14 +110,8 @@ def _head(path: Path) -> tuple[bytes, int]:
             raise SourceError(f"{path.name} is not a regular file", "give a file or a folder")
         with path.open("rb") as file:
             return file.read(HEAD_BYTES), found.st_size
-    except FileNotFoundError:
-        raise SourceError(f"{path.name} does not exist", "check the path") from None
-    except PermissionError:
-        raise SourceError(f"{path.name} may not be read", "give yourself read permission on it") from None
     except OSError as exc:
-        raise SourceError(
-            f"{path.name} cannot be read ({exc.strerror or exc})", "check the disk and the path"
-        ) from None
+        raise unreadable(path, exc) from None
 
 
 def _binary_kind(path: Path, data: bytes) -> str:

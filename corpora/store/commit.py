@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from sqlalchemy import Connection, delete, func, select
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import ColumnElement, Connection, delete, func, select
 
 from ragweave.corpora.store import blobs, ledger, lexical
 from ragweave.corpora.store.blobs import Matrix
@@ -15,7 +14,7 @@ from ragweave.corpora.store.files import File
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunk_ids
 from ragweave.corpora.store.rows import pack
-from ragweave.corpora.store.schema import items, paths, sources, write
+from ragweave.corpora.store.schema import items, paths, sources, upsert, write
 from ragweave.corpora.types import CORPORA, Corpus
 
 
@@ -79,15 +78,18 @@ class Committer:
                 ledger.put_pictures(connection, self._library, file.source, prepared.reached, prepared.links)
                 moved.append(self._put_path(connection, file))
             for outcome in outcomes:
-                if outcome.prepared is None and not (outcome.passing and self._source_at(connection, outcome)):
+                if outcome.prepared is None and not (
+                    outcome.passing and self._source_at(connection, outcome.file.path)
+                ):
                     self._put_failure(connection, outcome)
                     moved.append(self._put_path(connection, outcome.file))
             for file in links:
-                if not self._has(connection, file.source):
+                reason = self._reason(connection, file.source)
+                if reason is None:
                     missing.append(file)
                     continue
                 moved.append(self._put_path(connection, file))
-                if reason := self._reason(connection, file.source):
+                if reason:
                     unread[file.path] = reason
             ledger.mark(connection, self._library, [file.source for file, _, _ in good], "read", "done", self._params)
             orphans = self._forget(connection, [m for m in moved if m])
@@ -107,12 +109,10 @@ class Committer:
     def remove_paths(self, gone: Sequence[str]) -> None:
         """Forget files; a source goes with the last of its paths."""
         with write(self._engine) as connection:
-            left: list[str] = []
+            left = [self._source_at(connection, path) for path in gone]
             for path in gone:
-                where = (paths.c.library == self._library) & (paths.c.path == path)
-                left += connection.execute(select(paths.c.source).where(where)).scalars()
-                connection.execute(delete(paths).where(where))
-            orphans = self._forget(connection, left)
+                connection.execute(delete(paths).where(self._at(path)))
+            orphans = self._forget(connection, [source for source in left if source])
             bump(connection, self._library)
         self._media.drop(orphans)
 
@@ -139,8 +139,7 @@ class Committer:
                 blobs.put(connection, self._library, corpus, self._encoder, ids, belongs, rows[mine])
 
     def _put_source(self, connection: Connection, file: File, prepared: Prepared) -> None:
-        if self._has(connection, file.source):
-            self._clear_items(connection, file.source)
+        self._clear_items(connection, file.source)
         self._upsert_source(
             connection,
             file,
@@ -193,36 +192,23 @@ class Committer:
             "indexed_at": now(),
             **values,
         }
-        statement = insert(sources).values(row)
-        connection.execute(statement.on_conflict_do_update(index_elements=["library", "id"], set_=row))
+        upsert(connection, sources, row)
 
     def _put_path(self, connection: Connection, file: File) -> str | None:
         """Point a path at its source; return the source it pointed at before, where that was another."""
-        where = (paths.c.library == self._library) & (paths.c.path == file.path)
-        before = connection.execute(select(paths.c.source).where(where)).scalar()
-        row = {
-            "library": self._library,
-            "path": file.path,
-            "source": file.source,
-            "size": file.stat.size,
-            "mtime_ns": file.stat.mtime_ns,
-            "ctime_ns": file.stat.ctime_ns,
-            "inode": file.stat.inode,
-            "checked_at": file.stat.checked_at,
-        }
-        statement = insert(paths).values(row)
-        connection.execute(statement.on_conflict_do_update(index_elements=["library", "path"], set_=row))
+        before = self._source_at(connection, file.path)
+        key = {"library": self._library, "path": file.path}
+        upsert(connection, paths, {**key, "source": file.source, **asdict(file.stat)})
         return before if before != file.source else None
 
     def _forget(self, connection: Connection, candidates: Sequence[str]) -> list[str]:
         """Delete those of the candidates that no path points at, with their vectors; return them."""
         gone = []
         for source in dict.fromkeys(candidates):
-            where = (paths.c.library == self._library) & (paths.c.source == source)
-            if self._has(connection, source) and connection.execute(select(paths.c.path).where(where)).first() is None:
+            lies = select(paths.c.path).where(paths.c.library == self._library, paths.c.source == source)
+            if self._reason(connection, source) is not None and connection.execute(lies).first() is None:
                 self._clear_items(connection, source)
-                mine = (sources.c.library == self._library) & (sources.c.id == source)
-                connection.execute(delete(sources).where(mine))
+                connection.execute(delete(sources).where(self._is(source)))
                 gone.append(source)
         ledger.forget(connection, self._library, gone)
         return gone
@@ -234,16 +220,17 @@ class Committer:
         mine = (items.c.library == self._library) & (items.c.source == source)
         connection.execute(delete(items).where(mine))
 
-    def _has(self, connection: Connection, source: str) -> bool:
-        mine = (sources.c.library == self._library) & (sources.c.id == source)
-        return connection.execute(select(sources.c.id).where(mine)).first() is not None
-
-    def _reason(self, connection: Connection, source: str) -> str:
-        """Return why a source could not be read, or ""."""
-        mine = (sources.c.library == self._library) & (sources.c.id == source)
-        return connection.execute(select(sources.c.reason).where(mine)).scalar() or ""
-
-    def _source_at(self, connection: Connection, outcome: Outcome) -> str | None:
-        where = (paths.c.library == self._library) & (paths.c.path == outcome.file.path)
-        found: str | None = connection.execute(select(paths.c.source).where(where)).scalar()
+    def _reason(self, connection: Connection, source: str) -> str | None:
+        """Return why a source could not be read, "" where it could, None where it is not known."""
+        found: str | None = connection.execute(select(sources.c.reason).where(self._is(source))).scalar()
         return found
+
+    def _source_at(self, connection: Connection, path: str) -> str | None:
+        found: str | None = connection.execute(select(paths.c.source).where(self._at(path))).scalar()
+        return found
+
+    def _is(self, source: str) -> ColumnElement[bool]:
+        return (sources.c.library == self._library) & (sources.c.id == source)
+
+    def _at(self, path: str) -> ColumnElement[bool]:
+        return (paths.c.library == self._library) & (paths.c.path == path)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
 from ragweave.corpora.store.catalog import now
-from ragweave.corpora.store.schema import stages
+from ragweave.corpora.store.schema import stages, upsert
 
 PICTURES = "pictures"
 
@@ -30,23 +30,9 @@ def mark(
     """Write the row of a stage for each source, or for an item of it."""
     if not sources:
         return
-    rows = [
-        {
-            "library": library,
-            "source": source,
-            "item": item,
-            "stage": stage,
-            "params_hash": params_hash,
-            "status": status,
-            "error": error,
-            "at": now(),
-        }
-        for source in dict.fromkeys(sources)
-    ]
-    statement = insert(stages)
-    new = {name: statement.excluded[name] for name in ("params_hash", "status", "error", "at")}
-    keys = ["library", "source", "item", "stage"]
-    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new), rows)
+    row = {"library": library, "item": item, "stage": stage}
+    facts = {"params_hash": params_hash, "status": status, "error": error, "at": now()}
+    upsert(connection, stages, *({**row, **facts, "source": source} for source in dict.fromkeys(sources)))
 
 
 def forget(connection: Connection, library: str, sources: Sequence[str]) -> None:

@@ -27,6 +27,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
@@ -280,6 +281,14 @@ def _explain(context: ExceptionContext) -> LibraryError | None:
 
 def _begin(connection: Connection) -> None:
     connection.exec_driver_sql(connection.get_execution_options().get("ragweave_begin", "BEGIN"))
+
+
+def upsert(connection: Connection, table: Table, *rows: dict[str, Any]) -> None:
+    """Write rows of the same columns, each in place of the one of its primary key."""
+    keys = [c.name for c in table.primary_key]
+    statement = insert(table)
+    new = {name: statement.excluded[name] for name in rows[0] if name not in keys}
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new), list(rows))
 
 
 def now() -> str:

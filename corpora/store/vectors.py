@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, select
-from sqlalchemy.dialects.sqlite import insert
 
 from ragweave.corpora.store import blobs
 from ragweave.corpora.store.blobs import SEEN, Matrix, item_of
 from ragweave.corpora.store.catalog import Catalog, bump, generation
 from ragweave.corpora.store.chroma import Broken, Indexes
 from ragweave.corpora.store.folders import catalog_of, folder_of
-from ragweave.corpora.store.schema import indexes, vectors, write
+from ragweave.corpora.store.schema import indexes, upsert, vectors, write
 from ragweave.corpora.types import Corpus
 from ragweave.models.errors import LibraryError
 
@@ -266,11 +265,8 @@ class Vectors:
             return
         made = self._indexes.build(catalog_of(self._home, library), folder, (library, space, corpus, int(upto)))
         row = {"library": library, "space": space, "corpus": corpus, "upto": upto, "count": count}
-        statement = insert(indexes).values({**row, "name": made[0], "digest": made[1]})
-        new = {name: statement.excluded[name] for name in ("name", "upto", "count", "digest")}
-        keys = ["library", "space", "corpus"]
         with write(engine) as connection:
-            connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new))
+            upsert(connection, indexes, {**row, "name": made[0], "digest": made[1]})
 
     def _sweep(self, library: str, folder: Path) -> None:
         with self._catalog.engine(library).begin() as connection:
