@@ -114,7 +114,9 @@ async def by_graph(q: dict[str, Any], graph: str) -> dict[str, Any]:
 
     from ragweave import Context
     from ragweave.app.api import astate
+    from ragweave.minds.llm import reason, write
 
+    reason.today = write.today = lambda: TODAY
     saver, context = InMemorySaver(), Context(library=q["set"], mind="llm")
     for text in [*q["previous"], q["question"]]:
         state: Any = await astate(text, context=context, thread=q["id"], graph=graph, checkpointer=saver)
