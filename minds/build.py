@@ -47,6 +47,7 @@ def build(context: Context) -> Minds:
     if strips == "auto":
         strips = "checkpoint" if context.grade_by == "checkpoint" else "small"
     second = either(context, llm_check.doubt, llm_check.check, context.check_by)
+    rewrites = "auto" if context.expand_when == "always" else "small"
     return Minds(
         condenser=either(context, small_condense.condense, llm_condense.condense),
         seer=either(context, small_see.see, llm_see.see, role="vision" if context.look == "auto" else None),
@@ -60,7 +61,7 @@ def build(context: Context) -> Minds:
         writer=either(context, small_write.write, llm_write.write, role="writer"),
         checker=Mind(small_check.check),
         second=None if second.alone else second,
-        rewriter=either(context, small_rewrite.rewrite, llm_rewrite.rewrite),
+        rewriter=either(context, small_rewrite.rewrite, llm_rewrite.rewrite, rewrites),
         clip_filter=_clip_filter(context),
         looker=_looker(context),
     )

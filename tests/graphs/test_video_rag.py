@@ -216,7 +216,7 @@ async def written(model: ScriptedChat, question: str = "Who found the comet?", *
 
 async def test_a_model_rewrites_judges_and_writes_in_three_calls(recordings: Path) -> None:
     model = script()
-    state = await written(model, look="off", grade_by="llm")
+    state = await written(model, look="off", grade_by="llm", expand_when="always")
     assert "Ada Ostrander" in state["answer"].text
     assert len(model.calls) == 3
     assert state["answer"].citations[0].locator["start"] == 14.0
