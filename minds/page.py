@@ -156,6 +156,9 @@ def exact(strip: Strip, words: str, item: Item | None) -> Locator:
     """
     locator = strip["locator"]
     at = strip["text"].find(words)
+    if item is not None and locator.get("kind") not in ("time", "image"):
+        start = item.text.find(words)
+        return item.locate(start, start + len(words)) if start >= 0 and words else locator
     if item is None or locator.get("kind") not in ("time", "image") or at < 0:
         return locator
     start = (locator.get("chars") or [0])[0] + at

@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
+from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Citation, Sentence, Strip, Support
 from ragweave.minds.known import Checked
 from ragweave.minds.page import Claim, Page, placed
@@ -29,7 +30,9 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     stem, stated = options_of(question) if run.context.answer_form in ("auto", "letter") else (question, ())
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
     rows = {e["id"]: e for e in state.get("evidence", [])}
-    items = await (await run.library()).items(placed(strips))
+    # What a chat model read whole is cited by the sentence that says it.
+    ids = list(dict.fromkeys(s["evidence"] for s in strips)) if reads(run.context) else placed(strips)
+    items = await (await run.library()).items(ids)
 
     async def check(text: str, against: Sequence[Strip]) -> Checked:
         return (await run.minds.checker(run, text, against, question)).value
