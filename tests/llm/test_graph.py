@@ -23,7 +23,8 @@ TEXTS = {
 }
 QUESTIONS = ("When was the Helder tower built?", "Who founded the Ostrander Works?", "How tall is the Helder tower?")
 DECIDING = ("route", "expand", "grade", "reason", "generate")
-ROUTED = Context(mind="llm", top_k=3, max_hops=2, expand_when="always", phrasings=2)
+ROUTED = Context(mind="llm", route_by="llm", grade_by="llm", top_k=3, max_hops=2, expand_when="always", phrasings=2)
+"""Router and evaluator are small unless a run asks for the model."""
 TOLD = ROUTED.model_copy(update={"corpora": ("paragraph",)})
 """So small a model may route every question to `none`; the nodes behind retrieval are driven where it is not asked."""
 
