@@ -40,7 +40,7 @@ class Script:
         """Answer a request by what it asks for."""
         if "numbered evidence" in request.prompt:
             return self.answer
-        return "Learnt: enough.\nFinal Answer: it is known"
+        return "Learnt: enough.\nFinal Answer: " + "".join(self.answer)
 
 
 @dataclass(frozen=True)

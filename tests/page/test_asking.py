@@ -128,7 +128,8 @@ def test_stopping_keeps_what_was_checked_also_after_a_reload(
     site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 200]
     site.model.part_delay = 0.5
     try:
-        page = window(keep={"settings": LLM})
+        # A graph that does not reason: there the writer streams.
+        page = window(keep={"settings": LLM, "graph": json.dumps("crag")})
         turn = ask(page, QUESTION, wait=False)
         turn.locator(".sentence").first.wait_for()
         page.click("button[aria-label=Stop]")
@@ -147,7 +148,7 @@ def test_a_reload_in_the_middle_finds_the_answer_under_way(
     site.script.answer = ["The lamp was first lit ", "on 3 October ", "1874 [1]."]
     site.model.part_delay = 0.7
     try:
-        page = window(keep={"settings": LLM})
+        page = window(keep={"settings": LLM, "graph": json.dumps("crag")})
         ask(page, QUESTION, wait=False)
         page.wait_for_selector(".step", state="attached")
         page.reload()
