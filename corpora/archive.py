@@ -20,7 +20,8 @@ MAX_ENTRY = 128 * 1024 * 1024
 MAX_RATIO = 100
 """Unpacked to packed bytes of the whole file, where it unpacks to more than RATIO_FROM."""
 RATIO_FROM = 16 * 1024 * 1024
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
+"""What reading a damaged zip file may raise."""
 
 
 class Archive:
@@ -35,7 +36,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(path)
             self._entries = {i.filename: i for i in self._zip.infolist()}
-        except _BROKEN:
+        except BROKEN:
             raise self._damaged() from None
         try:
             self._check(self._zip.infolist())
@@ -62,7 +63,7 @@ class Archive:
         try:
             # zipfile never unpacks more than the size an entry declares, and the budget has checked that size.
             return self._zip.read(self._entries[name])
-        except (KeyError, *_BROKEN):
+        except (KeyError, *BROKEN):
             raise self._damaged() from None
 
     def xml(self, name: str) -> _Element:

@@ -10,7 +10,6 @@ import re
 import secrets
 import shutil
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -23,6 +22,7 @@ from pydantic import AfterValidator, Base64Bytes, BaseModel, ConfigDict, Field, 
 from sqlalchemy import Connection, Table, text
 from sqlalchemy.exc import IntegrityError
 
+from ragweave.corpora.archive import BROKEN
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, locks
 from ragweave.corpora.store.blobs import entity_space
@@ -44,7 +44,6 @@ RATIO_FROM = 64 * 2**20
 MAX_LINE = 64 * 2**20
 """Longest line of a part, in bytes."""
 _PAGE = 500
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
 _MEDIA = re.compile(r"media/([0-9a-f]{24}/[A-Za-z0-9_][A-Za-z0-9._-]{0,99})")
 
 
@@ -165,7 +164,7 @@ class _Reader:
             raise self.refused("has a manifest of more than 64 MiB")
         try:
             raw = json.loads(archive.read(MANIFEST))
-        except _BROKEN:
+        except BROKEN:
             raise self.refused("is damaged") from None
         version = raw.get("format") if isinstance(raw, dict) else None
         if isinstance(version, int) and version != FORMAT:
@@ -202,7 +201,7 @@ class _Reader:
             try:
                 for piece in self.pieces(name):
                     seen.update(piece)
-            except _BROKEN:
+            except BROKEN:
                 raise self.refused(f"is damaged (part {name})") from None
             if seen.hexdigest() != part.sha256:
                 raise self.refused(f"was changed after it was written (part {name} is not what its digest says)")
