@@ -1,0 +1,89 @@
+"""House_dev with the small mind: right, wrong and refused by kind, where the answer stands, and what a question costs.
+
+    python benchmarks/house.py [--kind wrapped] [--keep answers.jsonl] [-v]       about four minutes on two cores
+
+`-v` prints each question that was not right with its answer. The judge is the set's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from printed import options, own_home, tell
+
+DATA = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
+
+
+def judge() -> Any:
+    """Return the judge of the set."""
+    spec = importlib.util.spec_from_file_location("judge", DATA / "house_dev" / "judge.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+async def answered(q: dict[str, Any]) -> Any:
+    """Ask one question after the turns before it, in a thread of its own."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from ragweave import Context
+    from ragweave.app.api import astate
+
+    saver, context = InMemorySaver(), Context(library="house", mind="small")
+    for text in [*q["previous"], q["question"]]:
+        state: Any = await astate(text, context=context, thread=q["id"], checkpointer=saver)
+    return state["answer"]
+
+
+async def run(asked: list[dict[str, Any]], keep: Path | None, verbose: bool) -> dict[str, Any]:
+    """Ask all questions one after the other and return the figures."""
+    look, rows, turns, began = judge(), [], 0, time.process_time()
+    for q in asked:
+        answer = await answered(q)
+        turns += 1 + len(q["previous"])
+        verdict, remarks = look.judge({"need": 1, **q}, answer.text, answer.abstained)
+        first = bool(answer.sentences) and look.judge({"need": 1, **q}, answer.sentences[0].text, False)[0] == "right"
+        rows.append({"id": q["id"], "kind": q["kind"], "verdict": verdict, "first": first, "answer": answer.text})
+        rows[-1] |= {"abstained": answer.abstained, "why": answer.why, "remarks": list(remarks)}
+        if verbose and verdict != "right":
+            said = answer.text if not answer.abstained else f"(refused) {answer.why} {answer.text}"
+            print(f"\n{q['id']} {q['kind']} {verdict}: {' > '.join([*q['previous'], q['question']])}")
+            print(f"   gold {q['answers']} in {q['gold_files']}\n   said {said[:600]!r} {remarks or ''}")
+    if keep:
+        keep.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), encoding="utf-8")
+    found: dict[str, Any] = {"milliseconds of CPU a turn": 1e3 * (time.process_time() - began) / (turns or 1)}
+    right = [r for r in rows if r["verdict"] == "right" and not r["abstained"]]
+    found["first sentence answers, of right"] = sum(r["first"] for r in right) / (len(right) or 1)
+    found["characters of a right answer"] = sum(len(r["answer"]) for r in right) / (len(right) or 1)
+    for kind in [*dict.fromkeys(r["kind"] for r in rows), "all"]:
+        of = [r["verdict"] for r in rows if kind in (r["kind"], "all")]
+        n = {v: of.count(v) for v in ("right", "wrong", "abstained")}
+        found[kind] = f"{n['right'] / len(of):.2f}  right {n['right']}, wrong {n['wrong']}, refused {n['abstained']}"
+    return found
+
+
+def main() -> None:
+    """Index the library in a home of its own, ask, judge, print."""
+    parser = options(__doc__)
+    parser.add_argument("--kind", action="append", help="only these kinds")
+    parser.add_argument("--keep", type=Path, help="write the answers there")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print what was not right")
+    given = parser.parse_args()
+    lines = (DATA / "house_dev" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = [q for q in map(json.loads, lines) if not given.kind or q["kind"] in given.kind]
+    with own_home():
+        from ragweave.app.api import index
+
+        index([DATA / "house_dev" / "library"], "house")
+        tell(asyncio.run(run(asked, given.keep, given.verbose)), given.json)
+
+
+if __name__ == "__main__":
+    main()
