@@ -42,8 +42,8 @@ async def answered(q: dict[str, Any]) -> Any:
     return state["answer"]
 
 
-async def run(asked: list[dict[str, Any]], keep: Path | None, verbose: bool) -> dict[str, Any]:
-    """Ask all questions one after the other and return the figures."""
+async def run(asked: list[dict[str, Any]], verbose: bool) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Ask all questions one after the other and return the figures and the answers."""
     look, rows, turns, began = judge(), [], 0, time.process_time()
     for q in asked:
         answer = await answered(q)
@@ -56,8 +56,6 @@ async def run(asked: list[dict[str, Any]], keep: Path | None, verbose: bool) -> 
             said = answer.text if not answer.abstained else f"(refused) {answer.why} {answer.text}"
             print(f"\n{q['id']} {q['kind']} {verdict}: {' > '.join([*q['previous'], q['question']])}")
             print(f"   gold {q['answers']} in {q['gold_files']}\n   said {said[:600]!r} {remarks or ''}")
-    if keep:
-        keep.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), encoding="utf-8")
     found: dict[str, Any] = {"milliseconds of CPU a turn": 1e3 * (time.process_time() - began) / (turns or 1)}
     right = [r for r in rows if r["verdict"] == "right" and not r["abstained"]]
     found["first sentence answers, of right"] = sum(r["first"] for r in right) / (len(right) or 1)
@@ -66,7 +64,7 @@ async def run(asked: list[dict[str, Any]], keep: Path | None, verbose: bool) -> 
         of = [r["verdict"] for r in rows if kind in (r["kind"], "all")]
         n = {v: of.count(v) for v in ("right", "wrong", "abstained")}
         found[kind] = f"{n['right'] / len(of):.2f}  right {n['right']}, wrong {n['wrong']}, refused {n['abstained']}"
-    return found
+    return found, rows
 
 
 def main() -> None:
@@ -82,7 +80,10 @@ def main() -> None:
         from ragweave.app.api import index
 
         index([DATA / "house_dev" / "library"], "house")
-        tell(asyncio.run(run(asked, given.keep, given.verbose)), given.json)
+        found, rows = asyncio.run(run(asked, given.verbose))
+    if given.keep:
+        given.keep.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), encoding="utf-8")
+    tell(found, given.json)
 
 
 if __name__ == "__main__":
