@@ -69,6 +69,8 @@ _HTML = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _TAGS = re.compile(r"</?(?:p|div|h[1-6]|body|table|ul|ol|li|span|article|section|main|br|a)\b[^<>]{0,2000}>", re.I)
+_RST = re.compile(r"^[ \t]*\.\. [\w:-]{2,40}::(?:\s|$)|:[a-z][\w:+-]{1,30}:`[^`\n]+`", re.M)
+"""Directives and roles: a `.txt` with several of them is reStructuredText, as many projects keep their manuals."""
 _MAIL = re.compile(r"(?:[A-Z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){3,}")
 _MAIL_FIELDS = re.compile(r"^(?:From|To|Subject|Date|Message-ID|MIME-Version|Received|Return-Path):", re.M | re.I)
 
@@ -184,4 +186,6 @@ def _text_kind(path: Path, data: bytes) -> str:
         return named if len(_MAIL_FIELDS.findall(text[:8192])) >= 2 else "text"
     if named == "text" and _MAIL.match(text) and len(_MAIL_FIELDS.findall(text[:8192])) >= 3:
         return "eml"
+    if named == "text" and len(_RST.findall(text)) >= 3:
+        return "rst"
     return named

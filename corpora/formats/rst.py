@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from ragweave.models.errors import SourceError
 _ROLE = re.compile(r":[\w:+.-]{1,60}:`([^`]*)`|`([^`]*)`:[\w:+.-]{1,60}:")
 _TARGET = re.compile(r"\s?<[^<>]*>\Z")
 _DIRECTIVE = re.compile(r"\.\.[ \t]+([\w:+.-]+)::[ \t]*(.*)")
-_OPTION = re.compile(r"\s*:[\w-]+:")
+_OPTION = re.compile(r"\s*:[\w-]+:(?!`)")
+_CLASS = re.compile(r"(?<=\.\. )class(?=::)")
 _SILENT = frozenset("toctree index highlight currentmodule module tabularcolumns include literalinclude".split())
 """Directives without words of their own."""
 _SKIPPED = frozenset(
@@ -46,18 +47,10 @@ _QUIET = {
 
 def parse(path: Path) -> Parsed:
     """Read reStructuredText; directives and roles that docutils does not know (Sphinx's) count by their text."""
-    from docutils.frontend import get_default_settings
-    from docutils.parsers.rst import Parser
-    from docutils.utils import new_document
     from lxml import etree
 
-    settings = get_default_settings(Parser)
-    for name, value in _QUIET.items():
-        setattr(settings, name, value)
-    document = new_document(path.name, settings)
-    document.reporter.stream = None
     try:
-        Parser().parse(read_text(path), document)
+        document = _document(read_text(path))
     except (ValueError, AttributeError, AssertionError) as exc:
         raise SourceError(
             f"{path.name} is not readable reStructuredText ({exc})", "mend it, or rename it to .txt"
@@ -72,6 +65,22 @@ def parse(path: Path) -> Parsed:
         date=iso_date(fields.get("date")),
         author=fields.get("author", ""),
     )
+
+
+def _document(text: str) -> Any:
+    """Parse a text into the tree of docutils."""
+    from docutils.frontend import get_default_settings
+    from docutils.parsers.rst import Parser
+    from docutils.utils import new_document
+
+    settings = get_default_settings(Parser)
+    for name, value in _QUIET.items():
+        setattr(settings, name, value)
+    document = new_document("text", settings)
+    document.reporter.stream = None
+    # Docutils' own `class` names a style and drops its words; in manuals it names a class.
+    Parser().parse(_CLASS.sub("py:class", text), document)
+    return document
 
 
 def _is_field(node: Any) -> bool:
@@ -90,8 +99,7 @@ def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
             level = f"h{min(6, max(1, depth))}" if node.tagname == "section" else "p"
             _add(into, "caption" if node.tagname == "table" else level, child, _clean(child.astext()))
         elif tag == "system_message":
-            for line, text in _unknown(child):
-                _add(into, "p", child, text, line)
+            _unknown(child, into, depth)
         elif tag == "field_body":
             _add(into, "dd", child, _field(child))
         elif tag == "line_block":
@@ -140,12 +148,37 @@ def _clean(text: str) -> str:
     return _ROLE.sub(lambda m: _TARGET.sub("", m[1] or m[2] or "").lstrip("~!"), text)
 
 
-def _unknown(message: Any) -> Iterator[tuple[int, str]]:
-    """Yield the body of a directive that docutils refused or does not know: its words are still the author's."""
+def _unknown(message: Any, into: Any, depth: int) -> None:
+    """Add a directive that docutils refused or does not know: what it names is the term of what stands in it."""
     for node in message.children:
-        if node.tagname == "literal_block":
-            first, *rest = node.astext().split("\n")
-            m = _DIRECTIVE.match(first)
-            if m is not None and m[1] not in _SILENT:
-                lines = [m[2], *("" if _OPTION.match(text) else text for text in rest)]
-                yield _line(node), _clean("\n".join(lines))
+        first, *rest = node.astext().split("\n") if node.tagname == "literal_block" else [""]
+        m = _DIRECTIVE.match(first)
+        if m is None or m[1] in _SILENT:
+            continue
+        body = textwrap.dedent("\n".join("" if _OPTION.match(text) else text for text in rest))
+        line, name = message.get("line") or _line(node), _clean(m[2]).replace("``", "")
+        if not body.strip():
+            # `.. setting:: X` above a heading X only marks the place; the heading says it.
+            if name and name.split("(")[0] not in _heading_after(message):
+                _add(into, "p", node, name, line)
+            continue
+        # Empty lines in front keep the numbers of the lines.
+        inner = _document("\n" * line + body)
+        if body.lstrip().startswith(".."):
+            _add(into, "p", node, name, line)
+            _put(inner, into, depth + 1)
+        else:
+            within = _add(into, "dl", node, line=line)
+            _add(within, "dt", node, name, line)
+            _put(inner, _add(within, "dd", node, line=line), depth + 1)
+
+
+def _heading_after(node: Any) -> str:
+    """Return the title of the section that comes next, "" where other words come before it."""
+    while node is not None and node.parent is not None:
+        later = node.parent.children[node.parent.index(node) + 1 :]
+        found = next((n for n in later if n.tagname not in ("system_message", "target", "comment")), None)
+        if found is not None:
+            return str(found[0].astext()) if found.tagname == "section" else ""
+        node = node.parent
+    return ""

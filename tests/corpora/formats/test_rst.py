@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ragweave.corpora.formats.probe import probe
 from ragweave.corpora.formats.rst import parse
 
 SAMPLE = """\
@@ -68,7 +69,7 @@ def test_every_block_has_its_kind_and_text(write: Callable[[str, str], Path]) ->
         ("list", 0, "- Author: R. Marsh\n- Date: 2020-02-03"),
         ("text", 0, "The tide rises at the old pier. See the chart and sea.Tide."),
         ("text", 0, "Mind the current."),
-        ("text", 0, "2.1 Spring tables."),
+        ("list", 0, "- 2.1: Spring tables."),
         ("heading", 2, "Neap"),
         ("list", 0, "- one\n- two\n  - inner"),
         ("list", 0, "1. first\n2. second"),
@@ -115,3 +116,53 @@ def test_broken_markup_keeps_its_words_and_prints_nothing(
     text = " ".join(b.text for b in parsed.blocks)
     assert all(word in text for word in ("Title", "open", "unclosed", "no blank", "role text"))
     assert capfd.readouterr() == ("", "")
+
+
+OBJECTS = """Settings
+========
+
+.. setting:: TIDE_LIMIT
+
+``TIDE_LIMIT``
+--------------
+
+Default: ``3``
+
+.. class:: Tide(place)
+
+    .. attribute:: height
+
+        Metres above
+        :class:`~sea.Datum` zero.
+
+    .. method:: rise()
+       :async:
+
+       Lifts the :class:`Boat`.
+
+.. function:: ebb()
+"""
+
+
+def test_what_a_directive_of_another_program_names_is_the_term_of_its_words(write: Callable[[str, str], Path]) -> None:
+    parsed = parse(write("a.rst", OBJECTS))
+    text = "\n".join(b.text for b in parsed.blocks)
+    assert text.count("TIDE_LIMIT") == 1  # the mark above a heading says what the heading says
+    assert "Default: 3" in text
+    assert "Tide(place)" in text
+    assert "height: Metres above sea.Datum zero." in text
+    assert "rise(): Lifts the Boat." in text
+    assert "ebb()" in text
+    line = next(b.line for b in parsed.blocks if "height: " in b.text)
+    assert 13 <= line <= 16
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.txt", "rst"), ("a", "rst"), ("a.md", "markdown")])
+def test_a_text_with_directives_is_restructured_text_whatever_it_is_called(
+    write: Callable[[str, str], Path], name: str, kind: str
+) -> None:
+    assert probe(write(name, OBJECTS)) == kind
+
+
+def test_a_note_that_mentions_a_role_stays_a_text(write: Callable[[str, str], Path]) -> None:
+    assert probe(write("a.txt", "Use :ref:`this` in the manual, he said.\n")) == "text"
