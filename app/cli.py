@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from ragweave import __version__
-from ragweave.app.commands import care, common, keys, models, serve, sources
+from ragweave.app.commands import care, common, keys, serve, sources
 from ragweave.app.commands.ask import ask
 from ragweave.app.commands.chat import chat
 from ragweave.app.commands.doctor import doctor
@@ -58,7 +58,6 @@ app.command("import")(care.import_library)
 app.command()(care.reembed)
 app.add_typer(sources.sources, name="sources")
 app.add_typer(sources.library, name="library")
-app.add_typer(models.models, name="models")
 app.add_typer(keys.keys, name="keys")
 
 

@@ -64,7 +64,7 @@ def train_reasoner(
 
     Args:
         data: JSON Lines with `messages`, as `ragweave synthesize` writes them.
-        base: chat model with a chat template, a folder or OWNER/NAME[@REVISION] of the hub.
+        base: chat model with a chat template, a folder or OWNER/NAME@COMMIT of the hub.
         out: folder to write; it must not exist, or hold an earlier result.
         tuning: learning rate, epochs and so on.
         licence: of the data, for the card.

@@ -76,7 +76,7 @@ def train_router(
 
     Args:
         data: JSON Lines with query and label, and source where known.
-        base: pretrained model, a folder or OWNER/NAME[@REVISION] of the hub.
+        base: pretrained model, a folder or OWNER/NAME@COMMIT of the hub.
         out: folder to write; it must not exist, or hold an earlier result.
         recipe: `DISTILBERT_ROUTER` for encoders, `T5_ROUTER` for models that generate the label word.
         prompt: input of a model that generates, with the slot {question}; default: the few-shot prompt of the graph.

@@ -198,7 +198,7 @@ def router(path: str, labels: Sequence[str] = ()) -> CheckpointRouter:
     """Return the router of a checkpoint, loaded once per process.
 
     Args:
-        path: folder, or OWNER/NAME[@REVISION] of the hub.
+        path: folder, or OWNER/NAME@COMMIT of the hub.
         labels: vocabulary; a checkpoint with other labels is refused. A model that generates chooses between the
             labels stored beside its weights, or between these.
 

@@ -1,12 +1,14 @@
 """Finding and opening checkpoints of transformers: a folder of this machine, or a repository of the hub.
 
 Weights are taken as safetensors only: the older formats are pickles, and a pickle can run code. Code that a repository
-brings along is never run either.
+brings along is never run either. The hub is asked for one commit, and its large files must have the sha256 it states.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,9 +18,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragweave.models.errors import MissingExtra, WeightsError
+from ragweave.models.failures import causes, status_of
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
-from ragweave.models.weights import hub
 
 SHEET = "ragweave.json"
 """What Ragweave's own training writes beside the weights: how the model is to be asked."""
@@ -26,6 +28,8 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _WANTED = ("*.json", "*.safetensors", "*.model", "*.txt")
 _HUB = re.compile(r"(?P<repo>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
@@ -66,7 +70,7 @@ def find(path: str) -> Path:
     """Return the folder of a checkpoint, downloading it from the hub where it has to be.
 
     Args:
-        path: a folder; a name under HOME/models; or OWNER/NAME, with @REVISION to pin it.
+        path: a folder; a name under HOME/models; or OWNER/NAME@COMMIT.
 
     Raises:
         WeightsError: if there is no such folder, or the hub may not be used, cannot be reached or has no such thing.
@@ -80,26 +84,57 @@ def find(path: str) -> Path:
     named = _HUB.fullmatch(wanted)
     if not named:
         raise WeightsError(
-            f"there is no checkpoint folder {wanted!r}", "give a folder, or a name of the hub such as OWNER/NAME"
+            f"there is no checkpoint folder {wanted!r}", "give a folder, or OWNER/NAME@COMMIT of the hub"
         )
     if settings.offline:
         raise WeightsError(
             f"there is no folder {wanted}, and RAGWEAVE_OFFLINE forbids fetching it from the hub",
             "give the folder of a copy on this machine, or unset RAGWEAVE_OFFLINE once",
         )
-    with hub(f"checkpoint {named['repo']}") as options:
+    if not _COMMIT.fullmatch(named["revision"] or ""):
+        raise WeightsError(
+            f"{named['repo']} is not pinned: its files could change under a branch",
+            f"name the commit that its page on the hub shows, all 40 digits: {named['repo']}@COMMIT",
+        )
+    return _fetched(named["repo"], named["revision"], settings.weights / "hub")
+
+
+def _fetched(repo: str, commit: str, cache: Path) -> Path:
+    """Return the folder of a commit's files, downloaded where they are not here; a download goes on where it ended."""
+    try:
         from huggingface_hub import snapshot_download
 
         # Files at the top only: subfolders hold the same weights in formats of other programs.
-        cached = snapshot_download(
-            named["repo"],
-            revision=named["revision"],
-            cache_dir=settings.weights / "hub",
+        found = snapshot_download(
+            repo,
+            revision=commit,
+            cache_dir=cache,
             allow_patterns=list(_WANTED),
             ignore_patterns=["*/*"],
-            **options,
+            endpoint=os.environ.get("HF_ENDPOINT") or None,
         )
-    return Path(cached)
+    except Exception as exc:
+        status = next((code for cause in causes(exc) if (code := status_of(cause))), None)
+        if status == 404:
+            told, remedy = "the hub has no such thing", "check name and commit"
+        elif status in (401, 403):
+            told, remedy = f"the hub does not give it to everybody ({status})", "accept its terms there, set HF_TOKEN"
+        else:
+            told = f"the hub answered {status}" if status else f"the hub cannot be reached ({type(exc).__name__})"
+            remedy = "try again: a download goes on where it stopped; or set HF_ENDPOINT to a mirror"
+        raise WeightsError(f"checkpoint {repo} cannot be fetched: {told}", remedy) from exc
+    for file in Path(found).iterdir():
+        blob = file.resolve()  # its cache calls a large file by the sha256 that the hub states
+        if _SHA256.fullmatch(blob.name):
+            with blob.open("rb") as opened:
+                digest = hashlib.file_digest(opened, "sha256").hexdigest()
+            if digest != blob.name:
+                blob.unlink()
+                raise WeightsError(
+                    f"{file.name} of {repo} does not have the sha256 that the hub states, and was thrown away",
+                    "try again; if it stays so, do not use it",
+                )
+    return Path(found)
 
 
 def read_config(folder: Path) -> dict[str, Any]:

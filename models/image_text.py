@@ -74,7 +74,7 @@ def image_encoder(name: str | None = None) -> ImageEncoder | None:
     """Return the image-text encoder of that name, loaded once per process; None where none is named.
 
     Args:
-        name: `fastembed:NAME`, `hf:OWNER/NAME[@REVISION]` or `hf:FOLDER`; the setting's when not given.
+        name: `fastembed:NAME`, `hf:OWNER/NAME@COMMIT` or `hf:FOLDER`; the setting's when not given.
 
     Raises:
         InputError: the name is of neither form.

@@ -115,10 +115,10 @@ class ModelSettings(Settings):
         description="Image-text encoder: `fastembed:NAME`, or `hf:` and a name of the hub or a folder; empty: none.",
     )
     router: str = Field(
-        "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME[@REVISION] of the hub."
+        "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."
     )
     evaluator: str = Field(
-        "", description="Trained evaluator for grade_by=checkpoint: a folder, or OWNER/NAME[@REVISION] of the hub."
+        "", description="Trained evaluator for grade_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."
     )
     chat_timeout: float = Field(
         60.0, gt=0, description="Seconds to wait for a reply, or for the next part of a stream."

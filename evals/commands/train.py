@@ -33,7 +33,7 @@ class EvaluatorKind(StrEnum):
 
 
 BaseOption = Annotated[
-    str, typer.Option("--base", metavar="DIR", help="Pretrained model: a folder, or OWNER/NAME[@REVISION] of the hub.")
+    str, typer.Option("--base", metavar="DIR", help="Pretrained model: a folder, or OWNER/NAME@COMMIT of the hub.")
 ]
 EpochsOption = Annotated[int | None, typer.Option("--epochs", help="Passes over the rows; default: the paper's.")]
 RateOption = Annotated[float | None, typer.Option("--rate", help="Learning rate; default: the paper's.")]

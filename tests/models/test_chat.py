@@ -327,7 +327,7 @@ def test_nothing_heavy_is_imported_before_the_first_call() -> None:
     import subprocess
 
     code = (
-        "import sys, ragweave.models.chat, ragweave.models.embed, ragweave.models.weights;"
+        "import sys, ragweave.models.chat, ragweave.models.embed;"
         "heavy = {'langchain_openai', 'langchain', 'langchain_core', 'openai', 'wordllama'};"
         "print(sorted(heavy & set(sys.modules)))"
     )

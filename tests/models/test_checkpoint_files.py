@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,6 +11,7 @@ from ragweave.models import checkpoint
 from ragweave.models.checkpoint_files import find, read_config, read_sheet, usable_labels
 from ragweave.models.errors import InputError, MissingExtra, RagweaveError, WeightsError
 from ragweave.models.settings import model_settings
+from ragweave.tests.support import ScriptedHub
 
 KNOWN = ("none", "paragraph", "image")
 
@@ -70,44 +71,62 @@ def test_an_unset_path_names_its_variable() -> None:
         checkpoint.evaluator("")
 
 
+COMMIT = "c0ffee" * 6 + "cafe"
+
+
 def test_offline_refuses_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
     model_settings.cache_clear()
     with pytest.raises(WeightsError, match="RAGWEAVE_OFFLINE forbids"):
-        find("owner/name@main")
+        find(f"owner/name@{COMMIT}")
 
 
-@pytest.mark.parametrize(
-    ("wanted", "repo", "revision"),
-    [
-        ("owner/name", "owner/name", None),
-        ("owner/name@0a1b2c", "owner/name", "0a1b2c"),
-        ("o-1/n.2@refs/pr/1", "o-1/n.2", "refs/pr/1"),
-    ],
-)
-def test_a_name_of_the_hub_is_fetched_at_its_revision_without_pickles(
-    wanted: str, repo: str, revision: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path
-) -> None:
-    import huggingface_hub
+@pytest.mark.parametrize("wanted", ["owner/name", "owner/name@main", "owner/name@c0ffee", "o-1/n.2@refs/pr/1"])
+def test_a_name_of_the_hub_has_to_name_a_commit(wanted: str) -> None:
+    with pytest.raises(WeightsError, match="is not pinned"):
+        find(wanted)
 
-    asked: dict[str, Any] = {}
 
-    def snapshot_download(name: str, **options: Any) -> str:
-        asked.update(options, name=name)
-        return str(tmp_path)
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedHub]:
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    files = {
+        "config.json": b"{}",
+        "model.safetensors": b"s" * 5_000,
+        "pytorch_model.bin": b"\x80",
+        "onnx/model.txt": b"x",
+    }
+    with ScriptedHub(files) as served:
+        monkeypatch.setenv("HF_ENDPOINT", served.url)
+        yield served
 
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    assert find(wanted) == tmp_path
-    assert (asked["name"], asked["revision"], asked["endpoint"]) == (repo, revision, "http://127.0.0.1:9")
-    assert not [p for p in asked["allow_patterns"] if p.endswith((".bin", ".py", ".pt", "*"))]
-    assert home in Path(asked["cache_dir"]).parents
+
+def test_a_commit_is_fetched_once_without_pickles_and_subfolders(hub: ScriptedHub, home: Path) -> None:
+    found = find(f"owner/model@{COMMIT}")
+    assert home in found.parents
+    assert sorted(p.name for p in found.iterdir()) == ["config.json", "model.safetensors"]
+    hub.asked.clear()
+    assert find(f"owner/model@{COMMIT}") == found
+    assert not [path for method, path, _ in hub.asked if method == "GET" and "/resolve/" in path]
+
+
+def test_a_file_without_the_sha256_that_the_hub_states_is_thrown_away(hub: ScriptedHub) -> None:
+    blob = (find(f"owner/model@{COMMIT}") / "model.safetensors").resolve()
+    blob.write_bytes(b"t" * 5_000)
+    with pytest.raises(WeightsError, match=r"model\.safetensors of owner/model does not have the sha256"):
+        find(f"owner/model@{COMMIT}")
+    assert not blob.exists()
+
+
+def test_what_the_hub_does_not_have_is_one_sentence(hub: ScriptedHub) -> None:
+    with pytest.raises(WeightsError, match="checkpoint owner/other cannot be fetched: the hub has no such thing"):
+        find(f"owner/other@{COMMIT}")
 
 
 def test_a_hub_that_is_down_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(WeightsError, match="checkpoint owner/name cannot be fetched: the hub cannot be reached"):
-        find("owner/name")
+        find(f"owner/name@{COMMIT}")
 
 
 def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
