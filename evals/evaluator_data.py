@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models import text
-from ragweave.models.relevance import Passage, embed, embed_words
+from ragweave.models.relevance import Passage, embed
 from ragweave.models.relevance_features import Idf, Looked, look
 
 Labels = NDArray[np.int64]
@@ -150,4 +150,4 @@ def bm25(passages: Sequence[Passage], k1: float = 1.2, b: float = 0.75) -> Calla
 
 def looked(asked: Asked, idf: Idf) -> Looked:
     """Return the features of a question's candidates."""
-    return look(asked.question, asked.passages, idf, embed, embed_words)
+    return look(asked.question, asked.passages, idf, embed)

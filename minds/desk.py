@@ -24,11 +24,13 @@ class Turn:
 
     Attributes:
         meter: its budget.
+        library: what is asked in it, once it was opened.
         down: the chat model could not be reached, all tries spent; the rest of the turn does not wait for it again.
         minds: who decides in it (`contracts.Minds`), once they were chosen.
     """
 
     meter: Meter
+    library: Library | None = None
     down: bool = False
     minds: Any = None
 
@@ -59,7 +61,9 @@ class Desk:
 
     async def library(self) -> Library:
         """Open the library that the context names."""
-        return await open_library(self.context.library)
+        if self.turn.library is None:
+            self.turn.library = await open_library(self.context.library)
+        return self.turn.library
 
     async def held(self) -> set[str]:
         """Return the corpora in which the library holds something."""

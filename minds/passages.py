@@ -13,6 +13,7 @@ from ragweave.corpora.types import Item
 from ragweave.minds.evidence import TEXT_LIMIT, Evidence, Strip
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage
+from ragweave.models.relevance_features import vocabulary
 from ragweave.models.text import clock, content_terms, sentences, terms
 
 _WINDOW = 1_200
@@ -86,9 +87,7 @@ def pieces(text: str, start: int, end: int, limit: int = TEXT_LIMIT) -> list[tup
 
 async def idf_of(library: Library, query: str, passages: Iterable[Passage]) -> Callable[[str], float]:
     """Return the library's inverse document frequencies for every term in sight; unseen terms count as rare."""
-    seen = set(terms(query))
-    for p in passages:
-        seen.update(terms(p.title), terms(p.text))
+    seen = await asyncio.to_thread(lambda: set(terms(query)).union(*map(vocabulary, passages)))
     table = await library.idf(seen)
     rare = max(table.values(), default=1.0)
     return lambda term: table.get(term, rare)

@@ -143,31 +143,30 @@ def score(question: str, passages: Sequence[Passage], idf: Idf) -> Scores:
     """
     if not passages:
         return Scores(np.zeros(0), np.zeros(0))
-    return head().scores(look(question, passages, idf, embed, embed_words))
+    return head().scores(look(question, passages, idf, embed))
+
+
+_VECTORS: dict[str, NDArray[np.float32]] = {}
+_MOST_VECTORS = 30_000
+"""Some 60 MB with their texts."""
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Encode with the embedded encoder, whatever the library uses: the head was fitted with it."""
+    """Encode with the embedded encoder, whatever the library uses: the head was fitted with it.
+
+    The vectors of the last texts are kept: words, sentences and passages come again in each step of a question.
+    """
     from ragweave.models.embed import encoder
 
-    return encoder("wordllama").texts(texts)
-
-
-_WORDS: dict[str, NDArray[np.float32]] = {}
-_MOST_WORDS = 20_000
-
-
-def embed_words(words: Sequence[str]) -> NDArray[np.float32]:
-    """Encode single words, which come again in most passages of a library: the vectors of the last ones are kept."""
-    found = {w: vector for w in words if (vector := _WORDS.get(w)) is not None}
-    missing = [w for w in dict.fromkeys(words) if w not in found]
+    found = {t: vector for t in texts if (vector := _VECTORS.get(t)) is not None}
+    missing = [t for t in dict.fromkeys(texts) if t not in found]
     if missing:
-        new = dict(zip(missing, embed(missing), strict=True))
-        if len(_WORDS) > _MOST_WORDS:
-            _WORDS.clear()
-        _WORDS.update(new)
+        new = dict(zip(missing, encoder("wordllama").texts(missing), strict=True))
+        if len(_VECTORS) > _MOST_VECTORS:
+            _VECTORS.clear()
+        _VECTORS.update(new)
         found.update(new)
-    return np.stack([found[w] for w in words])
+    return np.stack([found[t] for t in texts])
 
 
 @lru_cache(maxsize=4)

@@ -75,7 +75,9 @@ def _flat(words: Sequence[str]) -> str:
     return f" {' '.join(words)} "
 
 
+@lru_cache(maxsize=1_000)
 def _read(p: Passage) -> _Read:
+    """Take a passage apart; the last ones are kept, because each step of a question reads them again."""
     bare = _BRACKETS.sub("", p.title).strip() or p.title
     body = p.text[:LIMIT]
     cut = tables.statements(body) or [body]
@@ -107,6 +109,11 @@ class _Asked:
     names: list[set[str]]
     flat: str
     kind: str
+
+
+def vocabulary(p: Passage) -> set[str]:
+    """Return the stems of a passage and its title."""
+    return _read(p).have
 
 
 def content_words(of: str) -> dict[str, str]:
@@ -146,19 +153,18 @@ class Looked:
     """The question has no content word, so that nothing but the cosines says anything."""
 
 
-def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed, embed_words: Embed) -> Looked:
+def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed) -> Looked:
     """Read passages, at least one, with the question in mind; weights of terms below 0.1 count as 0.1."""
     weigh = lru_cache(maxsize=None)(lambda term: max(idf(term), 0.1))
     asked = _ask(question, weigh)
     read = [_read(p) for p in passages]
     titled = [f"{p.title}. {p.text[:LIMIT]}" for p in passages]
     sentences = [f"{p.title}. {s}" for p, r in zip(passages, read, strict=True) for s in r.sentences]
-    # One call per kind of text: encoders pad a batch to its longest.
     ask, *_ = whole = embed([question, *titled]).astype(np.float64)
     cosines = embed(sentences).astype(np.float64) @ ask
     by_passage = np.split(cosines, np.cumsum([len(r.sentences) for r in read])[:-1])
     has = np.array([[t in r.have for t in asked.terms] for r in read], dtype=np.float64).reshape(len(read), -1)
-    near = np.maximum(has, _near(asked, read, embed_words))
+    near = np.maximum(has, _near(asked, read, embed))
     own = np.array(
         [_own(asked, r, weigh, has[i], near[i], float(whole[i + 1] @ ask), by_passage[i]) for i, r in enumerate(read)]
     )
@@ -176,7 +182,7 @@ def _share(weights: Matrix, has: Matrix) -> float:
     return float(weights @ has) / total if total else 0.0
 
 
-def _near(asked: _Asked, read: Sequence[_Read], embed_words: Embed) -> Matrix:
+def _near(asked: _Asked, read: Sequence[_Read], embed: Embed) -> Matrix:
     """Return for each passage and question term the cosine of its nearest word, (n, terms), not below 0.
 
     Scripts without spaces are left out: their character pairs have no vectors of their own.
@@ -186,7 +192,7 @@ def _near(asked: _Asked, read: Sequence[_Read], embed_words: Embed) -> Matrix:
     spaced = [i for i, w in enumerate(asked.words) if not _UNSPACED.match(w)]
     if not vocabulary or not spaced:
         return near
-    vectors = embed_words([*(asked.words[i] for i in spaced), *vocabulary]).astype(np.float64)
+    vectors = embed([*(asked.words[i] for i in spaced), *vocabulary])
     cosines = vectors[: len(spaced)] @ vectors[len(spaced) :].T
     for i, r in enumerate(read):
         if r.words:

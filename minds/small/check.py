@@ -21,7 +21,7 @@ from ragweave.minds.evidence import Strip
 from ragweave.minds.known import Checked
 from ragweave.minds.small.facts import Fact, Negation, facts, negations
 from ragweave.models import tables, text
-from ragweave.models.relevance import Passage, embed, embed_words
+from ragweave.models.relevance import Passage, embed
 from ragweave.models.relevance_features import LIMIT, content_words
 
 SUPPORTED = 0.6
@@ -203,7 +203,7 @@ def _near(missing: list[str], vocabulary: list[str]) -> dict[str, float]:
     spaced = [w for w in missing if w.isalpha() and w.isascii()]
     if not spaced or not vocabulary:
         return {}
-    vectors = embed_words([*spaced, *vocabulary])
+    vectors = embed([*spaced, *vocabulary])
     best = (vectors[: len(spaced)] @ vectors[len(spaced) :].T).max(axis=1)
     return {w: float(b) for w, b in zip(spaced, best, strict=True) if b >= NEAR}
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ragweave.models.embed import encoder
 from ragweave.models.errors import WeightsError
-from ragweave.models.relevance import HEAD, LOWER, UPPER, Passage, embed, embed_words, head, score
+from ragweave.models.relevance import HEAD, LOWER, UPPER, Passage, embed, head, score
 
 IDF = {"what": 0.1, "year": 1.0, "open": 1.5}
 
@@ -122,7 +123,7 @@ def test_broken_weights_are_named_with_a_remedy(damage: str, tmp_path: Path) -> 
         head(path)
 
 
-def test_kept_word_vectors_are_the_encoders_own() -> None:
-    words = ["harbour", "ferry", "harbour", "noon"]
-    for _ in range(2):
-        np.testing.assert_allclose(embed_words(words), embed(words), atol=1e-6)
+def test_kept_vectors_are_the_encoders_own() -> None:
+    texts = ["harbour", "The ferry leaves at noon.", "harbour", "noon"]
+    for part in (texts[:2], texts, texts):
+        np.testing.assert_allclose(embed(part), encoder("wordllama").texts(part), atol=1e-6)

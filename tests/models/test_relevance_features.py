@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragweave.models.relevance import embed, embed_words
+from ragweave.models.relevance import embed
 from ragweave.models.relevance_features import (
     LINKS,
     OWN,
@@ -16,7 +16,7 @@ from ragweave.models.relevance_features import (
 
 
 def seen(question: str, *passages: Passage):
-    return look(question, passages, lambda term: 2.0, embed, embed_words)
+    return look(question, passages, lambda term: 2.0, embed)
 
 
 def own(question: str, passage: Passage) -> dict[str, float]:
@@ -48,9 +48,7 @@ def test_a_title_counts_without_its_brackets() -> None:
 def test_rare_words_weigh_more() -> None:
     weights = {"rare": 9.0}
     rare, common = (
-        look("rare common", [Passage("", text)], lambda t: weights.get(t, 1.0), embed, embed_words).own[0][
-            OWN.index("coverage")
-        ]
+        look("rare common", [Passage("", text)], lambda t: weights.get(t, 1.0), embed).own[0][OWN.index("coverage")]
         for text in ("rare", "common")
     )
     assert rare == pytest.approx(0.9) and common == pytest.approx(0.1)
