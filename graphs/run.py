@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,10 +37,25 @@ def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledSt
     """
     if graph not in GRAPHS:
         raise InputError(f"there is no graph named “{graph}”", f"use one of: {', '.join(GRAPHS)}")
-    module = import_module(GRAPHS[graph])
-    compiled: CompiledStateGraph[Any, Any, Any, Any]
-    compiled = module.graph if checkpointer is None else module.build().compile(checkpointer=checkpointer, name=graph)
-    return compiled
+    compiled: CompiledStateGraph[Any, Any, Any, Any] = import_module(GRAPHS[graph]).graph
+    # A copy shares the nodes: compiling costs more than many a question.
+    return compiled if checkpointer is None else compiled.copy(update={"checkpointer": _reading(checkpointer)})
+
+
+def _reading(saver: Any) -> Any:
+    """Return a saver that reads back the types of the state and no others, as LangGraph asks every program to say."""
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    from ragweave.nodes.state import SAVED
+
+    if not isinstance(saver, BaseCheckpointSaver):
+        return saver
+    if type(saver.serde) is not JsonPlusSerializer:
+        return saver.with_allowlist([(kind.__module__, kind.__name__) for kind in SAVED])
+    mine = copy(saver)
+    mine.serde = JsonPlusSerializer(allowed_msgpack_modules=SAVED)
+    return mine
 
 
 async def astream(

@@ -28,8 +28,10 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
     if run.meter.refused:
         run.note(f"A limit of this run was reached: {run.meter.refused}.")
     text = " ".join(map(marked, draft)) if draft else f"{phrase('abstain', question)} ({why})"
+    counts = ((len(draft), "sentence"), (len(citations), "source"))
     writer = chosen("writer", run.context.mind)
-    update = run.done(f"{len(draft)} sentences, {len(citations)} sources" if draft else f"abstained: {why}")
+    told = ", ".join(f"{n} {noun if n == 1 else noun + 's'}" for n, noun in counts) if draft else f"abstained: {why}"
+    update = run.done(told)
     notes = [*state.get("notes", []), *update.get("notes", [])]
     answer = Answer(
         question=question,

@@ -261,5 +261,8 @@ class VideoState(RewrittenTask, VideoResult, total=False):
     """Their scores."""
 
 
+SAVED: tuple[type, ...] = (Answer, Asked, Citation, NodeUsage, Sentence)
+"""Types in the state beside plain data and messages: what a saver reads back."""
+
 Update = dict[str, Any]
 """What a node returns: a partial state."""

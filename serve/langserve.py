@@ -52,6 +52,8 @@ _PLAYGROUND_CSP = (
     "frame-ancestors 'none'"
 )
 """The playground of LangServe writes its settings into a script of its page, and compiles the schemas of its forms."""
+_QUESTION_FIRST = b"\nh1 + div { order: 1 }\n"
+"""The heading is followed by the form of the knobs."""
 
 
 class Said(Body):
@@ -101,8 +103,9 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """The knobs with their defaults; one that is left empty keeps its own."""
-        return [_form(name, field) for name, field in Context.model_fields.items()]
+        """The knobs with their defaults, for the form; one that is left empty keeps its own."""
+        # A method's settings are a group, which the form cannot draw; a preset names them.
+        return [_form(name, field) for name, field in Context.model_fields.items() if name != "method"]
 
     @property
     def InputType(self) -> type[Asked]:
@@ -176,7 +179,7 @@ def mount(app: FastAPI, slots: Slots, settings: ServeSettings) -> None:
     for name in graphs.GRAPHS:
         graph = ServedGraph(name, slots, settings.run_seconds)
         add_routes(served, graph, path=f"/{name}", enabled_endpoints=_ENDPOINTS, per_req_config_modifier=with_caller)
-    served.add_middleware(_PlaygroundPolicy)
+    served.add_middleware(_Playground)
     app.mount("/langserve", served)
 
 
@@ -185,18 +188,25 @@ def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any]:
     return {**config, "configurable": {**(config.get("configurable") or {}), CALLER: request.state.caller}}
 
 
-class _PlaygroundPolicy:
-    """Lets the page of the playground do what it needs."""
+class _Playground:
+    """Lets the page of the playground do what it needs, and puts the question above the knobs."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Add the policy to what the playground is sent."""
+        """Add the policy to what the playground is sent, and the order to its style sheet."""
+        path = scope.get("path", "")
+        more = _QUESTION_FIRST if path.endswith(".css") else b""
 
-        async def with_policy(message: Message) -> None:
+        async def changed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)["Content-Security-Policy"] = _PLAYGROUND_CSP
+                headers = MutableHeaders(scope=message)
+                headers["Content-Security-Policy"] = _PLAYGROUND_CSP
+                if "content-length" in headers:
+                    headers["Content-Length"] = str(int(headers["content-length"]) + len(more))
+            elif not message.get("more_body", False):
+                message = {**message, "body": message.get("body", b"") + more}
             await send(message)
 
-        await self._app(scope, receive, with_policy if "/playground" in scope.get("path", "") else send)
+        await self._app(scope, receive, changed if "/playground" in path else send)

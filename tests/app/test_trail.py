@@ -27,7 +27,7 @@ PLAIN = [
     step("refine", "4 of 10 strips kept"),
     step("reason", "enough"),
     step("generate", "1 sentences", by="llm"),
-    step("check", "1 sentences, 1 sources", by="rule"),
+    step("check", "1 sentence, 1 source", by="rule"),
 ]
 
 
@@ -45,7 +45,7 @@ def test_a_plain_question_is_told_in_a_few_lines_with_time_counts_and_why() -> N
         "Searched (N ms): paragraph in 2 phrasings (it names a text): 8 of 43 items kept, best: Tides",
         "Judged what came back (N ms): correct, best +0.97 of 8",
         "Asked what is still missing (N ms): enough",
-        "Checked the answer (N ms): 1 sentences, 1 sources",
+        "Checked the answer (N ms): 1 sentence, 1 source",
     ]
 
 

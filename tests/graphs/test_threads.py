@@ -5,9 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave.graphs.agent import build
+from ragweave.graphs.run import build_agent
+from ragweave.minds.evidence import Sentence
 from ragweave.nodes.answer import Answer
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -31,3 +35,21 @@ async def test_state_is_plain_data_that_programs_can_read(tmp_path: Path) -> Non
     for key in ("routes", "queries", "evidence", "knowledge", "hops", "grade", "notes"):
         json.dumps(state[key])
     assert all(len(e["text"]) <= 2_000 for e in state["evidence"])
+
+
+async def test_reading_a_thread_back_warns_of_no_type(caplog: pytest.LogCaptureFixture) -> None:
+    # As a program's own saver is where nothing is set: every type is read back, with a warning for each.
+    saver = InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=True))
+    config: Any = {"configurable": {"thread_id": "t"}}
+    for _turn in range(2):
+        agent = build_agent(checkpointer=saver)
+        await agent.ainvoke({"messages": [("human", "When was the Corvane Observatory opened?")]}, config)
+    answer = (await agent.aget_state(config)).values["answer"]
+    assert isinstance(answer, Answer) and isinstance(answer.sentences[0], Sentence)
+    assert "type" not in caplog.text
+
+
+async def test_a_graph_is_compiled_once_for_all_savers() -> None:
+    one, other = (build_agent("crag", checkpointer=InMemorySaver()) for _ in range(2))
+    assert one.nodes["grade"] is other.nodes["grade"] and one.checkpointer is not other.checkpointer
+    assert build_agent("crag").checkpointer is None

@@ -277,3 +277,12 @@ def test_a_run_that_the_server_forgot_ends_in_words(window: Callable[..., Any], 
     turn = ask(page, QUESTION)
     assert "Stopped" in turn.locator(".stopped").inner_text()
     assert turn.get_by_role("button", name="Ask again").is_visible()
+
+
+def test_the_playground_of_langserve_asks_for_the_question_before_the_knobs(browser: Any, site: Any) -> None:
+    page = browser.new_page()
+    page.goto(f"{site.url}/langserve/agent/playground/")
+    question, knobs = page.get_by_role("heading", name="Try it"), page.get_by_role("heading", name="Configure")
+    expect(question).to_be_visible()
+    assert question.bounding_box()["y"] < knobs.bounding_box()["y"]
+    page.close()
