@@ -36,11 +36,6 @@ class CorporaSettings(Settings):
     caption_calls: int = Field(
         0, ge=0, description="Most calls of the vision model for captions that one `ragweave index` makes; 0: no limit."
     )
-    web_provider: str = Field(
-        "",
-        description="folder, searx, tavily, duckduckgo or wikipedia; empty takes the first of folder, searx and tavily "
-        "that is configured.",
-    )
     web_folder: Path | None = Field(None, description="Folder of pages (.html, .md, .txt) that stands in for the web.")
     web_searx_url: str = Field(
         "", pattern="^(https?://.*)?$", description="Base address of a SearxNG server; may be on this machine."

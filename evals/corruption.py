@@ -189,19 +189,17 @@ def save_pages(passages: Sequence[Mapping[str, Any]], folder: Path) -> None:
 @contextmanager
 def web_folder(folder: Path) -> Iterator[None]:
     """Let a folder stand in for the web."""
-    names = {"RAGWEAVE_WEB_PROVIDER": "folder", "RAGWEAVE_WEB_FOLDER": str(folder)}
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(names)
+    name, before = "RAGWEAVE_WEB_FOLDER", os.environ.get("RAGWEAVE_WEB_FOLDER")
+    os.environ[name] = str(folder)
     corpora_settings.cache_clear()
     try:
         yield
     finally:
         corpora_settings.cache_clear()
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 async def measure(data: Path, work: Path, limit: int) -> dict[str, dict[str, dict[str, float]]]:

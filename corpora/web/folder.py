@@ -7,31 +7,34 @@ import logging
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ragweave.corpora.web.addresses import check_url
-from ragweave.corpora.web.clean import clean, decode
-from ragweave.corpora.web.plain import one_line
-from ragweave.corpora.web.types import Found, Refused
+from ragweave.corpora.decode import encoding_of
+from ragweave.corpora.web.clean import clean
+from ragweave.corpora.web.plain import one_line, plain
+from ragweave.corpora.web.types import Page
 from ragweave.models.errors import WebError
 from ragweave.models.text import clip, content_terms, sentences, terms
 
 logger = logging.getLogger(__name__)
 
-SUFFIXES = {".html": "text/html", ".htm": "text/html", ".md": "text/markdown", ".txt": "text/plain"}
+SUFFIXES = (".html", ".htm", ".md", ".txt")
 MAX_FILES = 5_000
 MAX_BYTES = 5_000_000
 
 _K1, _B = 1.2, 0.75  # Okapi BM25, the usual constants
 _FRONT = re.compile(r"---\s*\n(?P<fields>(?:[^\n]*\n){0,40}?)---\s*\n")
 _FIELD = re.compile(r"^(title|url|source)\s*:\s*[\"']?(.*?)[\"']?\s*$", re.M | re.I)
+_WEB = re.compile(r"https?://[\w-]+(?:\.[\w-]+)*\.[a-z][\w-]*(?::\d+)?(?:[/?#]\S*)?", re.I)
+"""An address of the web, as a saved page may claim it."""
 
 
 class _Saved(NamedTuple):
-    page: Found
+    page: Page
     counts: Counter[str]
 
 
@@ -43,12 +46,11 @@ class Folder:
     """
 
     name = "folder"
-    local = True
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def search(self, query: str, k: int) -> list[Found]:
+    async def search(self, query: str, k: int) -> list[Page]:
         """Return at most k pages that share a term with the query, best first.
 
         Raises:
@@ -56,7 +58,7 @@ class Folder:
         """
         return await asyncio.to_thread(self._search, query, k)
 
-    def _search(self, query: str, k: int) -> list[Found]:
+    def _search(self, query: str, k: int) -> list[Page]:
         wanted = content_terms(query) or terms(query)
         saved = self._pages()
         mean = sum(page.counts.total() for page in saved) / len(saved) if saved else 1.0
@@ -97,31 +99,26 @@ def _read(name: str, changed: int) -> _Saved | None:
     except OSError as exc:
         logger.warning("%s cannot be read: %s", path, exc)
         return None
-    media_type = SUFFIXES[path.suffix.lower()]
-    fields: dict[str, str] = {}
-    if media_type != "text/html" and (front := _FRONT.match(text := decode(data))):
+    text = data.decode(encoding_of(data) or "latin-1", "replace").replace("\0", " ")
+    title = url = ""
+    if path.suffix.lower() in (".html", ".htm"):
+        title, text, url = clean(text)
+    elif front := _FRONT.match(text):
         fields = {key.lower(): value for key, value in _FIELD.findall(front["fields"])}
-        data = text[front.end() :].encode()
-    cleaned = clean(data, media_type)
-    if not cleaned.text:
+        title, url, text = fields.get("title", ""), fields.get("url") or fields.get("source", ""), text[front.end() :]
+    text = plain(text, len(text))
+    if not text:
         return None
-    title = one_line(fields.get("title", "")) or cleaned.title or path.stem.replace("_", " ")
+    first = text.split("\n", 1)[0].lstrip("# ")
+    title = one_line(title) or (first if len(first) <= 200 else path.stem.replace("_", " "))
     saved = datetime.fromtimestamp(changed / 1e9, UTC).isoformat(timespec="seconds")
-    url = _address(fields.get("url") or fields.get("source") or cleaned.url, path)
-    return _Saved(Found(url, title, text=cleaned.text, fetched=saved), Counter(terms(f"{title} {cleaned.text}")))
+    url = url.partition("#")[0] if _WEB.fullmatch(url) else path.as_uri()
+    return _Saved(Page(url, title, text, "", saved), Counter(terms(f"{title} {text}")))
 
 
-def _address(claimed: str, path: Path) -> str:
-    """Return the address that a saved page claims when it is one of the web, else that of the file."""
-    try:
-        return check_url(claimed).url
-    except Refused:
-        return path.as_uri()
-
-
-def _with_snippet(page: Found, wanted: set[str]) -> Found:
+def _with_snippet(page: Page, wanted: set[str]) -> Page:
     """Add the sentence that shares the most terms with the query, and what follows it."""
     spans = sentences(page.text) or [(0, len(page.text))]
     start, _ = max(spans, key=lambda span: len(wanted.intersection(terms(page.text[span[0] : span[1]]))))
     snippet = clip(one_line(page.text[start : start + 400], 400), 300)
-    return Found(page.url, page.title, snippet, page.text, page.fetched)
+    return replace(page, snippet=snippet)

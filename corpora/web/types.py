@@ -1,25 +1,10 @@
-"""The nouns of web search: what a provider finds, what a page becomes, what a search returns."""
+"""The nouns of web search: a page, what a search returns, and who is asked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
-
-from ragweave.models.errors import WebError
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One search result, before its page is read; its address is checked before anything connects to it."""
-
-    url: str
-    title: str = ""
-    snippet: str = ""
-    text: str = ""
-    """Text of the page where the provider already has it; then no page is fetched."""
-    fetched: str = ""
-    """ISO time of that text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +14,7 @@ class Page:
     url: str
     title: str
     text: str
-    """Main text without markup, or the snippet where the page could not be read."""
+    """Main text without markup, or the snippet where the provider brings no more."""
     snippet: str
     fetched: str
     """ISO 8601 time (UTC)."""
@@ -48,23 +33,14 @@ class Provider(Protocol):
     """A search engine."""
 
     name: str
-    local: bool
-    """Whether it reads this machine: the addresses of its results are its own."""
 
-    async def search(self, query: str, k: int) -> list[Found]:
-        """Return at most k results, best first.
+    async def search(self, query: str, k: int) -> list[Page]:
+        """Return at most k pages, best first, as they came.
 
         Raises:
             WebError: the engine is down, refuses, or answers with something else than results.
         """
         ...
-
-
-class Refused(WebError):
-    """An address that Ragweave will not connect to, whatever asked for it."""
-
-    code = "web_refused"
-    status = 403
 
 
 def now() -> str:

@@ -68,7 +68,6 @@ def test_the_folder_stands_in_for_the_web_and_gives_the_environment_back(
     with web_folder(tmp_path):
         assert available() == "folder"
     assert os.environ["RAGWEAVE_WEB_FOLDER"] == "mine"
-    assert "RAGWEAVE_WEB_PROVIDER" not in os.environ
 
 
 def data_set(

@@ -33,7 +33,6 @@ def web_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "web"
     folder.mkdir()
     (folder / "vellmouth.html").write_text(PAGE, encoding="utf-8")
-    monkeypatch.setenv("RAGWEAVE_WEB_PROVIDER", "folder")
     monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(folder))
 
 
@@ -108,23 +107,13 @@ INJECTED = {
 
 
 @pytest.mark.parametrize("name", list(INJECTED))
-async def test_nothing_of_an_injected_page_is_followed_or_rendered(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fetched: list[str] = []
-
-    async def fetch(self: Any, url: str) -> Any:
-        fetched.append(url)
-        raise AssertionError("no address may be opened")
-
-    monkeypatch.setattr("ragweave.corpora.web.fetch.Fetcher.fetch", fetch)
+async def test_nothing_of_an_injected_page_is_followed_or_rendered(name: str, tmp_path: Path) -> None:
     (tmp_path / "web" / "vellmouth.html").write_text(f"<html><title>Crane</title><body>{INJECTED[name]}</body></html>")
     state, _ = await run("auto")
     answer: Answer = state["answer"]
     assert "Tolly Brandt" in answer.text
     everything = answer.model_dump_json() + json.dumps([state["knowledge"], state["evidence"]])
     assert "evil.example" not in everything
-    assert fetched == []
 
 
 async def test_footnotes_of_a_page_are_not_taken_for_citations(tmp_path: Path) -> None:
@@ -210,7 +199,6 @@ async def test_a_disagreement_that_the_writer_keeps_quiet_about_is_noted(
 
 
 async def test_no_provider_means_no_question_and_a_note_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RAGWEAVE_WEB_PROVIDER")
     monkeypatch.delenv("RAGWEAVE_WEB_FOLDER")
     state, asked = await run("ask")
     assert asked == []

@@ -71,7 +71,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             "RAGWEAVE_CHAT_KEY": "none",
             "RAGWEAVE_CHAT_CACHE": "false",
             "RAGWEAVE_MIND": "small",
-            "RAGWEAVE_WEB_PROVIDER": "folder",
             "RAGWEAVE_WEB_FOLDER": str(web),
             "PYTHONUNBUFFERED": "1",
         }
