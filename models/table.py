@@ -1,0 +1,225 @@
+"""One table: put together from the texts it was cut into, with heads, typed columns, and the row that only adds up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+from ragweave.models.tables import cells, is_row
+from ragweave.models.text import content_terms
+from ragweave.models.values import CURRENCIES, Value, day, decimal_mark, is_missing, number, yes
+
+MAX_ROWS = 20_000
+"""Rows of one table that are read."""
+_LINE = re.compile(r"[^\n]+")
+_LONGEST_HEAD = 60
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+_TYPED = 0.75
+"""Share of the filled cells of a column that must be of a kind for the column to be of it."""
+_UNIT = re.compile(r"(?:\(([^()]{1,20})\)|\[([^\[\]]{1,20})\]|,\s*in\s(\S{1,12})|\sin\s(%|[€$£]|[A-Z]{3}))\s*$")
+_NUMBERED = frozenset("no nr num number numero id code index year jahr annee ano line zeile pos position rank".split())
+"""Heads of numbers that name a row and measure nothing."""
+_DECIMAL_COMMA = frozenset("de es fr it nl pt da sv nb fi pl cs tr id".split())
+"""Languages that write a comma before decimals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: its cells, the text it stands in (by number), and where."""
+
+    cells: tuple[str, ...]
+    text: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its head without the unit, the unit, its cells, and what they are."""
+
+    head: str
+    unit: str
+    cells: tuple[str, ...]
+    mark: str = "."
+    first: bool = False
+
+    @cached_property
+    def numbers(self) -> tuple[Value | None, ...]:
+        """The numbers of its cells."""
+        mark = decimal_mark(self.cells) or self.mark
+        return tuple(number(c, mark) for c in self.cells)
+
+    @cached_property
+    def kind(self) -> str:
+        """`number`, `key` (numbers that only name), `date`, `yes` or `text`."""
+        filled = [c for c in self.cells if not is_missing(c)]
+        if not filled:
+            return "text"
+        least = _TYPED * len(filled)
+        if sum(yes(c) is not None for c in filled) == len(filled):
+            return "yes"
+        if sum(day(c) is not None for c in filled) >= least:
+            return "date"
+        if sum(v is not None for v in self.numbers) < least:
+            return "text"
+        named = set(content_terms(self.head)) | set(re.findall(r"[a-z]+", self.head.lower()))
+        years = all(_YEAR.fullmatch(c.strip()) for c in filled)
+        counted = self.first and len(set(filled)) == len(filled) and all(c.isdigit() for c in filled)
+        return "key" if years or ((counted or named & _NUMBERED) and not self.unit) else "number"
+
+    @cached_property
+    def measure(self) -> str:
+        """The unit of its numbers: that of the head, else the one that its cells share."""
+        found = {v.unit for v in self.numbers if v is not None}
+        return self.unit or (found.pop() if len(found) == 1 else "")
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """Stems of its head."""
+        return frozenset(content_terms(spoken(self.head)))
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes:
+        heads: heads of its columns, as they stand.
+        rows: its rows, without the heads.
+        before: the line before it.
+        language: of the text, for how it writes numbers.
+    """
+
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    before: str = ""
+    language: str = ""
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """Its columns; what a last row adds up is not among their cells."""
+        body = self.body
+        return tuple(
+            Column(*_with_unit(head), tuple(r.cells[n] for r in body), self._mark, not n)
+            for n, head in enumerate(self.heads)
+        )
+
+    @cached_property
+    def _mark(self) -> str:
+        """The decimal mark of columns that leave it open: that of the others, else of the language."""
+        found = decimal_mark([c for r in self.rows for c in r.cells])
+        return found or ("," if self.language in _DECIMAL_COMMA else ".")
+
+    @cached_property
+    def body(self) -> tuple[Row, ...]:
+        """The rows without one at the end that holds the sums of those above it."""
+        return self.rows[:-1] if self._adds_up() else self.rows
+
+    def _adds_up(self) -> bool:
+        """Tell whether every number of the last row is the sum of its column, and there is one above 0."""
+        if len(self.rows) < 3:
+            return False
+        last = self.rows[-1].cells
+        seen = False
+        for n, head in enumerate(self.heads):
+            column = Column(*_with_unit(head), tuple(r.cells[n] for r in self.rows), self._mark)
+            if column.kind != "number" or n == 0 or "%" in column.measure:
+                continue
+            *above, total = column.numbers
+            if total is None:
+                continue
+            found = [v.amount for v in above if v is not None]
+            if abs(sum(found, Decimal(0)) - total.amount) > Decimal("0.006") * max(1, len(found)):
+                return False
+            seen = seen or (total.amount != 0 and len(found) > 1)
+        return seen and not all(number(c) for c in last[:1])
+
+    def label(self, at: int) -> str:
+        """Return what names a row: its first cells, as many as it takes to tell it from all others."""
+        row, chosen = self.body[at], [0]
+        for n in [n for n, c in enumerate(self.columns) if n and c.kind in ("text", "date")]:
+            if sum(all(r.cells[i] == row.cells[i] for i in chosen) for r in self.body) == 1:
+                break
+            chosen.append(n)
+        named = [c for n in chosen if (c := row.cells[n].strip())] or [f"row {at + 1}"]
+        counted = self.columns[0].kind == "key" and self.columns[0].head and not _YEAR.fullmatch(named[0])
+        return ", ".join([f"{spoken(self.columns[0].head)} {named[0]}" if counted else named[0], *named[1:]])
+
+
+def tables(texts: Sequence[str], languages: Sequence[str] = ()) -> list[Table]:
+    """Return the tables that stand in consecutive texts of a file, whole where they were cut.
+
+    A table that a text begins with goes on from one that the text before it ended with, where it is as wide; heads that
+    are repeated there count once.
+    """
+    out: list[Table] = []
+    rows: list[Row] = []
+    before = ""
+    for number_, text in enumerate(texts):
+        first, line = True, ""
+        for m in _LINE.finditer(text):
+            if not is_row(m.group()):
+                goes_on = False
+                out += _closed(rows, before, languages)
+                rows, line = [], m.group().strip()
+            else:
+                row = Row(tuple(cells(m.group())), number_, m.start(), m.end())
+                goes_on = bool(rows) and first and rows[-1].text != number_
+                if goes_on and len(row.cells) != len(rows[0].cells):
+                    out += _closed(rows, before, languages)
+                    rows = []
+                if not rows:
+                    before = line
+                if not (goes_on and rows and row.cells == rows[0].cells) and len(rows) <= MAX_ROWS:
+                    rows.append(row)
+            first = False
+    return [*out, *_closed(rows, before, languages)]
+
+
+def _closed(rows: Sequence[Row], before: str, languages: Sequence[str]) -> Iterator[Table]:
+    """Yield the table of some rows, where its first row names the columns."""
+    if len(rows) < 2:
+        return
+    heads = rows[0].cells
+    width = len(heads)
+    body = tuple(
+        Row((*r.cells, *[""] * (width - len(r.cells))), r.text, r.start, r.end)
+        for r in rows[1:]
+        if len(r.cells) <= width
+    )
+    if not body or not _names(heads, body):
+        return
+    yield Table(heads, body, before, languages[rows[0].text] if languages else "")
+
+
+def _names(heads: Sequence[str], body: Sequence[Row]) -> bool:
+    """Tell whether cells are heads: short, all different, no figures; a year counts as a name over other figures."""
+    filled = [h for h in heads if h]
+    if len(set(filled)) < len(filled) or len(filled) < max(2, len(heads) - 1):
+        return False
+    for n, head in enumerate(heads):
+        if len(head) > _LONGEST_HEAD or (yes(head) is not None and len(head) > 1):
+            return False
+        year = _YEAR.fullmatch(head) and not all(_YEAR.fullmatch(r.cells[n]) for r in body if r.cells[n])
+        if not year and (number(head) is not None or day(head) is not None):
+            return False
+    return True
+
+
+def _with_unit(head: str) -> tuple[str, str]:
+    """Part a head from the unit it states: in brackets, or as its last word after an underscore."""
+    if m := _UNIT.search(head):
+        unit = next(g for g in m.groups() if g).strip()
+        return head[: m.start()].strip() or head, unit
+    first, _, last = head.rpartition("_")
+    if first and last.lower() in CURRENCIES:
+        return first, last
+    return head, ""
+
+
+def spoken(head: str) -> str:
+    """Return a head as words: `unitPrice` and `unit_price` are two."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", head.replace("_", " "))

@@ -1,0 +1,167 @@
+"""What stands in a cell of a table: a number with its unit, a date, yes or no, or text.
+
+A number is read in the notation of its column: 1,240.50 and 1.240,50 and 1 240,50 are the same amount, and only the
+cells beside it tell whether 1.240 is one thousand two hundred and forty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal, InvalidOperation
+
+from ragweave.models.text import fold
+
+CURRENCIES = {
+    spelling: names.split()[0]
+    for names in (
+        "€ eur euro euros",
+        "$ usd dollar dollars",
+        "£ gbp pound pounds",
+        "¥ jpy yen cny yuan rmb",
+        "chf franken francs",
+        "kr sek nok dkk kronor kroner",
+        "cent cents ct",
+    )
+    for spelling in names.split()
+}
+"""Spellings of currencies, and the sign that stands for each."""
+_MISSING = frozenset({"", "-", "–", "—", "n/a", "na", "none", "null", "?", "...", "…", "k.a.", "tbd"})
+_YES = frozenset("yes y true x ✓ ✔ ja oui si sim vrai wahr 是 有".split())
+_NO = frozenset("no n false ✗ ✘ nein non nao faux falsch 否 无".split())
+_SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
+_AMOUNT = r"\d{1,3}(?:[ '’.,]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|[.,]\d+"
+_NUMBER = re.compile(
+    rf"(?P<open>\()?\s*(?P<minus>[-−–])?\s*(?P<before>[^\W\d_]{{1,4}}\.?|[€$£¥])?\s*(?P<minus2>[-−])?\s*"
+    rf"(?P<n>{_AMOUNT})\s*(?P<after>%|‰|°\s?[CF]?|[€$£¥]|[^\W\d_][\w²³/.]*(?:\s[^\W\d_][\w²³/.]*)?)?\s*(?P<close>\))?"
+)
+_COMMA, _DOT = re.compile(r"\d,(?:\d{1,2}|\d{4,})(?!\d)"), re.compile(r"\d\.(?:\d{1,2}|\d{4,})(?!\d)")
+_GROUPED = re.compile(r"\d([.,])\d{3}(?!\d)")
+_MONTHS = {
+    form: n
+    for n, row in enumerate(
+        "january jan januar janvier enero|february feb februar fevrier febrero|march mar marz mars marzo|"
+        "april apr avril abril|may mai mayo|june jun juni juin junio|july jul juli juillet julio|"
+        "august aug aout agosto|"
+        "september sep sept septembre septiembre|october oct oktober octobre octubre|november nov novembre noviembre|"
+        "december dec dezember decembre diciembre".split("|"),
+        start=1,
+    )
+    for form in row.split()
+}
+_MONTH = r"(?P<month>[^\W\d_]{3,10})\.?"
+_DATES = tuple(
+    re.compile(form)
+    for form in (
+        r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?:[T ]\d{2}:\d{2}.*)?",
+        r"(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>\d{4})",
+        r"(?P<y>\d{4})\s?年\s?(?P<m>\d{1,2})\s?月(?:\s?(?P<d>\d{1,2})\s?日)?",
+        rf"(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?)?{_MONTH},?\s(?:de\s)?(?P<y>\d{{4}})",
+        rf"{_MONTH}\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y>\d{{4}})",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number as a cell states it.
+
+    Attributes:
+        amount: the number.
+        unit: as written in the cell, a currency by its sign; may be empty.
+        places: digits after its decimal mark.
+    """
+
+    amount: Decimal
+    unit: str = ""
+    places: int = 0
+
+
+def is_missing(cell: str) -> bool:
+    """Tell whether a cell says that there is nothing."""
+    return cell.strip().lower() in _MISSING
+
+
+def decimal_mark(cells: Sequence[str]) -> str:
+    """Return the decimal mark of cells that leave no doubt about it, or "".
+
+    A mark before one, two, or more than three digits is decimal; one before three may part thousands.
+    """
+    cells = [c for c in cells if _NUMBER.fullmatch(_SPACES.sub(" ", c.strip()))]
+    comma = any(_COMMA.search(c) or _mixed(c) == "," for c in cells)
+    dot = any(_DOT.search(c) or _mixed(c) == "." for c in cells)
+    return "" if comma == dot else "," if comma else "."
+
+
+def _mixed(cell: str) -> str:
+    """Return the last mark of a number that has both, or one of them after another twice."""
+    marks = re.findall(r"(?<=\d)[.,](?=\d)", cell)
+    if len(set(marks)) == 2:
+        return str(marks[-1])
+    return "" if len(marks) < 2 else ("," if marks[0] == "." else ".")
+
+
+def number(cell: str, mark: str = ".") -> Value | None:
+    """Read a cell that is a number, maybe with a currency, percent or unit; None for everything else.
+
+    Args:
+        cell: the cell.
+        mark: decimal mark of its column.
+    """
+    m = _NUMBER.fullmatch(_SPACES.sub(" ", cell.strip()))
+    if m is None or bool(m["open"]) != bool(m["close"]):
+        return None
+    unit = (m["after"] or "").strip()
+    if before := (m["before"] or "").strip("."):
+        sign = CURRENCIES.get(before.lower())
+        if sign is None or unit:
+            return None
+        unit = before
+    written = re.sub(r"[ '’]", "", m["n"])
+    other = "." if mark == "," else ","
+    if mark in written and other in written[written.index(mark) :]:
+        return None
+    if mark in written or _GROUPED.search(written):
+        written = written.replace(other, "")
+    written = written.replace(",", ".")
+    try:
+        amount = Decimal(written)
+    except InvalidOperation:
+        return None
+    minus = m["minus"] or m["minus2"] or m["open"]
+    return Value(-amount if minus else amount, CURRENCIES.get(unit.lower(), unit), len(written.partition(".")[2]))
+
+
+def day(cell: str) -> date | None:
+    """Read a cell that is a date with a year, in figures or words; a month without a day counts from its first."""
+    text = fold(" ".join(cell.split()))
+    for form in _DATES:
+        m = form.fullmatch(text)
+        if m is None:
+            continue
+        found = m.groupdict()
+        month = _MONTHS.get(found["month"], 0) if found.get("month") else int(found.get("m") or 0)
+        try:
+            return date(int(found["y"]), month, int(found.get("d") or 1))
+        except ValueError:
+            return None
+    return None
+
+
+def yes(cell: str) -> bool | None:
+    """Read a cell that says yes or no; None for everything else."""
+    said = fold(cell.strip())
+    return True if said in _YES else False if said in _NO else None
+
+
+def month_of(word: str) -> int:
+    """Return the number of the month that a word names, or 0."""
+    return _MONTHS.get(fold(word).strip("."), 0)
+
+
+def written(amount: Decimal, places: int = 0) -> str:
+    """Write an amount with thousands parted by commas and at least so many places, as far as it has them."""
+    exact = max(places, -int(amount.normalize().as_tuple().exponent), 0)
+    return f"{amount:,.{min(exact, max(places, 2))}f}"

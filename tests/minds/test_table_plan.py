@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.minds.small.table_plan import plan
+from ragweave.models.table import tables
+
+BAKERY = """Bread | Grain | Weight (g) | Price | Baked on | Vegan
+Farmer's loaf | rye | 1,000 | 5.80 € | 2026-03-02 | yes
+Seed roll | wheat | 90 | 0.95 € | 2026-03-02 | no
+Walnut stick | wheat | 450 | 4.20 € | 2026-03-03 | yes
+Black pumpernickel | rye | 500 | 3.60 € | 2026-04-01 | yes
+Milk plait | wheat | 600 | 4.20 € | 2026-04-02 | no
+"""
+CLINIC = """Station | Q1 2025 | Q2 2025 | Q3 2025
+Surgery | 1.240 | 1.310 | 1.275
+Maternity | 806 | 790 | 1.002
+Eyes | 415,5 | 398 | 402
+"""
+ROOMS = """Room | Floor | Seats | Projector
+101 | 1 | 24 | yes
+102 | 1 | 12 | no
+201 | 2 | 80 | yes
+305 | 3 | 12 | no
+"""
+
+
+def said(question: str, text: str, about: str = "") -> str:
+    (table,) = tables([text])
+    found = plan(question, table, about, lambda term: 1.0)
+    return found.text if found else ""
+
+
+def bakery(question: str) -> str:
+    return said(question, BAKERY, "Price list of the bakery, breads 2026")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What does the walnut stick cost?", "Walnut stick: Price 4.20 €."),
+        ("How much does a Milk plait weigh?", "Milk plait: Weight 600 g."),
+        ("Which bread is the cheapest?", "Seed roll: Price 0.95 €, the lowest of 5 rows."),
+        ("What is the heaviest bread of the bakery?", "Farmer's loaf: Weight 1,000 g, the highest of 5 rows."),
+        ("Which wheat bread is the heaviest?", "Milk plait: Weight 600 g, the highest of 3 rows."),
+        ("How many breads are vegan?", "3 of 5 rows with Vegan: yes: Farmer's loaf; Walnut stick; Black pumpernickel."),
+        ("Which breads are not vegan?", "Seed roll; Milk plait (Vegan: no)."),
+        ("Which breads are made of rye?", "Farmer's loaf; Black pumpernickel (rye)."),
+        ("What do the rye breads cost together?", "Price: 5.80 + 3.60 = 9.40 € (rows 1, 4; rye)."),
+        (
+            "What is the average price of the wheat breads?",
+            "Price: (0.95 + 4.20 + 4.20) / 3 = 3.12 € (rows 2, 3, 5; wheat).",
+        ),
+        (
+            "Which breads cost more than 4 euros?",
+            "Farmer's loaf; Walnut stick; Milk plait (Price > 4).",
+        ),
+        ("How many breads weigh less than 500 g?", "2 of 5 rows with Weight < 500: Seed roll; Walnut stick."),
+        (
+            "What is the difference in price between the walnut stick and the seed roll?",
+            "Price: 4.20 − 0.95 = 3.25 € (Walnut stick against Seed roll).",
+        ),
+        ("How many breads were baked in April?", "2 of 5 rows: Black pumpernickel; Milk plait."),
+        ("Which bread was baked last, the latest?", "Milk plait: Baked on 2026-04-02, the latest of 5 rows."),
+    ],
+)
+def test_a_question_that_is_certain_is_worked_out(question: str, answer: str) -> None:
+    assert bakery(question) == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does the spelt loaf cost?",
+        "Who bakes the walnut stick?",
+        "What did the walnut stick cost in 2019?",
+        "Where does the rye come from?",
+        "How many people work in the bakery?",
+        "What is the highest mountain of Norway?",
+        "Who owns the oldest bakery in Leeds?",
+        "How much does Ingrid Solheim earn?",
+        "When was the bakery founded?",
+        "Hello, how are you?",
+    ],
+)
+def test_what_the_table_does_not_say_for_certain_is_left_alone(question: str) -> None:
+    assert bakery(question) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many patients did Surgery have in Q3 2025?", "Surgery: Q3 2025 1.275."),
+        ("Which station had the most patients in Q2 2025?", "Surgery: Q2 2025 1,310, the highest of 3 rows."),
+        ("What is the sum of Q1 2025?", "Q1 2025: 1,240 + 806 + 415.5 = 2,461.5 (rows 1 to 3)."),
+    ],
+)
+def test_a_column_is_told_by_its_period_and_numbers_by_their_column(question: str, answer: str) -> None:
+    assert said(question, CLINIC, "Clinic patients 2025") == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many seats does room 201 have?", "Room 201: Seats 80."),
+        ("Which rooms have a projector?", "Room 101; Room 201 (Projector: yes)."),
+        ("Which rooms have no projector?", "Room 102; Room 305 (Projector: no)."),
+        ("Which rooms have at least 20 seats?", "Room 101; Room 201 (Seats >= 20)."),
+        ("How many seats are there in all rooms together?", "Seats: 24 + 12 + 80 + 12 = 128 (rows 1 to 4)."),
+        ("Which room has the fewest seats?", "Room 102; Room 305: Seats 12, the lowest of 4 rows."),
+        ("How many seats does room 202 have?", ""),
+    ],
+)
+def test_a_number_beside_a_head_names_a_row(question: str, answer: str) -> None:
+    assert said(question, ROOMS, "Rooms of the school") == answer
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=2, max_size=12))
+def test_sums_and_ends_are_those_of_the_column(figures: list[int]) -> None:
+    rows = "\n".join(f"{chr(97 + n) * 3} | {f:,} | x" for n, f in enumerate(figures))
+    (table,) = tables([f"Hive | Honey | Note\n{rows}"])
+    total = plan("How much honey do the hives have in total?", table, "hives", lambda term: 1.0)
+    most = plan("Which hive has the most honey?", table, "hives", lambda term: 1.0)
+    body = [int(r.cells[1].replace(",", "")) for r in table.body]
+    assert total is not None and f"= {Decimal(sum(body)):,} (" in total.text
+    ends = {int(r.cells[1].replace(",", "")) for r in most.rows} if most else {max(body)}
+    assert ends == {max(body)}
