@@ -67,7 +67,7 @@ def _measuring() -> None:
         for name in ("eval", "train", "synthesize"):
             app.command(name, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(_not_here)
         return
-    import_module("ragweave.evals.commands.cli").add_to(app)
+    import_module("ragweave.evals.commands.eval").add_to(app)
 
 
 def _not_here() -> None:

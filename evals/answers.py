@@ -12,6 +12,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.evals.metrics import citation_precision, citation_recall, letter_score, rouge_l, says, token_f1
+from ragweave.evals.off import Off, without
 from ragweave.evals.question_files import rows_of
 from ragweave.evals.runner import Row, Runner
 from ragweave.minds.context import Context
@@ -129,6 +130,7 @@ async def ask_all(
     runner: Runner | None = None,
     name: str = "",
     of: Mapping[str, Any] | None = None,
+    off: Sequence[Off] = (),
 ) -> list[Outcome]:
     """Ask every question of one graph; a conversation is one unit, whose turns share a thread.
 
@@ -140,8 +142,9 @@ async def ask_all(
         runner: asks the conversations; without one they are asked one after another.
         name: of this run, for the runner.
         of: what the answers depend on beside graph, knobs and questions.
+        off: nodes to leave out.
     """
-    graph = build().compile(checkpointer=InMemorySaver())
+    graph = without(build(), off).compile(checkpointer=InMemorySaver())
     opened = {turns[0].id: turns for turns in conversations(questions)}
 
     async def converse(turns: Sequence[Question]) -> Row:

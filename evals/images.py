@@ -7,7 +7,6 @@ by what was said while they were shown.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import re
 import shutil
@@ -32,7 +31,6 @@ from ragweave.minds.context import Context
 from ragweave.minds.fusion import fused
 from ragweave.minds.small.rank import score_items
 from ragweave.models.embed import encoder
-from ragweave.models.errors import InputError
 from ragweave.nodes.retrieve import ranked_lists
 
 _LINK = re.compile(r"!\[[^\]]*\]\(\.\./images_astronomy/images/([^)]+)\)\n(\*.*\*)?")
@@ -257,64 +255,3 @@ def transcribed() -> dict[str, str]:
     """Return the words of slides that were written down by eye, by the path of the slide in its data set."""
     text = files("ragweave.evals").joinpath("slide_words.jsonl").read_text(encoding="utf-8")
     return {row["image"]: row["text"] for row in map(json.loads, text.splitlines())}
-
-
-def read_asked(path: Path) -> list[Asked]:
-    """Read labelled queries: `query`, and in `gold` the name of the picture's file."""
-    return [Asked(str(r["query"]), Path(str(r["gold"])).stem) for r in read_jsonl(path, ["query", "gold"])]
-
-
-async def calibrate(asked: Sequence[Asked], name: str, context: Context) -> dict[str, float]:
-    """Measure every weight of what pictures show, in steps of a tenth; the best by MRR is `alpha`.
-
-    `stands_out` is where pictures that are asked for and the best of the others are told apart best by their look.
-
-    Raises:
-        InputError: no image encoder has seen the pictures of the library.
-    """
-    library = await open_library(name)
-    [first] = await library.search("image", [asked[0].query], 1)
-    if not first.visual:
-        raise InputError(
-            f"no image encoder has seen the pictures of {name!r}",
-            "set RAGWEAVE_IMAGE_TEXT, and run `ragweave index` again",
-        )
-    names = await names_in(library)
-    flat: dict[str, float] = {}
-    best = (-1.0, 0.0)
-    for step in range(11):
-        weight = step / 10
-        found = await measure(
-            library,
-            asked,
-            names,
-            context.model_copy(update={"method": context.method.model_copy(update={"alpha": weight})}),
-        )
-        flat |= found.flat(f"alpha_{weight:g}")
-        best = max(best, (found.mrr, weight))
-    return {**flat, "alpha": best[1], **await _standing_out(library, asked, names, context.method.pool)}
-
-
-async def _standing_out(
-    library: Library, asked: Sequence[Asked], names: Mapping[str, str], pool: int
-) -> dict[str, float]:
-    gold, others = [], []
-    for a, each in zip(asked, await library.search("image", [a.query for a in asked], pool), strict=True):
-        found = await library.stand_out(a.query, [h.id for h in each.visual])
-        gold += [max(mine)] if (mine := [z for i, z in found.items() if names[i] == a.gold]) else []
-        others += [max(rest)] if (rest := [z for i, z in found.items() if names[i] != a.gold]) else []
-    at = threshold(gold, others)
-    kept = sum(z >= at for z in gold) / max(len(gold), 1)
-    wrong = sum(z >= at for z in others) / max(len(others), 1)
-    return {"stands_out": round(at, 2), "stands_out_gold": round(kept, 4), "stands_out_others": round(wrong, 4)}
-
-
-def threshold(gold: Sequence[float], others: Sequence[float]) -> float:
-    """Return the value from which most of `gold` and least of `others` count, as shares of each; 0 without any."""
-    values = sorted({*gold, *others})
-    middles = [(a + b) / 2 for a, b in itertools.pairwise(values)]
-
-    def worth(at: float) -> float:
-        return sum(z >= at for z in gold) / max(len(gold), 1) - sum(z >= at for z in others) / max(len(others), 1)
-
-    return max(middles, key=lambda at: (worth(at), -at), default=0.0)

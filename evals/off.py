@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Awaitable, Callable, Collection
+from importlib import import_module
 from typing import Literal, get_args
 
 from langgraph.runtime import Runtime
 
-from ragweave.graphs.base import Wrap
+from ragweave.graphs.base import Builder, new_graph
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Grade, Hop
 from ragweave.minds.passages import as_strip
@@ -31,21 +31,20 @@ WITHOUT: dict[Off, str] = {
 """What a run does in a node's place."""
 
 
-def without(names: Collection[str]) -> Wrap:
-    """Return what leaves these nodes out of a graph; to be used with `graphs.base.through`."""
+def without(builder: Builder, names: Collection[Off]) -> Builder:
+    """Put what does as little as it can in the place of these nodes of a graph that is not compiled yet."""
+    for name in names:
+        builder.nodes[name] = new_graph(**{name: _left_out(name)}).nodes[name]
+    return builder
 
-    def wrap(name: str, node: Node) -> Node:
-        if name not in names:
-            return node
-        stand_in = _IN_PLACE[name]
 
-        @functools.wraps(node)
-        async def left_out(state: State, runtime: Runtime[Context]) -> Update:
-            return await stand_in(state, runtime, node)
+def _left_out(name: Off) -> Node:
+    node: Node = getattr(import_module(f"ragweave.nodes.{name}"), name)
 
-        return left_out
+    async def left_out(state: State, runtime: Runtime[Context]) -> Update:
+        return await _IN_PLACE[name](state, runtime, node)
 
-    return wrap
+    return left_out
 
 
 async def _nothing(state: State, runtime: Runtime[Context], node: Node) -> Update:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.evaluator import calibration_error
 from ragweave.evals.evaluator_data import Asked, idf_of
-from ragweave.evals.metrics import Bin, auc, average_precision, reliability
+from ragweave.evals.metrics import auc, average_precision
 from ragweave.evals.runner import Row, Runner
 from ragweave.models import relevance
 from ragweave.models.errors import InputError
@@ -135,10 +135,6 @@ class Scored:
             "pairs": len(labels),
             "ms_per_pair": round(1000 * self.seconds / len(labels), 3),
         }
-
-    def bins(self) -> list[Bin]:
-        """Return the reliability diagram of the absolute relevance: share of relevant pairs over its probability."""
-        return reliability(((self.floor + 1) / 2).tolist(), [bool(n) for n in self.labels])
 
 
 async def measure(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ragweave.evals.data import Routed
-from ragweave.evals.metrics import Bin, accuracy, ece, reliability
+from ragweave.evals.metrics import accuracy, ece
 from ragweave.evals.runner import Row, Runner
 from ragweave.models import router
 
@@ -238,14 +238,12 @@ class Measured:
         per_label: accuracy by gold label.
         per_source: accuracy by source.
         confusion: gold to predicted to count.
-        bins: reliability diagram.
     """
 
     flat: dict[str, float]
     per_label: dict[str, float]
     per_source: dict[str, float]
     confusion: dict[str, dict[str, int]]
-    bins: list[Bin]
 
 
 def measure(rows: Sequence[Routed], decisions: Sequence[Decision]) -> Measured:
@@ -265,7 +263,7 @@ def measure(rows: Sequence[Routed], decisions: Sequence[Decision]) -> Measured:
         "model_calls_per_question": round(float(np.mean([d.calls for d in decisions])), 4),
         "fell_back": sum(d.fell_back for d in decisions),
     }
-    return Measured(flat, found.per_label, per_source, found.confusion, reliability(confidence, right))
+    return Measured(flat, found.per_label, per_source, found.confusion)
 
 
 def chat_classifier(labels: Sequence[str]) -> Classify:

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.evals.evaluator_data import Asked
 from ragweave.evals.pairs import Scorer
-from ragweave.evals.report import drawing, save_drawing
 from ragweave.models.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -113,22 +111,3 @@ async def best_scores(asked: Sequence[Asked], score: Scorer) -> tuple[list[float
         if rest:
             absent.append(float((await score(a.question, a.take(rest).passages)).floor.max()))
     return present, absent
-
-
-def draw(found: Calibration, path: Path, title: str = "") -> None:
-    """Draw the curve as SVG, PNG or PDF, by the ending of the path."""
-    x = [p.threshold for p in found.curve]
-    figure = drawing("curve", 7, 4.2)
-    axes = figure.subplots()
-    axes.step(x, [p.present for p in found.curve], where="pre", label="relevant passage there: at or above")
-    axes.step(x, [p.absent for p in found.curve], where="pre", label="no relevant passage: at or above")
-    axes.step(x, [p.precision for p in found.curve], where="pre", ls=":", label="precision of “correct”")
-    for value, name in ((found.lower, "lower"), (found.upper, "upper")):
-        axes.axvline(value, color="0.4", lw=1, ls="--")
-        axes.annotate(
-            f"{name} {value:+.2f}", (value, 1.03), ha="center", va="bottom", fontsize=8, annotation_clip=False
-        )
-    axes.set(xlabel="score of the best candidate", ylabel="share of questions", ylim=(0, 1.02))
-    axes.set_title(title, pad=18)
-    figure.legend(loc="outside lower center", ncols=3, fontsize=8)
-    save_drawing(figure, path)

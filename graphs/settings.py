@@ -1,13 +1,18 @@
-"""What a run falls back on where nobody says: the library, the mind, the web, the graph."""
+"""What a run falls back on where nobody says, and the context that KEY=VALUE pairs make."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from ragweave.models.errors import InputError
 from ragweave.models.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from ragweave.minds.context import Context
 
 
 class RunSettings(Settings):
@@ -25,3 +30,30 @@ class RunSettings(Settings):
 def run_settings() -> RunSettings:
     """Return the settings of this process, read once; an InputError names a variable that cannot be used."""
     return read_settings(RunSettings)
+
+
+def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, **options: Any) -> Context:
+    """Build a context from values, with `KEY=VALUE` pairs over them, and options over both; None is not given."""
+    from ragweave.minds.context import Context
+    from ragweave.minds.method import Method
+
+    values = dict(given)
+    for pair in settings or []:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise InputError(f"`--set {pair}` is not of the form KEY=VALUE", "write, say, --set rerank=false")
+        of_method = key.startswith("method.")
+        model, into = (Method, values.setdefault("method", {})) if of_method else (Context, values)
+        name = key.removeprefix("method.")
+        field = model.model_fields.get(name)
+        many = field is not None and "tuple" in str(field.annotation)
+        into[name] = [v for v in value.split(",") if v] if many else value
+    values.update({k: v for k, v in options.items() if v is not None})
+    try:
+        return Context.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(p) for p in first["loc"])
+        raise InputError(
+            f"{key}: {first['msg'].lower()}", "docs/configuration.md lists every knob with its bounds"
+        ) from None

@@ -21,7 +21,7 @@ SHIPPED = tuple(r for r in ROOMS if r != "evals")
 BELOW = {
     "app": set(ROOMS) - {"evals"},
     "serve": {"serve", "graphs", "nodes", "minds", "prompts", "corpora", "models"},
-    "evals": {"evals", "app", "graphs", "nodes", "minds", "prompts", "corpora", "models"},
+    "evals": {"evals", "graphs", "nodes", "minds", "prompts", "corpora", "models"},
     "graphs": {"graphs", "nodes", "minds", "prompts", "corpora", "models"},
     "nodes": {"nodes", "minds", "prompts", "corpora", "models"},
     "minds": {"minds", "prompts", "corpora", "models"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -93,36 +92,7 @@ def at_seconds(time: str) -> float:
 
 def build_context(library: str | None, settings: list[str] | None = None, **options: Any) -> Context:
     """Build the run's context from options; one that was not given keeps its default."""
-    from ragweave.graphs.settings import run_settings
+    from ragweave.graphs.settings import run_settings, with_settings
 
     values = {"mind": run_settings().mind, "web": run_settings().web}
     return with_settings(values, settings, library=library_name(library), **options)
-
-
-def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, **options: Any) -> Context:
-    """Build a context from values, with `KEY=VALUE` pairs over them, and options over both; None is not given."""
-    from pydantic import ValidationError
-
-    from ragweave.minds.context import Context
-    from ragweave.minds.method import Method
-
-    values = dict(given)
-    for pair in settings or []:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise InputError(f"`--set {pair}` is not of the form KEY=VALUE", "write, say, --set rerank=false")
-        of_method = key.startswith("method.")
-        model, into = (Method, values.setdefault("method", {})) if of_method else (Context, values)
-        name = key.removeprefix("method.")
-        field = model.model_fields.get(name)
-        many = field is not None and "tuple" in str(field.annotation)
-        into[name] = [v for v in value.split(",") if v] if many else value
-    values.update({k: v for k, v in options.items() if v is not None})
-    try:
-        return Context.model_validate(values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(p) for p in first["loc"])
-        raise InputError(
-            f"{key}: {first['msg'].lower()}", "docs/configuration.md lists every knob with its bounds"
-        ) from None

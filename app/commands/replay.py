@@ -12,7 +12,7 @@ import typer
 
 from ragweave.app.aloud import answer_aloud
 from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption
-from ragweave.app.commands.options import SaveOption, Set, TraceOption, with_settings
+from ragweave.app.commands.options import SaveOption, Set, TraceOption
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def replay(
     Exit code 3 when the run ends without an answer.
     """
     from ragweave.app.threads import new_file, opened
+    from ragweave.graphs.settings import with_settings
 
     off = tuple(without or ())
     for name in off:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from ragweave.evals.runner import Runner
     from ragweave.minds.context import Context
 
+T = TypeVar("T")
+
 JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write the figures as one flat object.")]
-HtmlOut = Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write a page with tables and plots.")]
 Work = Annotated[
     Path,
     typer.Option("--work", help="Folder for evaluation libraries; they are reused while their data stay the same."),
@@ -33,6 +34,10 @@ LibraryName = Annotated[str, typer.Option("--library", help="Library to ask, ins
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the public data sets, instead of questions.")]
 Graph = Annotated[str, typer.Option("--graph", help="Graph that answers.")]
 MindName = Annotated[str, typer.Option("--mind", help="small, llm or auto.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any knob of docs/configuration.md; may be repeated."),
+]
 Width = Annotated[int, typer.Option("--width", min=1, max=64, help="Conversations at the same time.")]
 
 
@@ -95,7 +100,7 @@ def builder(graph: str) -> Callable[[], Any]:
     Raises:
         InputError: there is no graph of that name.
     """
-    from ragweave.app.api import GRAPHS
+    from ragweave.graphs.run import GRAPHS
     from ragweave.models.errors import InputError
 
     if graph not in GRAPHS:
@@ -106,38 +111,19 @@ def builder(graph: str) -> Callable[[], Any]:
 
 def context_of(library: str, mind: str, settings: list[str] | None) -> Context:
     """Return the knobs of an evaluation: those given, and no answer of the shell's own defaults."""
-    from ragweave.app.commands.options import with_settings
+    from ragweave.graphs.settings import with_settings
 
     return with_settings({"library": library, "mind": mind}, settings)
 
 
-def report(
-    flat: Mapping[str, float],
-    json_out: Path | None,
-    html: Path | None = None,
-    title: str = "",
-    sections: Sequence[str] = (),
-) -> None:
-    """Print figures, and write them as JSON and as a page where asked to."""
-    from ragweave.evals.report import html_table, table
+def report(flat: Mapping[str, float], json_out: Path | None) -> None:
+    """Print figures, and write them as JSON where asked to."""
+    from ragweave.evals.report import table, write_json
 
     rows: list[list[Value]] = [[k, v] for k, v in flat.items()]
     typer.echo(table(["figure", "value"], rows))
-    publish(flat, json_out, html, title, [html_table(["figure", "value"], rows), *sections])
-
-
-def publish(
-    flat: Mapping[str, float], json_out: Path | None, html: Path | None, title: str, sections: Sequence[str]
-) -> None:
-    """Write figures as JSON, and sections as a page, where asked to."""
-    from ragweave.evals.report import page, write_json
-
     if json_out:
         write_json(json_out, flat)
-    if html:
-        html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(page(title, sections), encoding="utf-8")
-        typer.echo(f"\nReport: {html}")
 
 
 @contextlib.contextmanager
@@ -146,10 +132,11 @@ def runner(work: Path, width: int = 1) -> Iterator[Runner]:
 
     What it has finished lies under the work folder until the command comes to its end.
     """
-    from ragweave.app.commands.common import console
+    from rich.console import Console
+
     from ragweave.evals.runner import Runner
 
-    err = console(stderr=True)
+    err = Console(stderr=True, highlight=False, markup=False)
     with err.status("Starting ...") if err.is_terminal else contextlib.nullcontext() as status:
 
         def tell(name: str, done: int, total: int) -> None:
@@ -161,11 +148,15 @@ def runner(work: Path, width: int = 1) -> Iterator[Runner]:
     made.close()
 
 
-def run(work: Any) -> Any:
-    """Run a coroutine to its end; what a stopped run had finished is kept for the next one."""
-    from ragweave.app.commands.common import Stopped
-
+def call(work: Callable[..., T], *args: Any, **options: Any) -> T:
+    """Do something that takes long; what a stopped run had finished is kept for the next one."""
     try:
-        return asyncio.run(work)
+        return work(*args, **options)
     except KeyboardInterrupt:
-        raise Stopped("The same command goes on where this one was.") from None
+        typer.echo("Stopped. The same command goes on where this one was.", err=True)
+        raise typer.Exit(130) from None
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end."""
+    return call(lambda: asyncio.run(work))

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.options import Set
 from ragweave.evals.commands.common import (
     WORK,
     Folder,
     Graph,
-    HtmlOut,
     JsonOut,
     LibraryName,
     MindName,
+    Set,
     Width,
     Work,
     builder,
     context_of,
-    publish,
     report,
     run,
     runner,
@@ -42,7 +39,6 @@ def retrieval(
     width: Width = 1,
     work: Work = WORK,
     json_out: JsonOut = None,
-    html: HtmlOut = None,
 ) -> None:
     """Index passages, ask every query, and print recall, all-gold, nDCG and MRR."""
     from ragweave.evals.corpus import prepare, use_home
@@ -66,7 +62,7 @@ def retrieval(
             of = {"method": method, "hops": hops}
             return (await measure(prepared, asked[: limit or None], rank, cuts, made, of)).mean()
 
-    report(run(measured()), json_out, html, f"Retrieval: {queries.name}, {method}")
+    report(run(measured()), json_out)
 
 
 def evaluator(
@@ -75,17 +71,15 @@ def evaluator(
     width: Width = 1,
     work: Work = WORK,
     json_out: JsonOut = None,
-    html: HtmlOut = None,
 ) -> None:
     """Score labelled pairs and print auc, average_precision, ece and ms_per_pair."""
     from ragweave.evals.pairs import measure, read_pairs, scorer
-    from ragweave.evals.report import reliability_plot
     from ragweave.models.settings import model_settings
 
     made, asked = scorer(evaluator), read_pairs(pairs)
     with runner(work, width) as does:
         found = run(measure(asked, made, does, {"evaluator": evaluator, "model": model_settings().chat}))
-    report(found.figures(), json_out, html, f"Evaluator: {pairs.name}", [reliability_plot(found.bins())])
+    report(found.figures(), json_out)
 
 
 def answers(
@@ -102,16 +96,13 @@ def answers(
         Path | None, typer.Option("--out", metavar="ANSWERS.jsonl", help="Write the answers, for `eval judge`.")
     ] = None,
     json_out: JsonOut = None,
-    html: HtmlOut = None,
 ) -> None:
     """Ask questions and print answered_correct, answered_wrong and abstained together, also per kind.
 
     A run that is stopped goes on where it was when the same command is given again.
     """
-    from ragweave.evals.ablate import Bench, sweep
+    from ragweave.evals.ablate import Bench
     from ragweave.evals.answers import by_kind, figures, write_answers
-    from ragweave.evals.metrics import reliability
-    from ragweave.evals.report import curve_plot, html_table, reliability_plot
     from ragweave.evals.retrieval import table
 
     build = builder(graph)
@@ -138,18 +129,7 @@ def answers(
     kinds = by_kind(outcomes)
     if kinds:
         typer.echo(table(kinds) + "\n")
-    shown = [o for o in outcomes if not o.answer.abstained]
-    bins = reliability([o.answer.confidence for o in shown], [o.verdict == "correct" for o in shown]) if shown else []
-    held = [(p.abstained, p.correct) for p in sweep(outcomes)]
-    columns = list(next(iter(kinds.values()))) if kinds else []
-    sections = [
-        html_table(["kind", *columns], [[kind, *row.values()] for kind, row in kinds.items()]) if kinds else "",
-        reliability_plot(bins),
-        curve_plot(
-            held, "abstained", "answered correctly", "What is left when answers below a confidence are held back."
-        ),
-    ]
-    report(figures(outcomes), json_out, html, f"Answers: {questions.name}", sections)
+    report(figures(outcomes), json_out)
 
 
 def thresholds(
@@ -159,31 +139,19 @@ def thresholds(
     kept: Annotated[
         float, typer.Option("--kept", min=0, max=1, help="Answerable questions the lower one keeps.")
     ] = 0.98,
-    draw: Annotated[Path | None, typer.Option("--draw", metavar="OUT", help="Draw the curve, .svg or .png.")] = None,
     json_out: JsonOut = None,
-    html: HtmlOut = None,
 ) -> None:
     """Calibrate an evaluator's two thresholds on labelled pairs."""
     from ragweave.evals import thresholds as calibration
     from ragweave.evals.pairs import read_pairs, scorer
-    from ragweave.evals.report import curve_plot
 
     made, asked = scorer(evaluator), read_pairs(pairs)
     present, absent = run(calibration.best_scores(asked, made(asked)))
     found = calibration.calibrate(present, absent, precision, kept)
-    if draw:
-        calibration.draw(found, draw, f"{evaluator} evaluator, {found.questions} questions")
     flat: dict[str, float] = {"questions": found.questions, "upper": found.upper, "lower": found.lower}
     for name, at in (("upper", found.at(found.upper)), ("lower", found.at(found.lower))):
         flat |= {f"present_at_{name}": at.present, f"absent_at_{name}": at.absent, f"precision_at_{name}": at.precision}
-    curves = [
-        curve_plot([(p.threshold, getattr(p, name)) for p in found.curve], "threshold", "share of questions", caption)
-        for name, caption in (
-            ("present", "Questions with a relevant candidate whose best candidate reaches the threshold."),
-            ("absent", "The same questions without it."),
-        )
-    ]
-    report({k: round(v, 4) for k, v in flat.items()}, json_out, html, f"Thresholds: {pairs.name}", curves)
+    report({k: round(v, 4) for k, v in flat.items()}, json_out)
 
 
 def mixed(
@@ -199,7 +167,6 @@ def mixed(
     limit: Annotated[int, typer.Option("--limit", min=0, help="Every n-th question, so many in all; 0 means all.")] = 0,
     work: Work = WORK,
     json_out: JsonOut = None,
-    html: HtmlOut = None,
 ) -> None:
     """Search a library of every kind routed, unified, by oracle, at random and in each corpus alone."""
     from ragweave.corpora.types import CORPORA
@@ -209,9 +176,11 @@ def mixed(
     from ragweave.evals.data import read_jsonl
     from ragweave.evals.mixed_data import library_rows, read_asked
     from ragweave.evals.mixed_data import questions as public_questions
-    from ragweave.evals.report import html_table, table
+    from ragweave.evals.report import table, write_json
+    from ragweave.evals.train_router import overlap
     from ragweave.minds.context import Context
     from ragweave.models.errors import InputError
+    from ragweave.models.router import head
 
     if (data is None) == (items is None) or (items is None) != (questions is None):
         raise InputError("give either --data, or --items with --questions", "see docs/routing.md")
@@ -247,22 +216,9 @@ def mixed(
     whole, each = bench.rows_of(found), bench.by_kind(found, asked)
     typer.echo(table(bench.COLUMNS, whole))
     typer.echo("\nR@5 by the corpus that holds the answer\n" + table(kinds, each))
-    figures = {**bench.flat(found, len(asked)), "train_overlap": seen_in_training(q.text for q in asked)}
-    publish(
-        figures,
-        json_out,
-        html,
-        "Routing over a mixed library",
-        [html_table(bench.COLUMNS, whole), html_table(kinds, each)],
-    )
-
-
-def seen_in_training(questions: Iterable[str]) -> int:
-    """Return how many of the questions the shipped router was trained on."""
-    from ragweave.evals.train_router import overlap
-    from ragweave.models.router import head
-
-    return overlap(head(), list(questions))
+    if json_out:
+        in_training = overlap(head(), [q.text for q in asked])
+        write_json(json_out, {**bench.flat(found, len(asked)), "train_overlap": in_training})
 
 
 def corruption(
@@ -270,21 +226,18 @@ def corruption(
     limit: Annotated[int, typer.Option("--limit", min=1, help="Questions of each set.")] = 100,
     work: Work = WORK,
     json_out: JsonOut = None,
-    html: HtmlOut = None,
 ) -> None:
     """Put wrong items in the place of found ones, and see what grading and repair make of it."""
     from ragweave.evals import corruption as bench
     from ragweave.evals.corpus import use_home
-    from ragweave.evals.report import html_table, table
+    from ragweave.evals.report import table, write_json
 
     use_home(work.resolve() / "home")
     found = run(bench.measure(data, work.resolve(), limit))
-    columns = ["items, way", *bench.COLUMNS]
-    sections: list[str] = []
     flat: dict[str, float] = {}
     for name, cells in found.items():
         rows = [[label, *(c[k] if k in c else "" for k in bench.COLUMNS)] for label, c in cells.items()]
-        typer.echo(f"\n{name}\n{table(columns, rows)}")
-        sections += [f"<h2>{name}</h2>", html_table(columns, rows)]
+        typer.echo(f"\n{name}\n{table(['items, way', *bench.COLUMNS], rows)}")
         flat |= {f"{name}, {label}, {k}": v for label, cell in cells.items() for k, v in cell.items()}
-    publish(flat, json_out, html, "Answers from corrupted retrieval", sections)
+    if json_out:
+        write_json(json_out, flat)

@@ -1,4 +1,4 @@
-"""`ragweave eval`: measure routers, find overlaps, compare runs."""
+"""`ragweave eval`: measure routers, compare runs; and the commands beside these two."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.evals.commands.common import WORK, HtmlOut, JsonOut, Work, publish, run, runner
+from ragweave.evals.commands import data, media, runs, synthesize, train
+from ragweave.evals.commands.common import WORK, JsonOut, Work, run, runner
 
 if TYPE_CHECKING:
     from ragweave.evals.data import Routed
     from ragweave.evals.report import Value
-    from ragweave.evals.router import Decision, Measured, Point
+    from ragweave.evals.router import Decision, Point
     from ragweave.evals.runner import Runner
 
 eval_app = typer.Typer(
@@ -46,7 +47,6 @@ def router(
     width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions put to a model together.")] = 8,
     work: Work = WORK,
     json_out: JsonOut = None,
-    html: HtmlOut = None,
 ) -> None:
     """Route every question and print accuracy_micro, accuracy_macro, ece and ms_per_question.
 
@@ -54,7 +54,7 @@ def router(
     """
     from ragweave.corpora.types import LABELS
     from ragweave.evals.data import read_routed
-    from ragweave.evals.report import confusion_table, table
+    from ragweave.evals.report import confusion_table, table, write_json
     from ragweave.evals.router import (
         choose_threshold,
         ensemble,
@@ -107,7 +107,8 @@ def router(
             points_large = ensemble_curve(gold, small, large)
             _print_curve("language model asked below", "model calls", points_large)
             typer.echo(f"chosen, within .005 of the best: {choose_threshold(points_large):.2f}")
-    publish(found.flat, json_out, html, f"Routing: {data.name}", _sections(found, points))
+    if json_out:
+        write_json(json_out, found.flat)
 
 
 async def _by_head(questions: list[str], path: Path, made: Runner) -> list[Decision]:
@@ -159,42 +160,6 @@ def _print_curve(name: str, cost: str, points: list[Point]) -> None:
     typer.echo("\n" + table([name, "accuracy", "macro", cost], rows))
 
 
-def _sections(found: Measured, points: list[Point]) -> list[str]:
-    from ragweave.corpora.types import LABELS
-    from ragweave.evals.report import confusion_plot, curve_plot, html_table, reliability_plot
-
-    caption = "Right corpus among those searched, over the mean number of corpora searched."
-    return [
-        html_table(["figure", "value"], [[k, f"{v:g}"] for k, v in found.flat.items()]),
-        html_table(["label", "accuracy"], list(found.per_label.items())),
-        confusion_plot(found.confusion, LABELS),
-        reliability_plot(found.bins),
-        curve_plot([(p.cost, p.accuracy) for p in points], "corpora searched", "accuracy", caption),
-    ]
-
-
-@eval_app.command()
-def leakage(
-    first: Annotated[Path, typer.Argument(help="JSON Lines, for example training questions.")],
-    second: Annotated[Path, typer.Argument(help="JSON Lines, for example evaluation questions.")],
-    show: Annotated[int, typer.Option("--show", min=0, help="Print so many of the pairs.")] = 5,
-    json_out: JsonOut = None,
-) -> None:
-    """Count the questions of the second file that stand in the first, exactly or nearly."""
-    from ragweave.evals.data import read_jsonl
-    from ragweave.evals.leakage import overlap, text_of
-    from ragweave.evals.report import table, write_json
-
-    a, b = ([text_of(r) for r in read_jsonl(path)] for path in (first, second))
-    found = overlap(a, b)
-    flat = {"first": len(a), "second": len(b), "exact": found.exact, "near": found.near}
-    typer.echo(table(["figure", "value"], [[k, v] for k, v in flat.items()]))
-    for one, other in found.pairs[:show]:
-        typer.echo(f"\n  {one}\n  {other}")
-    if json_out:
-        write_json(json_out, flat)
-
-
 @eval_app.command()
 def compare(
     a: Annotated[Path, typer.Argument(help="Figures written by --json.")],
@@ -205,3 +170,25 @@ def compare(
     from ragweave.evals.report import read_figures
 
     typer.echo(compared(read_figures(a), read_figures(b)))
+
+
+for _measure in (
+    data.retrieval,
+    data.evaluator,
+    data.answers,
+    data.thresholds,
+    data.mixed,
+    data.corruption,
+    media.images,
+    media.video,
+    runs.ablate,
+    runs.judge,
+):
+    eval_app.command()(_measure)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add `eval`, `train` and `synthesize` to the command line."""
+    app.command("synthesize")(synthesize.synthesize)
+    app.add_typer(eval_app, name="eval")
+    app.add_typer(train.train_app, name="train")

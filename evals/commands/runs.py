@@ -1,29 +1,26 @@
-"""`ragweave eval ablate` and `frontier`: whole runs compared."""
+"""`ragweave eval ablate` and `judge`: whole runs compared."""
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.options import Set
 from ragweave.evals.commands.common import (
     WORK,
     Data,
     Folder,
     Graph,
-    HtmlOut,
     JsonOut,
     LibraryName,
     MindName,
     Questions,
+    Set,
     Width,
     Work,
     builder,
     context_of,
-    publish,
     report,
     run,
     runner,
@@ -48,12 +45,11 @@ def ablate(
     limit: Limit = 0,
     work: Work = WORK,
     json_out: JsonOut = None,
-    html: HtmlOut = None,
 ) -> None:
     """Ask the same questions with each node left out in turn, and print paired differences."""
     from ragweave.evals import ablate as runs
     from ragweave.evals.off import OFF, WITHOUT, check_off
-    from ragweave.evals.report import html_table, table
+    from ragweave.evals.report import table
 
     build, left_out = builder(graph), check_off(off or list(OFF))
     left_out = [node for node in left_out if node in build().nodes]
@@ -66,67 +62,11 @@ def ablate(
             return await runs.ablate(bench, build, left_out)
 
     found = run(measure())
-    rows = runs.rows_of(found)
-    typer.echo(table(runs.COLUMNS, rows))
+    typer.echo(table(runs.COLUMNS, runs.rows_of(found)))
     for node in left_out:
         typer.echo(f"  without {node}: {WITHOUT[node]}")
     typer.echo("")
-    report(runs.flat(found), json_out, html, f"Ablation of {graph}", [html_table(runs.COLUMNS, rows)])
-
-
-def frontier(
-    questions: Questions = None,
-    folder: Folder = None,
-    library: LibraryName = "",
-    data: Data = None,
-    mind: MindName = "auto",
-    rounds: Annotated[str, typer.Option("--rounds", help="Rounds of retrieval to allow, by commas.")] = "1,2,3",
-    set_: Set = None,
-    width: Width = 1,
-    limit: Limit = 0,
-    work: Work = WORK,
-    draw: Annotated[Path | None, typer.Option("--draw", metavar="OUT", help="Draw it, .svg or .png.")] = None,
-    json_out: JsonOut = None,
-    html: HtmlOut = None,
-) -> None:
-    """Ask every graph, and set answered-correct against abstained, model calls and milliseconds."""
-    from ragweave.app.api import GRAPHS
-    from ragweave.evals import ablate as runs
-    from ragweave.evals.report import curve_plot, html_table, table
-    from ragweave.models.errors import InputError
-
-    try:
-        allowed = sorted({int(n) for n in rounds.split(",")})
-    except ValueError as error:
-        raise InputError(f"--rounds {rounds} is not a list of numbers", "write it like 1,2,3") from error
-    if not allowed or not 1 <= allowed[0] <= allowed[-1] <= 10:
-        raise InputError("rounds lie between 1 and 10", "write them like 1,2,3")
-
-    asked = source(questions, folder, library, data, work, limit)
-
-    async def measure() -> list[runs.Curve]:
-        with runner(work, width) as made:
-            bench = runs.Bench(asked.questions, context_of(asked.library, mind, set_), asked.name_of, made)
-            return await runs.frontier(bench, {name: builder(name) for name in GRAPHS}, allowed)
-
-    curves = run(measure())
-    title = f"{len(asked.questions)} questions, {mind} mind"
-    rows = runs.frontier_rows(curves)
-    typer.echo(table(runs.FRONTIER, rows))
-    if draw:
-        runs.draw(curves, draw, title)
-    keys = [(at, name) for at, name in enumerate(runs.FRONTIER) if at > 1]
-    flat = {f"{name}_{row[0]}_{row[1]}": float(row[at]) for row in rows for at, name in keys}
-    held = [
-        curve_plot(
-            [(p.abstained, p.correct) for p in runs.sweep(curve.last())],
-            "abstained",
-            "answered correctly",
-            f"{curve.graph}: what is left when answers below a confidence are held back.",
-        )
-        for curve in curves
-    ]
-    publish(flat, json_out, html, f"Frontier: {title}", [html_table(runs.FRONTIER, rows), *held])
+    report(runs.flat(found), json_out)
 
 
 def judge(
@@ -139,11 +79,10 @@ def judge(
     width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions at the same time.")] = 4,
     work: Work = WORK,
     json_out: JsonOut = None,
-    html: HtmlOut = None,
 ) -> None:
     """Let the configured chat model judge answers against a baseline: five criteria, and overall."""
     from ragweave.evals import judge as judges
-    from ragweave.evals.report import html_table, table
+    from ragweave.evals.report import table
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError, ModelError
     from ragweave.models.meter import Meter
@@ -158,7 +97,6 @@ def judge(
         raise ModelError("judging needs a chat model, and none is configured", "set RAGWEAVE_CHAT (see docs/writer.md)")
     meter = Meter()
     columns = judges.columns(kind)
-    sections: list[str] = []
     flat: dict[str, float] = {
         "words_a": round(judges.mean_words([c.a for c in cases]), 1),
         "words_b": round(judges.mean_words([c.b for c in cases]), 1),
@@ -179,8 +117,7 @@ def judge(
             rows = judges.rows_of(group, kind)
             heading = f"{title}, {name}" if name else title
             typer.echo(f"{heading}: {len(group)} questions\n{table(columns, rows)}\n")
-            sections += [f"<h2>{escape(heading)}</h2>", html_table(columns, rows)]
         flat |= judges.flat(found, kind, prefix)
     spent = meter.spent
     flat["model_calls"] = spent.calls
-    report(flat, json_out, html, f"Judged by {model.name}", sections)
+    report(flat, json_out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.app.commands.common import LibraryOption, library_name, run
+from ragweave.evals.commands.common import run
 
 if TYPE_CHECKING:
     from ragweave.evals.synthesis_job import Report
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def synthesize(
     questions: Annotated[Path, typer.Argument(help="JSON Lines of questions with gold answers.")],
     out: Annotated[Path, typer.Argument(help="JSON Lines of conversations that is written.")],
-    library: LibraryOption = None,
+    library: Annotated[
+        str | None, typer.Option("--library", "-l", metavar="NAME", help="Library; default: that of RAGWEAVE_LIBRARY.")
+    ] = None,
     rounds: Annotated[int, typer.Option("--rounds", min=1, max=20, help="Most rounds of retrieval.")] = 5,
     passages: Annotated[int, typer.Option("--passages", min=1, max=20, help="Documents per round.")] = 3,
     candidates: Annotated[int, typer.Option("--candidates", min=1, max=10, help="Queries written per round.")] = 4,
@@ -33,12 +35,13 @@ def synthesize(
     from ragweave.evals.synthesis_job import Job
     from ragweave.evals.synthesis_job import synthesize as work
     from ragweave.evals.synthesize import Settings
+    from ragweave.graphs.settings import run_settings
     from ragweave.models.meter import Limits
 
     job = Job(
         questions.expanduser(),
         out.expanduser().resolve(),
-        library_name(library),
+        library or run_settings().library,
         Settings(rounds, passages, candidates),
         width,
         limit,
@@ -49,7 +52,7 @@ def synthesize(
         if sys.stderr.isatty():
             typer.echo(f"\r{done} of {of} questions", nl=done == of, err=True)
 
-    report = run(work(job, told), "What is finished is kept; the same command goes on.")
+    report = run(work(job, told))
     for line in report_lines(report, job.out):
         typer.echo(line)
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.common import call, console
+from ragweave.evals.commands.common import call
 
 train_app = typer.Typer(
     help="Train routers and evaluators.", no_args_is_help=True, rich_markup_mode=None, add_completion=False
@@ -144,10 +144,11 @@ def _places(base: str, out: Path | None) -> tuple[str, Path]:
 
 def _checkpoint(train: Callable[..., dict[str, float]], out: Path | None, variable: str) -> None:
     """Train with a bar on stderr, then print the figures."""
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True)) as bar:
+    with Progress(*columns, console=Console(stderr=True, markup=False)) as bar:
         task = bar.add_task("starting", total=None)
         figures = call(
             train, progress=lambda done, total, said: bar.update(task, completed=done, total=total, description=said)

@@ -6,7 +6,6 @@ import pytest
 
 from ragweave.evals.evaluator import auc, average_precision, calibration_error, none_relevant, without_gold
 from ragweave.evals.evaluator_data import Asked, bm25, halves, hotpot, idf_of, looked, untitled
-from ragweave.evals.support import cases, flipped, moved, named, paraphrase, rewritten
 from ragweave.evals.train_evaluator import logistic, train
 from ragweave.models.relevance import HEAD, Passage, Scores, head
 
@@ -84,41 +83,6 @@ def test_bm25_prefers_the_passage_with_the_rare_word() -> None:
 def test_idf_falls_with_frequency_and_never_below_zero() -> None:
     idf = idf_of([Passage("", "a b"), Passage("", "a c"), Passage("", "a")])
     assert idf("z") > idf("b") > idf("a") >= 0
-
-
-@pytest.mark.parametrize(
-    ("rule", "sentence", "other"),
-    [
-        (moved, "In 1889, the tower was opened.", "The tower was opened in 1889."),
-        (moved, "The tower was opened in 1889.", "In 1889, The tower was opened."),
-        (named, "He wrote it.", "Ada wrote it."),
-        (rewritten, "On May 3, 1990, 7 men ran 1,200 miles.", "On 3 May 1990, seven men ran 1200 miles."),
-    ],
-)
-def test_paraphrases_keep_the_meaning(rule: object, sentence: str, other: str) -> None:
-    assert rule(sentence, "Ada") == other  # type: ignore[operator]
-
-
-def test_a_sentence_no_rule_fits_stays_as_it_is() -> None:
-    assert paraphrase("Cats sleep.", "Cats") == "Cats sleep."
-
-
-def test_negation_is_flipped_both_ways() -> None:
-    assert flipped("It was red.") == "It was not red." and flipped("It was not red.") == "It was red."
-
-
-def test_spoilt_copies_are_the_same_in_every_run() -> None:
-    asked = Asked(
-        "Who?",
-        (Passage("Ada Lovelace", "Ada Lovelace was born in 1815 in London."), Passage("Rome", "Julius Caesar ruled.")),
-        np.array([1, 0]),
-        (("Ada Lovelace was born in 1815 in London.",), ("Julius Caesar ruled.",)),
-        ((0,), ()),
-    )
-    first, second = cases([asked]), cases([asked])
-    assert first == second
-    wrong = {c.kind: c.sentence for c in first if not c.good}
-    assert "Julius Caesar" in wrong["name"] and "1815" not in wrong["date"] and "not" in wrong["negation"]
 
 
 @pytest.mark.data

@@ -33,7 +33,6 @@ def written(path: Path, rows: list[Any]) -> Path:
 async def test_small_evaluator_ranks_the_relevant_passages(tmp_path: Path) -> None:
     scored = await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("small"))
     found = scored.figures()
-    assert sum(b.count for b in scored.bins()) == 4
     assert found["auc"] == 1.0
     assert found["pairs"] == 4
     assert found["ms_per_pair"] > 0

@@ -1,10 +1,6 @@
-import json
-from html.parser import HTMLParser
-
 import pytest
 
 from ragweave.evals import report
-from ragweave.evals.metrics import Bin
 from ragweave.models.errors import InputError
 
 
@@ -41,35 +37,3 @@ def test_runs_are_compared_key_by_key():
     lines = report.compare({"a": 0.5, "b": 1}, {"a": 0.75, "c": 2}).splitlines()
     assert lines[2].split() == ["a", "0.5000", "0.7500", "+0.2500"]
     assert lines[3].split() == ["b", "1.0000", "-", "-"]
-
-
-class Page(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.open, self.links = [], []
-
-    def handle_starttag(self, tag, attributes):
-        if tag not in ("meta", "rect", "circle", "polyline"):
-            self.open.append(tag)
-        self.links += [v for k, v in attributes if k in ("src", "href")]
-
-    def handle_endtag(self, tag):
-        if tag not in ("rect", "circle", "polyline"):
-            assert self.open.pop() == tag
-
-
-def test_the_page_is_whole_and_needs_no_other_file():
-    body = [
-        report.html_table(["a<b"], [["<script>"], [0.5]]),
-        report.confusion_plot({"x": {"x": 3, "y": 1}}, ["x", "y"]),
-        report.reliability_plot([Bin(0.5, 0.4, 10)]),
-        report.curve_plot([(1.0, 0.5), (2.0, 0.9)], "cost", "accuracy", "caption"),
-        report.curve_plot([], "cost", "accuracy", "caption"),
-    ]
-    text = report.page("A & B", body)
-    parsed = Page()
-    parsed.feed(text)
-    assert parsed.open == []
-    assert parsed.links == []
-    assert "<script>" not in text
-    json.dumps(text)

@@ -5,9 +5,9 @@ import pytest
 
 from ragweave.corpora.types import LABELS
 from ragweave.evals.data import read_routed
-from ragweave.evals.leakage import overlap
 from ragweave.evals.templates import GRAMMAR, expand, read_grammar, roughen, template_questions
 from ragweave.models.errors import InputError
+from ragweave.models.text import words
 
 
 def test_every_label_has_many_patterns_in_five_languages():
@@ -52,6 +52,6 @@ def test_roughening_keeps_the_question_recognisable():
 
 
 def test_no_template_question_stands_in_the_probe_set():
-    probe = read_routed(GRAMMAR.parent / "router_probe.jsonl", LABELS)
-    found = overlap([t.query for t in template_questions()], [r.query for r in probe])
-    assert found.exact <= 8, found.pairs
+    probe = [r.query for r in read_routed(GRAMMAR.parent / "router_probe.jsonl", LABELS)]
+    made, written = ({tuple(words(t)) for t in texts} for texts in ([t.query for t in template_questions()], probe))
+    assert len(made & written) <= 8, made & written

@@ -14,7 +14,7 @@ from ragweave.app import cli
 from ragweave.evals import thresholds
 from ragweave.evals.evaluator_data import Asked
 from ragweave.evals.pairs import read_pairs, scorer
-from ragweave.evals.thresholds import Calibration, best_scores, calibrate, draw
+from ragweave.evals.thresholds import Calibration, best_scores, calibrate
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
 from ragweave.models.relevance import Passage, Scores
@@ -99,22 +99,9 @@ ROWS = [
 CURVE = calibrate([0.2, 0.9], [-0.9, 0.1], 0.9, 0.9)
 
 
-@pytest.mark.parametrize(("name", "head"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG")])
-def test_the_curve_is_drawn_in_the_format_of_its_ending(tmp_path: Path, name: str, head: bytes) -> None:
-    pytest.importorskip("matplotlib")
-    draw(CURVE, tmp_path / name, "small")
-    assert (tmp_path / name).read_bytes().startswith(head)
-
-
-def test_an_unknown_ending_is_a_sentence(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    with pytest.raises(InputError, match=r"\.svg"):
-        draw(CURVE, tmp_path / "a.docx")
-
-
 def test_the_command_calibrates_the_small_evaluator(tmp_path: Path) -> None:
-    out, page = tmp_path / "out.json", tmp_path / "page.html"
-    given = ["eval", "thresholds", "--pairs", str(pairs(tmp_path, ROWS)), "--json", str(out), "--html", str(page)]
+    out = tmp_path / "out.json"
+    given = ["eval", "thresholds", "--pairs", str(pairs(tmp_path, ROWS)), "--json", str(out)]
     done = CliRunner().invoke(cli.app, given)
     assert done.exit_code == 0, done.output
     figures = json.loads(out.read_text())
@@ -122,7 +109,6 @@ def test_the_command_calibrates_the_small_evaluator(tmp_path: Path) -> None:
     assert -1 <= figures["lower"] <= figures["upper"] <= 1
     assert figures["present_at_upper"] == 1.0
     assert figures["absent_at_upper"] == 0.0
-    assert page.read_text().count("<svg") == 2
 
 
 async def test_a_model_is_calibrated_by_its_verdicts_with_one_call_per_list(tmp_path: Path) -> None:

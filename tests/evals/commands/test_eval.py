@@ -30,17 +30,13 @@ def data(tmp_path, monkeypatch):
 
 
 def test_router_prints_its_figures_and_writes_them_flat(data, tmp_path):
-    out = run(
-        eval_app, "router", "--data", data, "--json", tmp_path / "r.json", "--html", tmp_path / "r.html", "--curve"
-    )
+    out = run(eval_app, "router", "--data", data, "--json", tmp_path / "r.json", "--curve")
     flat = json.loads((tmp_path / "r.json").read_text())
     assert {"accuracy_micro", "accuracy_macro", "ece", "ms_per_question", "train_overlap"} <= set(flat)
     assert flat["accuracy_micro"] == 1
     assert flat["train_overlap"] == 0
     assert "accuracy_micro" in out
     assert "corpora searched" in out
-    page = (tmp_path / "r.html").read_text()
-    assert page.count("<svg") == 3
 
 
 def test_the_llm_router_uses_the_scripted_model_and_counts_its_calls(data, tmp_path):
@@ -66,14 +62,6 @@ def test_the_ensemble_asks_nobody_at_threshold_zero(data, tmp_path):
 def test_an_unknown_router_is_named(data):
     with pytest.raises(InputError, match="no router 'magic'"):
         run(eval_app, "router", "--data", data, "--router", "magic")
-
-
-def test_leakage_counts_and_shows_pairs(data, tmp_path):
-    other = tmp_path / "other.jsonl"
-    other.write_text(json.dumps({"question": "when was the lease signed"}), encoding="utf-8")
-    out = run(eval_app, "leakage", data, other, "--json", tmp_path / "l.json")
-    assert json.loads((tmp_path / "l.json").read_text()) == {"first": 3, "second": 1, "exact": 1, "near": 1}
-    assert "when was the lease signed" in out
 
 
 def test_runs_are_compared(tmp_path):

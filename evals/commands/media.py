@@ -1,14 +1,49 @@
-"""`ragweave eval video`: questions over recordings, and moments of conversations."""
+"""`ragweave eval images` and `video`: pictures found and words read; questions over recordings, and moments of them."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.options import Set
-from ragweave.evals.commands.common import WORK, JsonOut, MindName, Work, builder, context_of, run
+from ragweave.evals.commands.common import WORK, JsonOut, MindName, Set, Work, builder, context_of, report, run
+
+
+def images(
+    data: Annotated[Path, typer.Option("--data", help="Folder of the public data sets.")],
+    only: Annotated[str, typer.Option("--only", help="astronomy, slides or ocr; empty: all three.")] = "",
+    set_: Set = None,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+) -> None:
+    """Index pictures, ask for them with each text source switched off, and print recall and the share of words read."""
+    from ragweave.evals.corpus import use_home
+    from ragweave.evals.image_figures import book, lectures, reading
+    from ragweave.models.errors import InputError
+
+    if only not in ("", "astronomy", "slides", "ocr"):
+        raise InputError(f"there is no set “{only}”", "use astronomy, slides or ocr")
+    folder, context = work.resolve() / "images", context_of("default", "small", set_)
+    folder.mkdir(parents=True, exist_ok=True)
+    use_home(work.resolve() / "home")
+    flat: dict[str, float] = {}
+
+    def tell(name: str, figures: dict[str, float]) -> None:
+        flat.update(figures)
+        typer.echo(f"{name}: " + ", ".join(f"{k} {v:g}" for k, v in figures.items()))
+
+    async def measured() -> None:
+        if only in ("", "astronomy"):
+            await book(data, folder, context, tell)
+        if only in ("", "slides"):
+            await lectures(data, folder, context, tell)
+        if only in ("", "ocr"):
+            await asyncio.to_thread(reading, data, tell)
+
+    run(measured())
+    report(flat, json_out)
 
 
 def video(
