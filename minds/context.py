@@ -58,7 +58,7 @@ class Context(BaseModel):
     )
     choices: tuple[str, ...] = Field((), max_length=26, description="Answers to choose from: multiple choice.")
     top_k: int | None = Field(
-        None, ge=1, le=50, description="Items kept per hop after fusion; empty: 8, or 10 that a chat model reads."
+        None, ge=1, le=50, description="Items kept per hop after fusion, none of them a part of another; empty: 8."
     )
     phrasings: int = Field(4, ge=0, le=10, description="Rewrites beside the question (RAG-Fusion).")
     expand_when: Literal["auto", "always", "never"] = Field(

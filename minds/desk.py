@@ -103,7 +103,7 @@ def reads(context: Context) -> bool:
 
 def items_kept(context: Context) -> int:
     """Return how many items of a hop are kept."""
-    return context.top_k or (10 if reads(context) else 8)
+    return context.top_k or 8
 
 
 def chosen(role: Role, choice: str) -> Chat | None:

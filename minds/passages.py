@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from ragweave.corpora.parts import described
 from ragweave.corpora.store.library import Library
-from ragweave.corpora.types import Item
+from ragweave.corpora.types import Item, Locator
 from ragweave.minds.evidence import TEXT_LIMIT, Evidence, Strip
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage
@@ -18,6 +18,10 @@ from ragweave.models.text import clock, content_terms, sentences, terms
 
 _WINDOW = 1_200
 """Characters of a long item that one window shows."""
+_CELL = " | "
+"""What stands between the cells of a row."""
+_NESTED = ("paragraph", "document")
+"""Corpora of which one holds the texts of the other."""
 _ALSO = 3
 """Other places of a duplicate that are named."""
 
@@ -102,12 +106,13 @@ async def floors(library: Library, query: str, passages: Sequence[Passage]) -> l
 def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float) -> Evidence:
     """Build the evidence row of an item; of a long item it shows the window that matches the query."""
     start, end = best_window(item.text, query)
+    heads = column_heads(item.text, start)
     return {
         "id": item.id,
         "corpus": item.corpus,
         "origin": "library",
         "title": heading_title(item),
-        "text": item.text[start:end],
+        "text": (heads + item.text[start:end])[:TEXT_LIMIT],
         "locator": item.locate(start, end) if (start, end) != (0, len(item.text)) else item.locator,
         "query": query,
         "hop": hop,
@@ -115,6 +120,14 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
         "relevance": round(float(relevance), 4),
         "date": item.date.date().isoformat() if item.date else "",
     }
+
+
+def column_heads(text: str, start: int) -> str:
+    """Return the first line, with its end, of the table in which a cut at `start` would begin, or ""."""
+    if not start or _CELL not in text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0]:
+        return ""
+    rows = text[:start].rpartition("\n\n")[2].splitlines()
+    return next((f"{row}\n" for row in rows if _CELL in row), "")
 
 
 def reading(e: Evidence) -> Passage:
@@ -130,16 +143,59 @@ def best_sentence(text: str, passage: str) -> str:
     return passage[a:b]
 
 
+def distinct(rows: Iterable[Evidence], most: int, read: Sequence[Evidence] = ()) -> list[Evidence]:
+    """Return the first `most` rows of text that no other row of their file holds, nor one that was read before.
+
+    The whole takes the place of its first part and is worth as much as the best of them; headings alone are a part.
+    """
+    kept: list[tuple[Evidence, str]] = []
+    before = [(r, _flat(r)) for r in read]
+    for row in rows:
+        if len(kept) == most:
+            break
+        text = " ".join(row["text"].split())
+        if row["corpus"] not in _NESTED:
+            kept.append((row, ""))
+        elif not any(text in whole and _same_file(row, r) for r, whole in (*kept, *before)):
+            whole = _flat(row)
+            parts = [n for n, (r, _) in enumerate(kept) if _same_file(row, r) and " ".join(r["text"].split()) in whole]
+            if parts:
+                held = [row, *(kept[n][0] for n in parts)]
+                relevance, score = max(r["relevance"] for r in held), max(r["score"] for r in held)
+                kept[parts[0]] = ({**row, "relevance": relevance, "score": score}, whole)
+                kept = [k for n, k in enumerate(kept) if n not in parts[1:]]
+            else:
+                kept.append((row, whole))
+    return [row for row, _ in kept]
+
+
+def _flat(row: Evidence) -> str:
+    return " ".join(f"{row['title']}\n{row['text']}".split()) if row["corpus"] in _NESTED else ""
+
+
+def _same_file(one: Evidence, other: Evidence) -> bool:
+    return one["locator"].get("file") == other["locator"].get("file") and other["corpus"] in _NESTED
+
+
 def headed(title: str, row: Evidence | None) -> str:
-    """Return a title as a model reads it: with the seconds of a clip, its date, and who else says the same."""
-    facts = [row["date"]] if row and row["date"] else []
-    place = row.get("locator") if row else None
-    if place and place.get("kind") == "time":
-        facts.insert(0, f"{clock(place.get('start', 0.0))}-{clock(place.get('end', 0.0))}")
+    """Return a title as a model reads it: its file, the seconds of a clip, its date, and who else says the same."""
+    place: Locator = (row.get("locator") if row else None) or {}
+    name = PurePath(place.get("file", ""))
+    facts = [name.name] if name.name and name.stem != title else []
+    if place.get("kind") == "time":
+        facts.append(f"{clock(place.get('start', 0.0))}-{clock(place.get('end', 0.0))}")
+    facts += [row["date"]] if row and row["date"] else []
     others = dict.fromkeys(PurePath(p.get("file", "")).name for p in row.get("also", [])) if row else {}
     if others:
         facts.append("also in " + ", ".join(list(others)[:_ALSO]))
-    return " ".join((title + (f" ({'; '.join(facts)})" if facts else "")).split())
+    shown = name.name if name.stem == title else title
+    return " ".join((shown + (f" ({'; '.join(facts)})" if facts else "")).split())
+
+
+def untitled(strip: Strip) -> str:
+    """Return the text of a strip as it is read under its title: without a first line that repeats it."""
+    first, end, rest = strip["text"].partition("\n")
+    return rest.lstrip() if end and rest.strip() and first.strip() in strip["title"] else strip["text"]
 
 
 def as_strip(e: Evidence) -> Strip:

@@ -127,6 +127,7 @@ class ModelSettings(Settings):
     chat_temperature: float | None = Field(
         None, ge=0, le=2, description="Sampling temperature; empty: the server's own."
     )
+    prompts: Path | None = Field(None, description="Folder of prompts of your own, laid over those that ship.")
     chat_cache: bool = Field(True, description="Keep replies on disk and reuse them for the same messages.")
     rates: str = Field("", description='Prices per million tokens as JSON: {"gpt-4o-mini": [0.15, 0.60]}.')
 

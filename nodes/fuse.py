@@ -17,6 +17,7 @@ from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import fused
 from ragweave.minds.looks import told
 from ragweave.minds.merge import merged
+from ragweave.minds.passages import distinct
 from ragweave.minds.recency import HALF_LIFE, asks_recency, by_age
 from ragweave.minds.small.rank import POOL, TEXTUAL, score_items
 from ragweave.nodes.run import Run
@@ -56,11 +57,12 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     ordered = [await order(query, [row for row in found if row["query"] not in also])]
     ordered += [await order(q, [row for row in found if row["query"] == q]) for q in also]
     rows = _in_turns(ordered)
-    most = items_kept(run.context)
+    most, read = items_kept(run.context), list[Evidence]()
     if reads(run.context) and run.hop > 1:
         # What the model has read stays in its conversation; a further round adds to it.
-        read = {i for hop in state.get("hops", []) for i in hop["evidence"]}
-        rows, most = [r for r in rows if r["id"] not in read], min(most, LATER)
+        shown = {i for hop in state.get("hops", []) for i in hop["evidence"]}
+        read = [e for e in state.get("evidence", []) if e["id"] in shown]
+        rows, most = [r for r in rows if r["id"] not in shown], min(most, LATER)
     for note in notes:
         run.note(note)
     now = datetime.now(UTC)
@@ -71,7 +73,7 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
         rows = await asyncio.to_thread(by_age, rows, half_life, now)
         aged = f", newer first (half-life {half_life:g} days)"
     found_all = len(rows)
-    rows = with_looks(rows[:most], state.get("looked", {}))
+    rows = with_looks(distinct(rows, most, read) if reads(run.context) else rows[:most], state.get("looked", {}))
     summary = f"{len(rows)} of {found_all} items kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
     best = {"best": max(map(told, rows), default=-1.0)} if query == state["question"] else {}

@@ -13,7 +13,7 @@ from ragweave.minds.evidence import Citation, Sentence, Strip, Support
 from ragweave.minds.known import Checked
 from ragweave.minds.page import Claim, Page, placed
 from ragweave.minds.phrases import phrase
-from ragweave.minds.small.choose import options_of
+from ragweave.minds.small.choose import offered
 from ragweave.nodes.answer import marked
 from ragweave.nodes.run import Run, push_text, sentence_event
 from ragweave.nodes.state import State, Update, known, message_id
@@ -27,7 +27,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     run = Run.of("generate", state, runtime)
     question, timeline = state["question"], state.get("timeline")
     strips = timeline["moments"] if timeline is not None and timeline["moments"] else known(state, _SHOWN)
-    stem, stated = options_of(question) if run.context.answer_form in ("auto", "letter") else (question, ())
+    asked, choices = offered(run.context, question)
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
     rows = {e["id"]: e for e in state.get("evidence", [])}
     # What a chat model read whole is cited by the sentence that says it.
@@ -49,13 +49,13 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
 
     page = Page(check, emit, rows, items, None if second is None else again, run.context.strict)
     brief = Brief(
-        question=question if run.context.choices else stem,
+        question=asked,
         strips=strips,
         rows=rows,
         hops=state.get("hops", []),
         best=state.get("best", -1.0),
         timeline=timeline,
-        choices=run.context.choices or stated,
+        choices=choices,
         reply=state.get("reply"),
         searched=routed is None or routed["corpora"] != ["none"],
     )

@@ -96,4 +96,6 @@ def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send]
             "titles": first["titles"],
         }
         sent.append(Send("retrieve_video", task))
+        if also := state.get("also"):
+            sent += [Send("retrieve", {**t, "queries": also}) for t in recorded]
     return sent or otherwise

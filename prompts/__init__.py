@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
+
+from ragweave.models.errors import InputError
+from ragweave.models.settings import model_settings
 
 if __name__ != "ragweave.prompts":
     raise ImportError("this folder is the package ragweave.prompts: import it by that name")
@@ -17,8 +21,21 @@ _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 
 @cache
-def _sections(name: str) -> tuple[tuple[str, str], ...]:
-    text = files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
+def _sections(name: str, folder: str = "") -> tuple[tuple[str, str], ...]:
+    """Read a prompt: the user's own where the folder has one, with the slots of ours and no others."""
+    shipped = files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
+    mine = Path(folder, f"{name}.md")
+    if not (folder and mine.is_file()):
+        return _split(shipped)
+    made = _split(mine.read_text(encoding="utf-8"))
+    unknown = {s for _, body in made for s in _SLOT.findall(body)} - set(_SLOT.findall(shipped))
+    if unknown or [role for role, _ in made] != ["system", "user"]:
+        told = f"it fills no slot {{{min(unknown)}}}" if unknown else "it needs the sections “# system” and “# user”"
+        raise InputError(f"{mine} cannot be used as a prompt: {told}", "take the shipped file as the pattern")
+    return made
+
+
+def _split(text: str) -> tuple[tuple[str, str], ...]:
     parts = _SECTION.split(text)[1:]
     return tuple((role, body.strip()) for role, body in zip(parts[::2], parts[1::2], strict=True))
 
@@ -30,8 +47,10 @@ def load(name: str, **slots: object) -> Messages:
 
     Raises:
         KeyError: if a slot of the prompt is not given.
+        InputError: if the file of that name in RAGWEAVE_PROMPTS is no such prompt.
     """
-    return [(role, _SLOT.sub(lambda m: str(slots[m.group(1)]), body)) for role, body in _sections(name)]
+    read = _sections(name, str(model_settings().prompts or ""))
+    return [(role, _SLOT.sub(lambda m: str(slots[m.group(1)]), body)) for role, body in read]
 
 
 def quote(text: str) -> str:

@@ -114,6 +114,14 @@ class Catalog(Libraries):
                 found += [_source(row, where.get(row["id"], ()), counts.get(row["id"], 0)) for row in rows]
         return sorted(found, key=lambda s: (s.path, s.id))
 
+    def languages(self, library: str) -> dict[str, int]:
+        """Return the number of sources in each language, the most frequent first."""
+        count = func.count()
+        query = select(sources.c.language, count).where(sources.c.library == library, sources.c.language != "")
+        query = query.group_by(sources.c.language).order_by(count.desc(), sources.c.language)
+        with self.engine(library).begin() as connection:
+            return {row[0]: int(row[1]) for row in connection.execute(query)}
+
     def sources_of(self, library: str, ids: Sequence[str]) -> dict[str, Source]:
         """Return the source of each item id; unknown ids are left out."""
         belongs: dict[str, str] = {}

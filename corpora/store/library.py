@@ -30,6 +30,8 @@ __all__ = [
     "set_ageing",
 ]
 
+_STRAY, _LANGUAGES = 0.005, 6
+"""Share of the sources from which a language counts as held, and the most languages that are named."""
 _TRIES = 3
 """Times a search begins anew because a writer committed in the middle of it."""
 
@@ -137,6 +139,11 @@ class Library:
     async def sources(self) -> list[Source]:
         """Return every source, also those that failed, in the order of their paths."""
         return await asyncio.to_thread(self.held.catalog.sources, self.id)
+
+    async def languages(self) -> list[str]:
+        """Return the ISO 639-1 codes of the languages held, without those of a stray source or two in hundreds."""
+        found = await asyncio.to_thread(self.held.catalog.languages, self.id)
+        return [code for code, n in found.items() if n >= _STRAY * sum(found.values())][:_LANGUAGES]
 
     async def source_of(self, ids: Sequence[str]) -> dict[str, Source]:
         """Return the source of each item id; unknown ids are left out."""

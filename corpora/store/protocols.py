@@ -71,6 +71,9 @@ class Catalog(Protocol):
     def sources(self, library: str, ids: Sequence[str] | None = None) -> list[Source]:
         """Return sources in the order of their paths: all, or those of the given ids."""
 
+    def languages(self, library: str) -> dict[str, int]:
+        """Return the number of sources in each language, the most frequent first."""
+
     def sources_of(self, library: str, ids: Sequence[str]) -> dict[str, Source]:
         """Return the source of each item id."""
 

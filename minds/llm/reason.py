@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from string import ascii_uppercase
 from typing import Any
 
 from pydantic import BaseModel, field_validator
 
+from ragweave.corpora.meta import NAMES
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import TEXT_LIMIT, Strip
 from ragweave.minds.known import Decision, Known
-from ragweave.minds.passages import headed
+from ragweave.minds.passages import headed, untitled
+from ragweave.minds.small.choose import offered
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import tokens_of, without_thoughts
 from ragweave.models.errors import RagweaveError
@@ -44,7 +47,8 @@ async def reason(desk: Desk, known: Known) -> Decision | None:
     A turn that cannot be read, or asks only what was asked before, is asked for again once.
     """
     past = rounds(known, desk.context.method.turn_passages)
-    messages = conversation(known.question, past, desk.context.method.turn_tokens, told(desk))
+    opening = told(desk, known.question, await (await desk.library()).languages())
+    messages = conversation(known.question, past, desk.context.method.turn_tokens, opening)
     last = known.last or not desk.meter.room(2, 2 * sum(tokens_of(text) for _, text in messages))
     if last:
         messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{LAST}")]
@@ -90,10 +94,18 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def told(desk: Desk) -> str:
-    """Return what the model is told before the question."""
-    short = "Answer in a few words: the name, number or phrase alone.\n"
-    return f"Today is {today()}.\n" + short * (desk.context.answer_form == "short")
+def told(desk: Desk, question: str, languages: Sequence[str]) -> str:
+    """Return what the model is told before the question: the day, the languages held, the form of the answer."""
+    lines = [f"Today is {today()}."]
+    if len(languages) > 1:
+        lines.append(f"The library is in {', '.join(NAMES.get(code, code) for code in languages)}.")
+    if options := offered(desk.context, question)[1]:
+        lettered = [f"{a}. {' '.join(o.split())}" for a, o in zip(ascii_uppercase, options, strict=False)]
+        lines.append("Choose one answer; the final answer is its letter alone.")
+        lines += lettered if desk.context.choices else []
+    elif desk.context.answer_form == "short":
+        lines.append("Answer in a few words: the name, number or phrase alone.")
+    return "\n".join(lines) + "\n"
 
 
 class Turn(BaseModel):
@@ -225,7 +237,7 @@ def rounds(known: Known, most: int) -> list[Round]:
     for hop in known.hops:
         fresh = [i for i in hop["evidence"] if i in texts and i not in seen][:most]
         documents = tuple(
-            (len(seen) + n, headed(texts[i][0]["title"], rows.get(i)), " […] ".join(s["text"] for s in texts[i]))
+            (len(seen) + n, headed(texts[i][0]["title"], rows.get(i)), " […] ".join(untitled(s) for s in texts[i]))
             for n, i in enumerate(fresh, 1)
         )
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)

@@ -80,7 +80,11 @@ def messages(question: str, labels: Sequence[str], *, several: bool = False) -> 
         several: tell it that it may name two where the question asks for two things.
     """
     meanings = "\n".join(f"{label}: {meaning}" for label, meaning in MEANINGS.items() if label in labels)
-    return load("route", labels=", ".join(labels), meanings=meanings, several=_SEVERAL * several, question=question)
+    made = load("route", labels=", ".join(labels), meanings=meanings, several=_SEVERAL * several, question=question)
+    # Examples of labels that cannot be had would be answered with.
+    (role, system), *rest = made
+    able = [line for line in system.splitlines() if " -> " not in line or line.rpartition(" -> ")[2] in labels]
+    return [(role, "\n".join(able)), *rest]
 
 
 def combinations_of(labels: Sequence[str]) -> list[str]:

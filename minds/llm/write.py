@@ -15,7 +15,7 @@ from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, viewer
 from ragweave.minds.llm.reason import today, unknown
 from ragweave.minds.page import Page
-from ragweave.minds.passages import headed
+from ragweave.minds.passages import headed, untitled
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small import write as small
 from ragweave.minds.small.conflict import conflict
@@ -38,6 +38,8 @@ _REFUSES = re.compile(
     r"|(?:很?抱歉|对不起)",
     re.I,
 )
+_LETTER = re.compile(r"\W*([A-Z])(?![\w'’])(?!\s+[^\W\d_A-Z])")
+"""A letter that begins an answer, and is not the word `A` or `I` of a sentence."""
 _LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sentences"}
 _FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
 HEADINGS: dict[Origin, str] = {
@@ -101,12 +103,23 @@ async def _tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
 
 
 async def _choose(desk: Desk, brief: Brief, page: Page) -> str | None:
+    if brief.reply is not None and (at := _lettered(plain(brief.reply["text"]), brief.choices)) is not None:
+        return await small.state_choice(brief, page, at)
     letters = list(ascii_uppercase[: len(brief.choices)])
     lines = [f"{letter}. {' '.join(c.split())}" for letter, c in zip(letters, brief.choices, strict=True)]
     shown = labelled(by_origin(grouped(brief)), brief.rows)
     messages = load("choose", question=brief.question, choices="\n".join(lines), evidence=shown)
     label = await desk.label(messages, letters, "writer")
     return None if label is None else await small.state_choice(brief, page, letters.index(label))
+
+
+def _lettered(text: str, choices: Sequence[str]) -> int | None:
+    """Return the number of the choice that an answer names by its letter, or by its words alone."""
+    found = _LETTER.match(text)
+    if found and (at := ascii_uppercase.index(found[1])) < len(choices):
+        return at
+    said = [n for n, c in enumerate(choices) if c.casefold() in text.casefold()]
+    return said[0] if len(said) == 1 else None
 
 
 async def _converse(desk: Desk, brief: Brief, page: Page) -> str | None:
@@ -189,7 +202,7 @@ def labelled(rows: Sequence[list[Strip]], known: Mapping[str, Evidence]) -> str:
         heading = HEADINGS[row[0]["origin"]]
         if heading not in parts:
             parts.append(heading)
-        text = " […] ".join(s["text"] for s in row)
+        text = " […] ".join(untitled(s) for s in row)
         parts.append(f"[{n}]\n" + quote(f"{headed(row[0]['title'], known.get(row[0]['evidence']))}\n{text}"))
     return "\n\n".join(parts)
 

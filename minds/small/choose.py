@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import takewhile
 from string import ascii_uppercase
 
+from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.check import support
@@ -42,6 +43,13 @@ def options_of(question: str) -> tuple[str, tuple[str, ...]]:
         if stem and all(options) and len({o.casefold() for o in options}) == len(options):
             return stem, options
     return question, ()
+
+
+def offered(context: Context, question: str) -> tuple[str, tuple[str, ...]]:
+    """Return what a run asks and the answers to choose from: those it is given, or those that the question states."""
+    if context.choices:
+        return question, context.choices
+    return options_of(question) if context.answer_form in ("auto", "letter") else (question, ())
 
 
 def nearest(brief: Brief, idf: Callable[[str], float]) -> int:

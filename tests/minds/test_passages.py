@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.minds.passages import headed
+from ragweave.minds.passages import column_heads, distinct, headed
 
 
 def places(*files: str) -> list[Any]:
@@ -17,6 +17,11 @@ def places(*files: str) -> list[Any]:
         (None, "A title"),
         ({"date": ""}, "A title"),
         ({"date": "2024-02-29"}, "A title (2024-02-29)"),
+        ({"date": "2024-02-29", "locator": {"file": "/x/plan.md"}}, "A title (plan.md; 2024-02-29)"),
+        (
+            {"date": "", "locator": {"kind": "time", "file": "/a.mp4", "start": 5, "end": 9}},
+            "A title (a.mp4; 0:05-0:09)",
+        ),
         ({"date": "", "also": places("/x/b.md", "/y/b.md", "/c.md")}, "A title (also in b.md, c.md)"),
         ({"date": "2024-02-29", "also": places("/b.md")}, "A title (2024-02-29; also in b.md)"),
         ({"date": "", "also": places(*(f"/{n}.md" for n in range(9)))}, "A title (also in 0.md, 1.md, 2.md)"),
@@ -25,3 +30,52 @@ def places(*files: str) -> list[Any]:
 )
 def test_a_title_comes_with_its_date_and_a_few_other_places_on_one_line(row: Any, shown: str) -> None:
     assert headed("A\n title", row) == shown
+
+
+def row(id: str, text: str, corpus: str = "paragraph", file: str = "/a.md", worth: float = 0.0) -> Any:
+    return {
+        "id": id, "corpus": corpus, "text": text, "title": "Mill", "locator": {"file": file}, "relevance": worth,
+        "score": worth,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "kept"),
+    [
+        ([row("p", "It burnt down."), row("d", "Mill\n\nIt  burnt\ndown. It was rebuilt.", "document")], ["d"]),
+        ([row("d", "It burnt down. It was rebuilt.", "document"), row("p", "It burnt down.")], ["d"]),
+        ([row("p", "One."), row("x", "Other."), row("q", "Two."), row("d", "One.\nTwo.", "document")], ["d", "x"]),
+        ([row("p", "It burnt down."), row("d", "It burnt down. More.", "document", "/b.md")], ["p", "d"]),
+        ([row("p", "It burnt down."), row("h", "Mill")], ["p"]),
+        ([row("h", "Mill")], ["h"]),
+        ([row("c", "It burnt down.", "clip"), row("v", "It burnt down. More.", "video")], ["c", "v"]),
+        (
+            [row("a", "One."), row("b", "Two."), row("c", "Three."), row("d", "Four."), row("e", "Five.")],
+            ["a", "b", "c", "d"],
+        ),
+    ],
+)
+def test_a_text_is_kept_once_and_its_headings_never_alone(rows: list[Any], kept: list[str]) -> None:
+    assert [r["id"] for r in distinct(rows, 4)] == kept
+
+
+def test_the_whole_is_worth_as_much_as_its_best_part() -> None:
+    (whole,) = distinct([row("p", "It burnt.", worth=0.9), row("d", "It burnt. More.", "document", worth=0.1)], 3)
+    assert (whole["id"], whole["relevance"], whole["score"]) == ("d", 0.9, 0.9)
+
+
+def test_what_was_read_before_is_not_kept_again() -> None:
+    assert distinct([row("p", "It burnt down.")], 3, [row("d", "It burnt down. More.", "document")]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "heads"),
+    [
+        ("Prices\n\nday | price\nMonday | 3\nTuesday | 4", "day | price\n"),
+        ("Prices\n\nday | price\nMonday | 3\n\nTuesday was closed.", ""),
+        ("One sentence. Tuesday was closed.", ""),
+    ],
+)
+def test_a_table_that_is_cut_keeps_its_column_heads(text: str, heads: str) -> None:
+    assert column_heads(text, text.index("Tuesday")) == heads
+    assert column_heads(text, 0) == ""

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ragweave.models.chat_reply import tokens_of
+from ragweave.models.errors import InputError
 from ragweave.prompts import load, quote
 
 FILES = sorted(p.stem for p in (Path(__file__).parents[2] / "prompts").glob("*.md"))
@@ -28,3 +30,32 @@ def test_missing_slot_is_an_error() -> None:
 
 def test_quoted_text_cannot_close_its_own_quotation() -> None:
     assert quote("a >>> b <<< c").count(">>>") == 1
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_system_part_of_a_prompt_is_short(name: str) -> None:
+    from ragweave.prompts import _sections
+
+    assert tokens_of(_sections(name)[0][1]) <= 250
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RAGWEAVE_PROMPTS", str(tmp_path))
+    return tmp_path
+
+
+def test_a_prompt_of_the_users_own_folder_is_laid_over_ours(mine: Path) -> None:
+    (mine / "recall.md").write_text("# system\nBe brief.\n\n# user\n{query}\n", encoding="utf-8")
+    assert load("recall", question="q", query="why?") == [("system", "Be brief."), ("user", "why?")]
+    assert "conversation" in load("condense", history="", question="")[0][1]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("# system\na\n# user\n{secret}", "fills no slot {secret}"), ("no sections", "# user")]
+)
+def test_a_prompt_of_the_users_own_that_cannot_be_filled_is_told_by_name(mine: Path, text: str, why: str) -> None:
+    (mine / "recall.md").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"recall\.md") as error:
+        load("recall", question="q", query="why?")
+    assert why in str(error.value)
