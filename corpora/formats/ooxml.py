@@ -17,6 +17,8 @@ R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
+_TEMPLATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z")
+"""When the empty files were made that python-docx and python-pptx begin with: no date of a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ def core(archive: Archive) -> Core:
     root = archive.xml("docProps/core.xml")
 
     def value(name: str) -> str:
-        return (root.findtext(name) or "").strip()
+        said = (root.findtext(name) or "").strip()
+        return "" if said in _TEMPLATES else said
 
     return Core(
         title=value(f"{_DC}title"),

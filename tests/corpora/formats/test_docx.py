@@ -31,6 +31,11 @@ def read(document: Document, tmp_path: Path) -> list[tuple[str, int, str]]:
     return [(b.kind, b.level, b.text) for b in parse(path).blocks]
 
 
+def test_the_day_on_which_a_template_was_made_is_no_date(document: Document, tmp_path: Path) -> None:
+    document.save(str(tmp_path / "a.docx"))
+    assert parse(tmp_path / "a.docx").date is None
+
+
 def test_headings_lists_tables_and_properties(document: Document, tmp_path: Path) -> None:
     document.core_properties.author = "R. Marsh"
     document.core_properties.created = datetime(2020, 3, 4)
