@@ -47,8 +47,10 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIt
         # What a power cut may take is the last turn; the answer itself stands in the store.
         await saver.conn.execute("PRAGMA synchronous = NORMAL")
         runs = Runs(store, saver, slots, settings.run_seconds)
+        jobs = Jobs()
         await runs.take_over()
-        desk = Desk(settings, slots, store, runs, Jobs(), saver, PictureDesk())
+        await jobs.take_over()
+        desk = Desk(settings, slots, store, runs, jobs, saver, PictureDesk())
         try:
             yield desk
         finally:

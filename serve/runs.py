@@ -33,6 +33,7 @@ Status = Literal["running", "waiting", "done", "failed", "cancelled"]
 
 _UNFINISHED = ("step", "sentence", "note")
 """Events that are kept of a turn without an answer."""
+_INTERRUPTED = Refused(503, "the server ended while it answered", "ask again", "interrupted")
 _KEPT = 500
 """Ended runs whose journal can still be read."""
 _KEPT_SECONDS = 900.0
@@ -64,6 +65,7 @@ class Runs:
         self._store, self._saver, self._slots, self._seconds = store, saver, slots, seconds
         self._runs: dict[str, Run] = {}
         self._graphs: dict[str, Any] = {}
+        self._closing = False
 
     async def start(
         self,
@@ -125,7 +127,7 @@ class Runs:
             run.task.cancel()
             await asyncio.wait([run.task])
             if run.status == "running":  # it was stopped before its first step
-                await self._end(run, "cancelled")
+                await self._stopped(run)
 
     async def cancel_thread(self, thread: str) -> None:
         """Stop whatever answers a conversation."""
@@ -133,24 +135,28 @@ class Runs:
             await self.cancel(run)
 
     async def take_over(self) -> None:
-        """Take over the runs that waited for consent when the last server ended."""
+        """Take over what the last server left: runs that wait for consent go on waiting, others say how they ended."""
         kept = await asyncio.to_thread(self._store.take_over)
         rows = {row.id: row for row in await visible(Caller())} if kept else {}
-        for thread, turn, state in kept:
+        for thread, turn, waiting in kept:
             try:
-                context, library = Context.model_validate(state["context"]), rows[thread.library]
+                context, library = Context.model_validate((waiting or {}).get("context", {})), rows[thread.library]
                 run = Run(turn.run, thread.owner, thread.id, library, turn.graph, turn.question, context, turn=turn.n)
                 self._graph(turn.graph)
             except (KeyError, ValueError, RagweaveError):  # the library is gone, or a knob of an older Ragweave is
                 await asyncio.to_thread(self._store.set_turn, thread.id, turn.n, "cancelled", trail=turn.trail)
                 continue
-            for event in state["events"]:
+            for event in waiting["events"] if waiting else turn.trail:
                 run.journal.add(event)
-            run.status = "waiting"
             self._runs[run.id] = run
+            if waiting:
+                run.status = "waiting"
+            else:
+                await self._fail(run, _INTERRUPTED)
 
     async def close(self) -> None:
         """Stop every run; one that waits for consent goes on waiting for the next server."""
+        self._closing = True
         for run in [r for r in self._runs.values() if r.status != "waiting"]:
             await self.cancel(run)
         tidying = [run.task for run in self._runs.values() if run.task is not None and not run.task.done()]
@@ -183,7 +189,7 @@ class Runs:
                 run.journal.add({"type": "note", "text": note})
             await self._end(run, "done", {**last, "thread": run.thread, "turn": run.turn}, answer=last["answer"])
         except asyncio.CancelledError:
-            await self._end(run, "cancelled")
+            await self._stopped(run)
         except TimeoutError:
             await self._fail(run, too_long(self._seconds))
         except Exception as error:
@@ -201,7 +207,7 @@ class Runs:
     async def _keep_waiting(self, run: Run, consent: dict[str, Any]) -> None:
         events = [json.loads(e.data) for e in run.journal.entries]
         kept = {"context": run.context.model_dump(mode="json"), "events": [*events, consent]}
-        trail = [e for e in events if e["type"] in _UNFINISHED]
+        trail = _trail(run, _UNFINISHED)
         await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "waiting", trail=trail, waiting=kept)
 
     async def _follow(self, run: Run, resume: bool | None) -> dict[str, Any]:
@@ -216,6 +222,9 @@ class Runs:
                     last = event
                 else:
                     run.journal.add(event)
+                if event["type"] == "sentence":  # what was shown is still known after a kill
+                    trail = _trail(run, _UNFINISHED)
+                    await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running", trail=trail)
         return last
 
     async def _forget_steps(self, thread: str) -> None:
@@ -229,6 +238,16 @@ class Runs:
                 )
             await self._saver.conn.commit()
 
+    async def _stopped(self, run: Run) -> None:
+        if not self._closing:
+            await self._end(run, "cancelled")
+            return
+        # Left as a server that is killed leaves it: the next one records how it ended.
+        run.status, trail = "failed", _trail(run, _UNFINISHED)
+        await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running", trail=trail)
+        run.journal.add({"type": "error", "problem": problem(_INTERRUPTED)})
+        run.journal.close(status="failed")
+
     async def _fail(self, run: Run, error: Exception) -> None:
         if not isinstance(error, RagweaveError):
             logger.error("run %s failed", run.id, exc_info=error)
@@ -239,8 +258,7 @@ class Runs:
         """Record how a run ended, and only then tell it: whoever asks for the conversation at once finds it there."""
         run.status, run.ended = status, time.monotonic()
         # The answer holds its own sentences; without one, what was shown is kept as it was told.
-        told = ("step",) if "answer" in kept else _UNFINISHED
-        trail = [json.loads(e.data) for e in run.journal.entries if e.type in told]
+        trail = _trail(run, ("step",) if "answer" in kept else _UNFINISHED)
         await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, status, **kept, trail=trail)
         if event is not None:
             run.journal.add(event)
@@ -252,6 +270,10 @@ class Runs:
         for n, run in enumerate(ended):
             if run.ended < late or n < len(ended) - _KEPT:
                 del self._runs[run.id]
+
+
+def _trail(run: Run, kinds: Sequence[str]) -> list[dict[str, Any]]:
+    return [json.loads(e.data) for e in run.journal.entries if e.type in kinds]
 
 
 def new_thread(caller: Caller, library: LibraryRow, title: str = "") -> Thread:

@@ -196,19 +196,15 @@ class Store:
             ).fetchone()
         return bytes(row["jpeg"]) if row else None
 
-    def take_over(self) -> list[tuple[Thread, Turn, dict[str, Any]]]:
-        """Close the turns that a server which is gone left in mid-run, and return those that wait for consent.
+    def take_over(self) -> list[tuple[Thread, Turn, dict[str, Any] | None]]:
+        """Return the turns that a server which is gone left unfinished.
 
-        With each comes what its run needs to go on, as `set_turn` was given it.
+        With one that waits for consent comes what its run needs to go on, as `set_turn` was given it.
         """
         with self.open() as db:
-            db.execute(
-                "UPDATE turns SET status = 'cancelled' "
-                "WHERE status = 'running' OR (status = 'waiting' AND waiting IS NULL)"
-            )
-            rows = db.execute(f"{_TURNS} WHERE status = 'waiting'").fetchall()
+            rows = db.execute(f"{_TURNS} WHERE status IN ('running', 'waiting')").fetchall()
             threads = {row["id"]: Thread(**row) for row in db.execute("SELECT * FROM threads")}
-        return [(threads[row["thread"]], _turn(row), json.loads(row["waiting"])) for row in rows]
+        return [(threads[r["thread"]], _turn(r), r["waiting"] and json.loads(r["waiting"])) for r in rows]
 
 
 _TURNS = """SELECT *, (SELECT count(*) FROM pictures p WHERE p.thread = turns.thread AND p.turn = turns.n) AS pictures

@@ -17,9 +17,10 @@ from typing import Any, BinaryIO
 from ragweave.corpora.ingest.events import Event, Finished
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.stores import stores
 from ragweave.graphs.indexing import aindex
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.serve.access import Caller
+from ragweave.serve.access import Caller, visible
 from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, problem
 
@@ -109,6 +110,16 @@ def discard_all(library: str) -> None:
     shutil.rmtree(folder_of(library), ignore_errors=True)
 
 
+def _not_indexed(library: str) -> list[Path]:
+    """Return the uploads of a library that are no sources of it; halves of uploads go."""
+    folder = folder_of(library)
+    for half in folder.glob(".*.part"):
+        half.unlink(missing_ok=True)
+    found = sorted(p for p in folder.glob("*") if not p.name.startswith("."))
+    known = {p for s in stores().catalog.sources(library) for p in s.paths} if found else set()
+    return [p for p in found if str(p) not in known]
+
+
 def _digest(path: Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -147,6 +158,12 @@ class Jobs:
             job.journal.add({"type": "failed", **row})
         job.task = asyncio.create_task(_drive(job, paths), name=f"job {job.id}")
         return job
+
+    async def take_over(self) -> None:
+        """Go on with the uploads that a server which is gone had taken and not indexed."""
+        for row in await visible(Caller()):
+            if paths := await asyncio.to_thread(_not_indexed, row.id):
+                self.start(Caller(), row, paths, [])
 
     def get(self, caller: Caller, id: str) -> Job:
         """Return a job of a caller."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import re
 import sqlite3
 import sys
@@ -15,8 +16,9 @@ import httpx
 import pytest
 
 from ragweave.corpora.store.library import delete_library
+from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import LibraryError
-from ragweave.serve import store
+from ragweave.serve import store, uploads
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
@@ -89,6 +91,38 @@ async def test_a_question_for_consent_survives_that_the_server_is_killed(
         assert (await client.post(resume, json={"consent": True})).status_code == 404
         (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
         assert turn["status"] == "done" and "Ines Varga" in turn["answer"]["text"]
+
+
+async def test_a_turn_in_mid_answer_keeps_what_was_shown_and_says_that_the_server_ended(notes: Path) -> None:
+    app = create_app(ServeSettings())
+    shown = {"type": "sentence", "text": "The lamp was lit in 1874.", "citations": [], "support": "supported"}
+    async with in_process(app) as client:
+        thread = (await client.post("/api/threads", json={})).json()["id"]
+        app.state.desk.store.add_turn(thread, "run-1", "agent", QUESTION, "Hall")
+        app.state.desk.store.set_turn(thread, 1, "running", trail=[shown])
+    for _server in range(2):
+        async with in_process(create_app(ServeSettings())) as client:
+            (turn,) = (await client.get(f"/api/threads/{thread}")).json()["turns"]
+            assert turn["status"] == "failed" and turn["trail"] == [shown]
+            assert turn["problem"]["title"] == "The server ended while it answered"
+            if not _server:
+                assert (await client.get("/api/runs/run-1")).json()["status"] == "failed"
+                events = parse_events((await client.get("/api/runs/run-1/events")).text)
+                assert [e["type"] for e in events] == ["sentence", "error", "end"]
+
+
+async def test_an_upload_that_was_taken_and_not_indexed_is_indexed_by_the_next_server(notes: Path) -> None:
+    library = stores().catalog.library("default").id
+    uploads.keep("taken.md", io.BytesIO(b"# Harbour\n\nThe harbour wall is four metres high."), library)
+    (half := uploads.folder_of(library) / ".0.part").write_bytes(b"half")
+    async with in_process(create_app(ServeSettings())) as client:
+        async with asyncio.timeout(60):
+            while True:
+                rows = (await client.get("/api/sources", params={"library": "default"})).json()["sources"]
+                if any(s["name"] == "taken.md" and s["items"] for s in rows):
+                    break
+                await asyncio.sleep(0.05)
+    assert not half.exists() and uploads._not_indexed(library) == []
 
 
 @pytest.mark.parametrize("context", [{"no_such_knob": 1}, {"web": "ask"}])

@@ -216,8 +216,9 @@ async def test_a_server_that_stops_ends_its_runs_and_the_next_one_says_so(
     assert graph.stopped == 1
     async with in_process(create_app(ServeSettings())) as client:
         (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
-        assert turn["status"] == "cancelled"
-        assert (await client.get(f"/api/runs/{run['run']}")).status_code == 404
+        assert turn["status"] == "failed" and turn["problem"]["code"] == "interrupted" and turn["trail"]
+        events = await told(client, run["run"])
+        assert [e["type"] for e in events] == ["step", "error", "end"] and events[1]["problem"] == turn["problem"]
 
 
 async def test_a_conversation_goes_on_after_a_restart_and_stays_small(notes: Path, app: FastAPI, home: Path) -> None:
