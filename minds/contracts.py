@@ -18,26 +18,52 @@ from ragweave.minds.page import Claim, Page
 from ragweave.models.relevance import Passage
 
 
+class Core(NamedTuple):
+    """What a turn asks.
+
+    Attributes:
+        text: the turn as it was written.
+        question: the sentence or sentences that ask, without their frames.
+        fresh: the turn says that it changes the subject.
+        onward: it opens with a word that goes on (“and”, “what about”).
+    """
+
+    text: str
+    question: str
+    fresh: bool = False
+    onward: bool = False
+
+
+class Said(NamedTuple):
+    """What was said before a question.
+
+    Attributes:
+        question: the question before, standing by itself, or what stands in front of this one.
+        answer: the first sentence of its answer.
+        title: title that the answer cited first.
+    """
+
+    question: str
+    answer: str = ""
+    title: str = ""
+
+
 class Talk(NamedTuple):
     """What was said before a question.
 
     Attributes:
         messages: (who, text) of each message.
-        previous: the question before, as it was asked.
-        answered: the same, as it was answered: standing by itself.
-        cited: title that its answer cited first, or empty.
+        before: the last question that was one, and its answer.
     """
 
     messages: list[tuple[str, str]]
-    previous: str
-    answered: str
-    cited: str
+    before: Said
 
 
 class Condenser(Protocol):
     """Makes a follow-up a question that stands by itself."""
 
-    async def __call__(self, desk: Desk, asked: str, talk: Talk) -> Made[str]:
+    async def __call__(self, desk: Desk, asked: Core, talk: Talk) -> Made[str]:
         """Return the question; `talk` is what came before it."""
         ...
 

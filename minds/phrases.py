@@ -7,6 +7,7 @@ from ragweave.models.text import script
 _PHRASES = {
     "abstain": ("I could not find an answer to this in your library.", "在您的资料库中没有找到这个问题的答案。"),
     "greeting": ("Hello. Ask me something about your library.", "您好，请就您的资料库提问。"),
+    "thanks": ("You are welcome.", "不客气。"),
     "unsupported": (
         "every sentence that was written lacked support in the evidence",
         "写出的句子都没有得到证据支持",

@@ -64,6 +64,11 @@ _IRREGULAR = {
 """Irregular forms that a suffix stemmer cannot join with their base; “found” is left out, being also a base."""
 
 
+def verb_form(word: str) -> bool:
+    """Tell whether a lower-cased word looks like a past form or participle."""
+    return word in _IRREGULAR or (len(word) > 3 and word.endswith("ed"))
+
+
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """Return the English stem of a lower-cased word; words with digits or other scripts stay as they are."""

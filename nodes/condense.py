@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Sequence
 
-from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from ragweave.minds.attached import attached, said
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Talk
+from ragweave.minds.contracts import Said, Talk
+from ragweave.minds.desk import reads
 from ragweave.minds.mind import Made
+from ragweave.minds.small.core import core
+from ragweave.minds.small.greeting import is_greeting
+from ragweave.minds.small.refer import follow
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.run import Run
@@ -36,11 +41,15 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         raise InputError("there is no question", "send a human message that asks something")
     asked, history = messages[last].text.strip(), messages[:last]
     check_question(asked)
-    made = Made(asked, "small")
-    if any(isinstance(m, HumanMessage) for m in history):
-        made = await run.minds.condenser(run, asked, _talk(state, history))
+    heart, before = core(asked), _before(state, history)
+    # A chat model reads what was said around the question; what is searched for is the question alone.
+    made = Made(asked if reads(run.context) or is_greeting(asked) else heart.question, "small")
+    if before.question and not is_greeting(asked):
+        made = await run.minds.condenser(run, heart, Talk([(m.type, said(m)) for m in history], before))
+    query = heart.question if made.value == asked else made.value
     if pictures := attached(messages[last]):
         made = await run.minds.seer(run, made.value, pictures)
+        query = made.value
     question = made.value
     text_alone: Update = {}
     content = messages[last].content
@@ -54,7 +63,8 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         **text_alone,
         "turn": turn,
         "question": question,
-        "query": question,
+        "query": query,
+        "said": before._asdict(),
         "hop": 1,
         "recalls": 0,
         "enough": False,
@@ -79,13 +89,27 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
     }
 
 
-def _talk(state: State, history: Sequence[AnyMessage]) -> Talk:
-    """Return what was said before; a server that keeps threads in its own way hands the last answer back as a dict."""
-    last = state.get("answer")
-    answer = Answer() if last is None else Answer.model_validate(last)
-    previous = next((said(m) for m in reversed(history) if isinstance(m, HumanMessage)), "")
-    cited = answer.citations[0].title if answer.citations else ""
-    return Talk([(m.type, said(m)) for m in history], previous, answer.question or previous, cited)
+def _before(state: State, history: Sequence[AnyMessage]) -> Said:
+    """Return the last question that was one, and its answer; thanks in between change nothing.
+
+    A server that keeps threads in its own way hands the last answer back as a dict; a door that keeps none has the
+    messages alone, whose questions are made to stand by themselves one after the other.
+    """
+    if (last := state.get("answer")) is not None:
+        answer = Answer.model_validate(last)
+        if not is_greeting(answer.question):
+            told = answer.sentences[0].text if answer.sentences else ""
+            return Said(answer.question, told, answer.citations[0].title if answer.citations else "")
+    if kept := state.get("said"):
+        return Said(**kept)
+    before = Said("")
+    for m in history:
+        if isinstance(m, HumanMessage) and not is_greeting(m.text):
+            asked = core(said(m))
+            before = Said(asked.question if asked.fresh else follow(asked.question, before, asked.onward))
+        elif isinstance(m, AIMessage) and before.question and not before.answer:
+            before = before._replace(answer=re.sub(r"\s*\[\d+\]", "", m.text))
+    return before
 
 
 def check_question(text: str) -> None:

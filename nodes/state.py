@@ -87,7 +87,9 @@ class State(TypedDict, total=False):
     question: str
     """The standalone question of this turn."""
     query: str
-    """The query of the current hop; hop 1 asks the question itself."""
+    """The query of the current hop; hop 1 asks the question itself, without what is said around it."""
+    said: dict[str, str]
+    """The last question of the turns before that was one, with its answer (`Said`)."""
     also: list[str]
     """Further queries that the same reasoning turn wrote for this hop."""
     hop: int

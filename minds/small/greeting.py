@@ -20,7 +20,29 @@ _AFTER = r"there again everyone all ragweave team please that(?:\W?s|\W+is|\W+wa
 _GREETING = re.compile(
     rf"\W*(?:(?:{'|'.join(_WORDS.split())})(?![a-zа-я])\W*(?:(?:{'|'.join(_AFTER.split())})(?![a-z])\W*)?)+"
 )
+_THANKS = re.compile(
+    r"thank|cheers|bye|danke?|dank\b|gracias|merci|grazie|obrigad|au\W+revoir|adios|tschuss|спасибо|谢谢|再见|ありがとう"
+)
 _LONGEST = 60
+
+
+_ADDRESSED = re.compile(
+    rf"\W*(?:(?:{'|'.join(_WORDS.split())})(?![a-zа-я])\W*(?:(?:{'|'.join(_AFTER.split())})(?![a-z])\W*)?"
+    r"|dear(?:\s+\w+){1,2}\s*[,:]\s*)+(?:(?<=[a-z] )(?:\w+\s?){1,2}[,!:]\s*)?"
+)
+"""A greeting, and whom it addresses."""
+
+
+def ungreeted(text: str) -> str:
+    """Return a text without the greetings and thanks that it opens with; "" where it is nothing else."""
+    folded = fold(text)
+    m = _ADDRESSED.match(folded) if len(folded) == len(text) else None
+    return text[m.end() :].lstrip() if m else text
+
+
+def is_thanks(text: str) -> bool:
+    """Tell whether a greeting thanks, or says goodbye."""
+    return is_greeting(text) and _THANKS.search(fold(text)) is not None
 
 
 def is_greeting(text: str) -> bool:

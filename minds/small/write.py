@@ -18,6 +18,7 @@ from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.conflict import conflict
+from ragweave.minds.small.greeting import is_thanks
 from ragweave.minds.small.sentences import choose, rank, with_context, with_premise
 from ragweave.minds.small.tables import work
 from ragweave.minds.small.tell import tell
@@ -41,7 +42,7 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
     if brief.timeline is not None:
         return tell_timeline(desk, brief, page)
     if not brief.strips and not brief.searched:
-        page.show(phrase("greeting", brief.question), "model", [], 1.0)
+        page.show(phrase("thanks" if is_thanks(brief.question) else "greeting", brief.question), "model", [], 1.0)
         return ""
     if await work(desk, brief, page):
         return ""

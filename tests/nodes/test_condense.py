@@ -5,43 +5,49 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
 
+from ragweave.app.api import astate
 from ragweave.graphs.search import graph
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Talk
-from ragweave.minds.desk import Desk, Turn
-from ragweave.minds.small.condense import condense
 from ragweave.models.errors import InputError
-from ragweave.models.meter import Meter
 from ragweave.tests.support import build_library
 
 
-@pytest.mark.parametrize(
-    ("previous", "asked", "standalone"),
-    [
-        ("Who founded the Corvane Observatory?", "When did it open?", "When did Corvane Observatory open?"),
-        (
-            "Who founded the Corvane Observatory?",
-            "And what is its height?",
-            "And what is Corvane Observatory's height?",
-        ),
-        ("Who founded the Corvane Observatory?", "And when?", "And when? (Corvane Observatory)"),
-        ("Who founded the Corvane Observatory?", "What is the capital of Peru?", "What is the capital of Peru?"),
-        ("What is the height of Everest?", "What about K2?", "What is the height of K2?"),
-        ("does the ferry sail daily?", "And how long does it take?", "And how long does ferry sail daily take?"),
-        (
-            "Who founded the Corvane Observatory?",
-            "And which birds nest in the cliffs?",
-            "And which birds nest in the cliffs?",
-        ),
-        ("what does the plan say?", "Who replaced the crane?", "Who replaced the crane?"),
-        ("谁建立了《青山站》？", "它有多高？", "青山站有多高？"),
-    ],
-)
-async def test_follow_up_is_resolved_by_rule(previous: str, asked: str, standalone: str) -> None:
-    cited = "Corvane Observatory" if "Corvane" in previous else ""
-    talk = Talk([("human", previous), ("ai", "Somebody did.")], previous, previous, cited)
-    assert await condense(Desk("condense", Context(), Turn(Meter())), asked, talk) == standalone
+async def test_thanks_in_between_leave_the_subject_and_are_answered_as_such(tmp_path: Path, home: Path) -> None:
+    await build_library(
+        tmp_path / "notes", {"ferry.md": "The ferry sails four times a day. Ada Brook steers the ferry.\n"}
+    )
+    saver, states = InMemorySaver(), []
+    for text in ("How often does the ferry sail?", "Thanks!", "And who steers it?"):
+        states.append(await astate(text, context=Context(mind="small"), thread="t", checkpointer=saver))
+    assert states[1]["answer"].text == "You are welcome."
+    assert [s["question"] for s in states] == ["How often does the ferry sail?", "Thanks!", "who steers the ferry?"]
+
+
+async def test_a_door_that_keeps_no_thread_has_the_messages_alone(tmp_path: Path, home: Path) -> None:
+    await build_library(tmp_path / "notes", {"ferry.md": "The ferry sails four times a day.\n"})
+    asked: Any = {
+        "messages": [
+            HumanMessage("How often does the ferry sail?"),
+            AIMessage("The ferry sails four times a day. [1]"),
+            HumanMessage("And the bus?"),
+            AIMessage("I could not find an answer to this in your library."),
+            HumanMessage("thanks"),
+            AIMessage("You are welcome."),
+            HumanMessage("And in winter?"),
+        ]
+    }
+    state = await graph.ainvoke(asked, context=Context())
+    assert state["question"] == "How often does the bus sail in winter?"
+
+
+async def test_what_is_searched_for_is_the_question_alone(tmp_path: Path, home: Path) -> None:
+    await build_library(tmp_path / "notes", {"ferry.md": "The ferry sails four times a day.\n"})
+    asked = "Hello! We are planning our Sunday. Could you look up in my notes how often the ferry sails? Many thanks!"
+    state = await graph.ainvoke({"messages": [HumanMessage(asked)]}, context=Context())
+    assert state["question"] == state["query"] == "how often the ferry sails?"
+    assert state["messages"][0].content == asked
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,96 @@
+"""The noun phrases of a question, told without a parser."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ragweave.models.text import STOP, fold, verb_form
+
+
+class Phrase(NamedTuple):
+    """A noun phrase of a question: where it lies, and its last word."""
+
+    start: int
+    end: int
+    text: str
+    head: str
+
+
+_FUNCTION = STOP | frozenset(
+    "may might must shall without near since per among against around across along whether upon within via yet"
+    " ever still usually long old far tall big high deep heavy often wide large fast please says say".split()
+)
+DETERMINER = frozenset(
+    "the a an my our your his her its their this that these those each every any some all both".split()
+)
+DO = frozenset("do does did can could may might must will would shall should".split())
+BE = frozenset("is are was were has have had".split())
+_ASKING = frozenset("which what many much whose who whom when where how why".split())
+_NAMED = 6
+"""Words of a topic that is only named, without a verb."""
+_SUBJECT = frozenset("i we you they he she it".split())
+_WORD = re.compile(r"[^\W_]+(?:[’'.-][^\W_]+)*")
+
+
+def phrases(question: str) -> list[Phrase]:
+    """Return the noun phrases of a question, without a parser: runs of words between those that only join.
+
+    After “does”, “did” or “can” the last word of a run is the verb, and after “is” where it looks like one.
+    """
+    out: list[Phrase] = []
+    run: list[re.Match[str]] = []
+    lead = previous = ""
+
+    def close(by: str) -> None:
+        """End the run; `by` is the article that begins the next one, "." the end of the question."""
+        nonlocal run
+        words, run = run, []
+        if not words:
+            return
+        named = words[-1].group()[:1].isupper()
+        led = fold(words[0].group()) in DETERMINER
+        if len(words) > 1 + led and not named:
+            acts = verb_form(fold(words[-1].group()))
+            if lead in DO or (acts and (lead in BE or by == ".")) or (lead in _ASKING and by in DETERMINER):
+                words = words[:-1]
+        elif not led and not named and lead in ("who", *_SUBJECT):
+            return
+        if fold(words[-1].group()) not in DETERMINER:
+            a, b = words[0].start(), words[-1].end()
+            out.append(Phrase(a, b, question[a:b], words[-1].group()))
+
+    for m in _WORD.finditer(question):
+        word = fold(m.group())
+        if word in DETERMINER or word in _FUNCTION or re.search(r"[,;:.]\s*$", question[: m.start()]):
+            close(word)
+        if word in DETERMINER or word not in _FUNCTION:
+            lead = lead if run else previous
+            run.append(m)
+        previous = word
+    close(".")
+    return out
+
+
+def topic(question: str) -> str:
+    """Return what a question is about: the noun phrase after its verb, with what is joined to it."""
+    found = phrases(question)
+    if not found:
+        return ""
+    if len(question.split()) <= _NAMED and not re.search(rf"\b(?:{'|'.join(BE | DO | _ASKING)})\b", question, re.I):
+        return question.strip(" ,.:;")
+    # “What does a wash cost?” is about the wash, “Which firm does the windows?” about the windows.
+    if len(found) > 1 and fold(question[: found[0].start]).split()[-1:] in [[w] for w in _ASKING]:
+        found = found[1:]
+    start, end = found[0].start, found[0].end
+    for p in found[1:]:
+        between = fold(question[end : p.start]).split()
+        if len(between) != 1 or between[0] not in ("of", "in", "from", "at"):
+            break
+        end = p.end
+    return question[start:end]
+
+
+def plural(text: str) -> bool:
+    """Tell whether a phrase ends in a plural."""
+    return bool(re.search(r"[^s’']s$|(?:men|children|people|feet|mice|geese)$", text, re.I))

@@ -1,0 +1,52 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from ragweave.minds.contracts import Said
+from ragweave.minds.small.core import core
+from ragweave.minds.small.refer import follow
+
+DIALOGUES = Path(__file__).parent / "data" / "dialogues.jsonl"
+FLOOR = 0.9
+"""Share of the dialogues that were right before the rules had seen them."""
+
+
+def asked_after(question, answer, title, turn):
+    heart = core(turn)
+    return heart.question if heart.fresh else follow(heart.question, Said(question, answer, title), heart.onward)
+
+
+def test_fifty_dialogues_are_put_into_words():
+    rows = [json.loads(line) for line in DIALOGUES.read_text(encoding="utf-8").splitlines()]
+    wrong = []
+    for r in rows:
+        made = asked_after(r["question"], r["answer"], r["title"], r["asked"])
+        said = made.lower()
+        if not all(w in said for w in r["has"]) or any(w in said for w in r["lacks"]):
+            wrong.append((r["asked"], made))
+    assert len(rows) == 50 and len(wrong) <= (1 - FLOOR) * len(rows), wrong
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "turn", "made"),
+    [
+        ("Who founded the Corvane Observatory?", "", "When did it open?", "When did the Corvane Observatory open?"),
+        ("Who founded the Corvane Observatory?", "", "And when?", "when was the Corvane Observatory founded?"),
+        ("Who founded the Corvane Observatory?", "", "What is the capital of Peru?", "What is the capital of Peru?"),
+        ("What is the height of Everest?", "", "What about K2?", "What is the height of K2?"),
+        ("What did the permit cost in 2023?", "", "and 2024?", "What did the permit cost in 2024?"),
+        ("What stood in the plan of 2019?", "", "And in the newer one?", "What stood in the newest plan?"),
+        ("How long do lentils cook?", "", "chickpeas?", "How long do chickpeas cook?"),
+        ("What is Mira's room number?", "", "and toms?", "What is tom's room number?"),
+        ("Who runs the mill?", "Ada Brook runs the mill.", "Where does she live?", "Where does Ada Brook live?"),
+        ("Who runs the mill?", "", "Where does she live?", "Where does the one who runs the mill live?"),
+        ("Which firm built it?", "Halvorsen Bau built the hall.", "What did they ask?", "What did Halvorsen Bau ask?"),
+        ("When does the bus to Orme go?", "", "Who drives it?", "Who drives the bus? (Orme)"),
+        ("what does the plan say?", "", "Who replaced the crane?", "Who replaced the crane?"),
+        ("谁建立了《青山站》？", "", "它有多高？", "青山站有多高？"),
+        ("狗早上几点喂?", "", "晚上呢?", "狗晚上几点喂?"),
+    ],
+)
+def test_a_follow_up_is_resolved_by_rule(question, answer, turn, made):
+    assert asked_after(question, answer, "", turn) == made
