@@ -29,10 +29,6 @@ class CorporaSettings(Settings):
     entities: Literal["small", "llm", "off"] = Field(
         "small", description="Who finds the entities of recordings at indexing: rules, the chat model, or nobody."
     )
-    summaries: Literal["small", "llm"] = Field(
-        "small",
-        description="Who sums up a whole video or sound file at indexing: rules, or the chat model in one call.",
-    )
     caption_calls: int = Field(
         0, ge=0, description="Most calls of the vision model for captions that one `ragweave index` makes; 0: no limit."
     )

@@ -1,4 +1,4 @@
-"""Indexing with the models that it asks, where they are set: for captions, summaries of recordings and entities."""
+"""Indexing with the models that it asks, where they are set: for captions and entities."""
 
 from __future__ import annotations
 
@@ -62,9 +62,8 @@ def captioner() -> Captioner | None:
 
 
 def at_indexing() -> Models:
-    """Return what indexing asks for captions, summaries and entities, as the settings have it."""
+    """Return what indexing asks for captions and entities, as the settings have it."""
     from ragweave.corpora.ingest.run import Models
     from ragweave.minds.llm.entities import extractor
-    from ragweave.minds.llm.overview import summariser
 
-    return Models(captioner(), summariser(), extractor())
+    return Models(captioner(), extractor())

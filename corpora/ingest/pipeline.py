@@ -141,7 +141,7 @@ class Pipeline:
                     continue
                 held.add(file.source)
                 if file.params:
-                    recordings.submit(self._guarded, self._read, file, before.sha256 if before else "")
+                    recordings.submit(self._guarded, self._read, file)
                     continue
                 self._budget.take(path, file.stat.size)
                 pool.submit(self._guarded, self._read, file)
@@ -181,13 +181,8 @@ class Pipeline:
             self._unchanged(path)
         return same
 
-    def _read(self, file: File, before: str = "") -> None:
-        """Read a file, or take a recording in; one that has only grown meanwhile counts as it was.
-
-        Args:
-            file: the file.
-            before: digest of the bytes that the library knew under the path of a recording.
-        """
+    def _read(self, file: File) -> None:
+        """Read a file, or take a recording in; one that has only grown meanwhile counts as it was."""
         if self._stop.is_set():
             return
         began = time.monotonic()
@@ -198,7 +193,7 @@ class Pipeline:
             staging = self._media.staging(file.source)
             if file.params:
                 pace = Pace(lambda *far: self._tell(Perceived(file.path, *far)))
-                prepared = self._intake.read(file, staging, before, pace)
+                prepared = self._intake.read(file, staging, pace)
             else:
                 prepared = self._readers.read(file.path, file.source, self._encoder.max_words, staging, self._roots)
         except Stopped:

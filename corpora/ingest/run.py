@@ -44,7 +44,6 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.reembed import embed_missing
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
-from ragweave.corpora.video.described import Summariser
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed, subtitles_of_others
 from ragweave.models import embed
 from ragweave.models.caption import Captioner
@@ -61,7 +60,6 @@ class Models:
     """What a run asks of language models; each may be missing."""
 
     captioner: Captioner | None = None
-    summariser: Summariser | None = None
     extractor: Extractor | None = None
 
 
@@ -84,7 +82,7 @@ async def index(
         library: name of the library.
         on_event: told about progress, on the event loop of the caller.
         wait: seconds to wait while another process writes the library; None takes the setting.
-        models: what is asked for captions, summaries and entities; None asks nobody.
+        models: what is asked for captions and entities; None asks nobody.
 
     Raises:
         InputError: a path does not exist.
@@ -165,14 +163,7 @@ class _Run:
 
     def read(self, files: Sequence[str], roots: Sequence[Path]) -> None:
         """Read, embed and commit what has changed."""
-        intake = Intake(
-            self.settings,
-            self.library,
-            self.encoder.max_words,
-            self.models.captioner,
-            self.stop,
-            self.models.summariser,
-        )
+        intake = Intake(self.settings, self.library, self.encoder.max_words, self.models.captioner, self.stop)
         pipeline = Pipeline(
             self.settings, self.encoder, self.committer, self.media, roots, intake, self.report, self.tell, self.stop
         )

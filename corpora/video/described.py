@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Coroutine
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 
-from ragweave.corpora.phrases import clock
 from ragweave.corpora.video.items import ROUGH, spans_of, spread
 from ragweave.corpora.video.job import Tell
 from ragweave.corpora.video.perceived import Perceived
@@ -62,80 +60,5 @@ def _given(recording: Recording, span: tuple[float, float]) -> tuple[list[str], 
     return spread(names, ROUGH), clip("\n".join(f"{name}: {text}" for name, text in parts if text), CONTEXT)
 
 
-SHOWN = 24_000
-"""Characters of a recording that a model is shown; of a longer one the beginning of every clip."""
 _LEAST = 20
 """Words from which there is anything to sum up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What a model says of a whole recording; chapters are (second, title), in order."""
-
-    title: str = ""
-    summary: str = ""
-    chapters: tuple[tuple[float, str], ...] = ()
-    phrases: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Summariser:
-    """A language model, ready to be asked; what was written under one name is the same.
-
-    `ask` returns what it says of a recording's words with their times, None where that cannot be used, and raises a
-    typed error where the model fails.
-    """
-
-    name: str
-    ask: Callable[[str], Coroutine[None, None, Overview | None]]
-
-
-def told(recording: Recording, kept: Perceived, summariser: Summariser) -> tuple[Recording, str]:
-    """Return a recording with what the model says of it, and why it says nothing, in words, or "".
-
-    The model is asked at most once; what it wrote before is kept.
-    """
-    text = words_of(recording)
-    if len(text.split()) < _LEAST:
-        return recording, ""
-    stage, key = f"overview {summariser.name}", hashlib.sha256(text.encode()).hexdigest()[:32]
-    row = kept.get(stage, key)
-    if row is None:
-        try:
-            found = asyncio.run(summariser.ask(text))
-        except RagweaveError as error:
-            return recording, f"the whole is told in its own words: {error}"
-        if found is None:
-            return recording, "the whole is told in its own words: the model's reply could not be read"
-        row = asdict(found)
-        kept.put(stage, key, row)
-    return _with(recording, row), ""
-
-
-def words_of(recording: Recording) -> str:
-    """Return what was said and shown, clip by clip with its time, at most `SHOWN` characters."""
-    spans = spans_of(recording)
-    share = SHOWN // max(1, len(spans))
-    rows = []
-    for start, end in spans:
-        said = recording.said_in((start, end))
-        shown = " / ".join(" ".join(s.text.split()) for s in recording.shown if start <= s.start < end)
-        if text := " | ".join(filter(None, (said, f"on the screen: {shown}" if shown else ""))):
-            rows.append(clip(f"[{clock(start)}] {text}", share))
-    return "\n".join(rows)
-
-
-def _with(recording: Recording, row: dict[str, object]) -> Recording:
-    """Add what a model wrote; the container's own chapters stay, and no chapter lies outside the recording."""
-    made = Overview(**row)  # type: ignore[arg-type]
-    last = max([recording.duration, *(c.end for c in recording.cues)])
-    opens = sorted({float(at): title for at, title in made.chapters if 0 <= at < last}.items())
-    ends = [*(at for at, _ in opens[1:]), last]
-    chapters = tuple((at, end, title) for (at, title), end in zip(opens, ends, strict=True)) if len(opens) > 1 else ()
-    about = "\n\n".join(filter(None, (recording.about, made.title, made.summary)))
-    return replace(
-        recording,
-        about=about,
-        chapters=recording.chapters or chapters,
-        phrases=tuple(made.phrases) or recording.phrases,
-    )

@@ -12,10 +12,10 @@ from pathlib import Path
 from ragweave.corpora.meta import iso_date
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.sniff import HEAD, demuxer
-from ragweave.corpora.store.files import File, digest_of
+from ragweave.corpora.store.files import File
 from ragweave.corpora.store.prepared import Prepared, made_of
-from ragweave.corpora.video import described
 from ragweave.corpora.video.cues import read_transcript
+from ragweave.corpora.video.described import captioned
 from ragweave.corpora.video.items import CLIP_SECONDS, items_of
 from ragweave.corpora.video.job import FINE, Tell, Work
 from ragweave.corpora.video.perceive import perceive
@@ -28,7 +28,7 @@ from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceE
 from ragweave.models.ocr import ocr
 from ragweave.models.settings import model_settings
 
-VERSION = 1
+VERSION = 2
 """Raise it when the items of the same recording change."""
 SUBTITLES = (".vtt", ".srt")
 VIDEO, AUDIO = "video", "audio"
@@ -68,7 +68,7 @@ def companion(path: str, language: str = "") -> Path | None:
 class Intake:
     """Takes recordings in, up to three at a time, each in another stage. Safe among threads.
 
-    Without a captioner clips have no captions, and without a summariser the whole is told in its own words.
+    Without a captioner clips have no captions.
     """
 
     def __init__(
@@ -78,13 +78,11 @@ class Intake:
         max_words: int,
         caption: Captioner | None,
         stop: threading.Event,
-        summariser: described.Summariser | None = None,
     ) -> None:
         self._settings = settings
         self._library = library
         self._max_words = max_words
         self._caption = caption
-        self._summariser = summariser
         self._down: str | None = None
         self._checking = threading.Lock()
         self._looking, self._listening = threading.Lock(), threading.Lock()
@@ -102,14 +100,10 @@ class Intake:
         parts = [base, str(VERSION), f"{CLIP_SECONDS:g}", str(FINE)]
         parts += [listens.name if listens else "", reads.name if reads else "", written]
         parts += [self._caption.name if self._caption else ""]
-        if sums := self._summariser:
-            parts += [f"overview {sums.name}"]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
-    def read(self, file: File, media: Path, before: str, tell: Tell) -> Prepared:
+    def read(self, file: File, media: Path, tell: Tell) -> Prepared:
         """Return the items of a recording, its frames in the empty folder `media`.
-
-        `before` is the digest of the bytes that the library knew under this path, or "".
 
         Raises:
             SourceError: it cannot be decoded.
@@ -117,14 +111,14 @@ class Intake:
             Stopped: the run was stopped.
         """
         try:
-            recording, warnings = self._perceived(file, media, before, tell)
+            recording, warnings = self._perceived(file, media, tell)
         except (MissingExtra, ModelError, WeightsError, InputError) as error:
             raise Later(error.what, error.remedy) from error
         items = items_of(file.source, file.path, recording)
         kind = VIDEO if recording.frames else AUDIO
         return made_of(kind, recording.title, items, self._max_words, language=recording.language, warnings=warnings)
 
-    def _perceived(self, file: File, media: Path, before: str, tell: Tell) -> tuple[Recording, list[str]]:
+    def _perceived(self, file: File, media: Path, tell: Tell) -> tuple[Recording, list[str]]:
         written, warnings = _written(companion(file.path, model_settings().asr_language))
         how = demuxer_of(file.path)
         try:
@@ -139,9 +133,8 @@ class Intake:
         if listens is not None:
             listens.check()
         title = container.tags.get("title", "")
-        kept = Perceived(self._folder(file.sha256), [self._folder(before)] if before else [])
+        kept = Perceived(self._folder(file.sha256))
         try:
-            kept.put("size", file.sha256, file.stat.size)  # a later file that begins with the same bytes has grown
             work = Work(
                 path=file.path,
                 demuxer=how,
@@ -153,19 +146,18 @@ class Intake:
                 asr=listens,
                 ocr=ocr(),
                 written=written,
-                grown_from=before if _has_grown(file, before, kept) else "",
                 stop=self._stop,
                 looking=self._looking,
                 listening=self._listening,
             )
             recording, unperceived = perceive(work)
-            recording, untold = self._described(recording, kept, tell)
+            recording, missing = self._captioned(recording, kept, tell)
             kept.give_frames([f.image for f in recording.frames], media)
         finally:
             kept.close()
         frames = tuple(Frame(f.time, f"{file.source}/{f.image}") for f in recording.frames)
         date = next((d for k in ("creation_time", "date") if (d := iso_date(container.tags.get(k)))), None)
-        return replace(recording, frames=frames, date=date), [*warnings, *untold, *unperceived]
+        return replace(recording, frames=frames, date=date), [*warnings, *missing, *unperceived]
 
     def close(self) -> None:
         """End the processes that listen, where any were started."""
@@ -173,26 +165,23 @@ class Intake:
             self._listened.close()
 
     def incomplete(self, sha256: str) -> bool:
-        """Whether captions of a recording, or its summary, are missing that another run may get."""
-        asked = self._caption is not None or self._summariser is not None
-        return asked and (self._folder(sha256) / _INCOMPLETE).exists()
+        """Whether captions of a recording are missing that another run may get."""
+        return self._caption is not None and (self._folder(sha256) / _INCOMPLETE).exists()
 
-    def _described(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
-        """Return a recording with what models say of its clips and of the whole, and what they could not say."""
-        missing = untold = ""
+    def _captioned(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
+        """Return a recording with what a vision model says of its clips, and what it could not say."""
+        missing = ""
         if self._caption is not None:
             with self._checking:
                 if self._down is None:  # found out once a run, before the first frame is sent
                     self._down = why_down(self._caption)
-            recording, missing = described.captioned(recording, kept, self._caption, tell, self._down)
-        if self._summariser is not None:
-            recording, untold = described.told(recording, kept, self._summariser)
+            recording, missing = captioned(recording, kept, self._caption, tell, self._down)
         marker = kept.folder / _INCOMPLETE
-        if missing or untold:
+        if missing:
             marker.touch()
         else:
             marker.unlink(missing_ok=True)
-        return recording, [remark for remark in (missing, untold) if remark]
+        return recording, [missing] if missing else []
 
     def _folder(self, sha256: str) -> Path:
         return folder_of(self._settings.home, self._library, sha256)
@@ -205,15 +194,6 @@ def _written(beside: Path | None) -> tuple[tuple[Cue, ...], list[str]]:
         return read_transcript(beside)[0].cues, []
     except SourceError as error:
         return (), [f"the subtitles beside it were not used: {error}"]
-
-
-def _has_grown(file: File, before: str, kept: Perceived) -> bool:
-    """Tell whether a file begins with all the bytes that it had before."""
-    size = kept.get("size", before)
-    try:
-        return isinstance(size, int) and size < file.stat.size and digest_of(file.path, size) == before
-    except OSError:
-        return False
 
 
 def subtitles_of_others(paths: list[str], is_recording: Callable[[str], bool]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ragweave.corpora.types import Corpus, Item, Locator, Span
 from ragweave.corpora.video.recording import Cue, Frame, Recording
-from ragweave.corpora.video.summary import chapters, summary
+from ragweave.corpora.video.summary import summary
 from ragweave.models.text import sentences
 
 CLIP_SECONDS = 30.0
@@ -26,9 +26,7 @@ _PAUSE = 2.0
 TAIL = 5.0
 """Seconds; a shorter last clip is joined to the one before."""
 REACH = 0.25
-"""Share of a clip's length that a cut may move either way."""
-_LONG_PAUSE = 1.5
-"""Seconds; a longer pause is no better a place for a cut."""
+"""Share of a clip's length that a border may move either way."""
 Part = tuple[str, Sequence[Span]]
 """A part of a clip's text and the places in it."""
 
@@ -38,7 +36,7 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
     recording = replace(recording, cues=utterances(recording.cues))
     spans = spans_of(recording)
     duration = spans[-1][1] if spans else 0.0
-    found = chapters(recording, spans)
+    found = recording.chapters
     out = []
     for n, span in enumerate(spans):
         text, places, meta = _clip(recording, n, span, last=n == len(spans) - 1)
@@ -47,7 +45,7 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
         if frames:
             meta["frames"] = [[round(f.time, 3), f.image] for f in frames]
         out.append(_item("clip", source, file, recording, first + n, text, places, span, frames, ROUGH, heading, meta))
-    text, places = summary(recording, found)
+    text, places = summary(recording)
     meta = {
         "duration": round(duration, 3),
         "chapters": [[round(a, 3), round(b, 3), title] for a, b, title in found],
@@ -102,7 +100,7 @@ def spans_of(recording: Recording) -> list[tuple[float, float]]:
     """Return the [start, end) seconds of the clips of a recording."""
     said = utterances(recording.cues)
     duration = max([recording.duration, *(c.end for c in said)])
-    return cut(duration, CLIP_SECONDS, recording.quiet or pauses(said, duration))
+    return cut(duration, CLIP_SECONDS, [c.start for c in said])
 
 
 def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:
@@ -152,7 +150,7 @@ def _clip(
 ) -> tuple[str, Sequence[Span], dict[str, object]]:
     """Return the text of a clip, the places in it, and what is noted of it."""
     start, end = span
-    # An utterance belongs to the clip in which its middle lies: borders lie in pauses wherever there are any.
+    # An utterance belongs whole to the clip in which its middle lies.
     said = [c for c in recording.cues if start <= (c.start + c.end) / 2 < end or (last and c.start >= end)]
     shown = recording.shown_in(span)
     caption = recording.captions[n] if n < len(recording.captions) else ""
@@ -220,55 +218,18 @@ def spread(names: Sequence[str], most: int) -> list[str]:
     return [names[n * len(names) // most] for n in range(most)]
 
 
-def pauses(cues: Sequence[Cue], duration: float) -> list[tuple[float, float]]:
-    """Return the stretches between utterances, and those between their words where these are known.
-
-    Utterances that touch or overlap are parted by an empty stretch, which is a worse place than a pause and a better
-    one than the middle of a word.
-    """
-    spoken: list[tuple[float, float]] = []
-    for cue in cues:
-        spoken += [(start, end) for start, end, _ in cue.words] or [(cue.start, cue.end)]
-    found: list[tuple[float, float]] = []
-    reached = 0.0
-    for start, end in sorted(spoken):
-        found.append((min(reached, start), start))
-        reached = max(reached, end)
-    return [*found, (min(reached, duration), duration)]
-
-
-def cut(duration: float, length: float, quiet: Sequence[tuple[float, float]] = ()) -> list[tuple[float, float]]:
+def cut(duration: float, length: float = CLIP_SECONDS, opens: Sequence[float] = ()) -> list[tuple[float, float]]:
     """Return the [start, end) seconds of each clip; together they cover the recording.
 
-    `quiet` are stretches in which a cut hurts nobody, in any order.
+    A border moves to where the nearest utterance begins (`opens`), so that none lies in two clips.
     """
     if duration <= 0:
         return []
     borders = [0.0]
-    for n in range(1, int(duration / length + 1e-9) + 1):
+    for n in range(1, int(duration / length) + 1):
         mark = n * length
-        if duration - mark < TAIL:
-            break
-        at = _best(mark, length * REACH, quiet)
-        if at - borders[-1] >= TAIL and duration - at >= TAIL:
+        near = [at for at in opens if abs(at - mark) <= length * REACH]
+        at = min(near, key=lambda at: abs(at - mark), default=mark)
+        if duration - max(at, mark) >= TAIL:
             borders.append(at)
     return list(zip(borders, [*borders[1:], duration], strict=True))
-
-
-def _best(mark: float, reach: float, quiet: Sequence[tuple[float, float]]) -> float:
-    """Return the place near a mark that lies in the longest and nearest pause; the mark itself where there is none."""
-    best, least = mark, 2.0
-    for start, end in quiet:
-        if end < mark - reach or start > mark + reach:
-            continue
-        at = min(max(mark, start), end)  # the point of the pause next to the mark ...
-        if end - start > 0.4:  # ... but not at the very edge of a word
-            at = min(max(at, start + 0.2), end - 0.2)
-        elif end > start:
-            at = (start + end) / 2
-        if abs(at - mark) > reach:
-            continue
-        cost = abs(at - mark) / reach + (1 - min(end - start, _LONG_PAUSE) / _LONG_PAUSE)
-        if cost < least:
-            best, least = at, cost
-    return best

@@ -36,8 +36,7 @@ class Work:
 
     The locks are shared by the recordings of a run: one is looked at while another is heard and a third one captioned.
     Each stage takes as many cores as it can use, so that two in one stage would only wait for one another.
-    `written` are subtitles that lie beside it; `grown_from` is the digest of what the file was before, where its bytes
-    begin the same way, else "".
+    `written` are subtitles that lie beside it.
     """
 
     path: str
@@ -50,7 +49,6 @@ class Work:
     asr: Asr | None = None
     ocr: Ocr | None = None
     written: tuple[Cue, ...] = ()
-    grown_from: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
     looking: threading.Lock = field(default_factory=threading.Lock)
     listening: threading.Lock = field(default_factory=threading.Lock)

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -23,12 +22,11 @@ _SUBTITLE_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Listened:
-    """What was heard of a recording; `quiet` are stretches in which nobody speaks."""
+    """What was heard of a recording."""
 
     duration: float = 0.0
     cues: tuple[Cue, ...] = ()
     speech: Speech = ""
-    quiet: tuple[tuple[float, float], ...] = ()
     language: str = ""
 
 
@@ -126,18 +124,10 @@ def _transcribed(work: Work, engine: Asr, stretch: Stretch) -> Transcript:
 
 def _listened(done: Sequence[_Said], duration: float, engine: Asr) -> Listened:
     cues = tuple(_cue(*said) for said in done if said[2].text)
-    quiet: list[tuple[float, float]] = []
-    reached = 0.0
-    for start, end, heard in done:
-        if heard.text:
-            quiet.append((reached, max(reached, start)))
-            quiet += [(start + a.end, start + b.start) for a, b in pairwise(heard.words) if b.start >= a.end]
-            reached = end
-    quiet.append((reached, max(reached, duration)))
     told = [heard.language for _, _, heard in done if heard.language]
     language = max(set(told), key=told.count) if told else ""
     speech: Speech = engine.label if cues else ""  # type: ignore[assignment]
-    return Listened(duration, cues, speech, tuple(quiet), language)
+    return Listened(duration, cues, speech, language)
 
 
 def _cue(start: float, end: float, heard: Transcript) -> Cue:

@@ -54,12 +54,8 @@ def _stage(work: Work) -> str:
 
 
 def _row(work: Work, number: int) -> list[tuple[float, str]] | None:
-    """Return the frames of a clip that are kept; of a file that has grown, not those of the clip in which it ended."""
+    """Return the frames of a clip that are kept from an earlier run."""
     found = work.kept.get(_stage(work), f"{work.sha256} {number}")
-    if found is None and work.grown_from:
-        before = work.kept.get(_stage(work), f"{work.grown_from} end")
-        if before and number < before["bins"] - 1:
-            found = work.kept.get(_stage(work), f"{work.grown_from} {number}")
     return None if found is None else [(float(at), str(name)) for at, name in found["frames"]]
 
 

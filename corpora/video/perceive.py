@@ -55,7 +55,6 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
         speech=heard.speech,
         shown=seen.shown,
         frames=seen.frames,
-        quiet=heard.quiet,
         chapters=container.chapters,
         language=heard.language or guess_language(" ".join(told[:400])),
         about="\n\n".join(dict.fromkeys(t for k in _TOLD if len(t := container.tags.get(k, "")) > 2)),

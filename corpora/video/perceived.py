@@ -1,8 +1,8 @@
 """What was perceived of a recording, kept while and after it is indexed: one small database and the frames beside it.
 
 Each row is the outcome of one stage for one piece of the recording, keyed by the content of that piece and the
-parameters of the stage. So a run that is killed repeats what was in hand and nothing else, another recogniser repeats
-only the hearing, and a file that has grown repeats nothing of what it was before.
+parameters of the stage. So a run that is killed repeats what was in hand and nothing else, and another recogniser
+repeats only the hearing.
 """
 
 from __future__ import annotations
@@ -29,28 +29,22 @@ class Later(SourceError):
 class Perceived:
     """The outcomes of the stages of one recording.
 
-    `before` are folders of earlier contents of the same file, which are only read. Where the disk is full or the folder
-    cannot be written, everything raises `Later`.
+    Where the disk is full or the folder cannot be written, everything raises `Later`.
     """
 
-    def __init__(self, folder: Path, before: Iterable[Path] = ()) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._before = [b for b in before if b != folder and (b / STAGES).is_file()]
         self._lock = threading.Lock()
         with _kept_on_disk():
             (folder / "frames").mkdir(parents=True, exist_ok=True)
             self._database = _opened(folder / STAGES)
-            self._older = [_opened(b / STAGES) for b in self._before]
 
     def get(self, stage: str, key: str) -> Any:
         """Return an outcome, or None."""
-        with self._lock:
-            for database in (self._database, *self._older):
-                with suppress(sqlite3.Error, ValueError):
-                    query = "SELECT value FROM done WHERE stage = ? AND key = ?"
-                    row = database.execute(query, (stage, key)).fetchone()
-                    if row is not None:
-                        return json.loads(row[0])
+        query = "SELECT value FROM done WHERE stage = ? AND key = ?"
+        with self._lock, suppress(sqlite3.Error, ValueError):
+            row = self._database.execute(query, (stage, key)).fetchone()
+            return None if row is None else json.loads(row[0])
         return None
 
     def put(self, stage: str, key: str, value: Any) -> None:
@@ -61,8 +55,8 @@ class Perceived:
 
     def frame(self, name: str) -> Path | None:
         """Return the file of a frame, or None where it is not there."""
-        found = (folder / "frames" / name for folder in (self.folder, *self._before))
-        return next((path for path in found if path.is_file()), None)
+        path = self.folder / "frames" / name
+        return path if path.is_file() else None
 
     def put_frame(self, name: str, data: bytes) -> None:
         """Keep a frame, whole or not at all."""
@@ -90,8 +84,7 @@ class Perceived:
 
     def close(self) -> None:
         """Close the database."""
-        for database in (self._database, *self._older):
-            database.close()
+        self._database.close()
 
 
 def _opened(path: Path) -> sqlite3.Connection:

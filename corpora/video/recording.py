@@ -53,12 +53,10 @@ class Recording:
         speech: where the cues come from.
         shown: texts on the screen in order of time.
         frames: stored pictures in order of time.
-        quiet: (start, end) stretches without speech, in order; only known where the sound was listened to.
         chapters: (start, end, title) as the container names them, in order.
         captions: what a vision model saw in each clip, by the clip's number.
         language: ISO 639-1 code, or "".
-        about: what the container says about itself, such as artist or description, and what a model says of the whole.
-        phrases: key phrases, where a model names them.
+        about: what the container says about itself, such as artist or description.
         date: when it was made, as the container says, or None.
     """
 
@@ -68,12 +66,10 @@ class Recording:
     speech: Speech = ""
     shown: tuple[Shown, ...] = ()
     frames: tuple[Frame, ...] = ()
-    quiet: tuple[tuple[float, float], ...] = ()
     chapters: tuple[tuple[float, float, str], ...] = ()
     captions: tuple[str, ...] = ()
     language: str = ""
     about: str = ""
-    phrases: tuple[str, ...] = ()
     date: datetime | None = None
 
     def said_in(self, span: tuple[float, float]) -> str:

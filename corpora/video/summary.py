@@ -9,83 +9,25 @@ from collections.abc import Sequence
 from ragweave.corpora.phrases import clock, key_phrases
 from ragweave.corpora.types import Span
 from ragweave.corpora.video.recording import Cue, Recording
-from ragweave.models.text import STOP, content_terms, sentences, stem, words
+from ragweave.models.text import content_terms, sentences
 
-CHAPTERS_FROM = 300.0
-"""Seconds; a shorter recording has no chapters but those its container names."""
-_SHORTEST_CHAPTER = 90.0
-_SIDE = 3
-"""Clips compared on either side of a possible chapter border."""
 _SENTENCES = (3, 20)
 """Fewest and most sentences of a summary."""
 _SECONDS_PER_SENTENCE = 150.0
 
 
-def chapters(recording: Recording, spans: Sequence[tuple[float, float]]) -> list[tuple[float, float, str]]:
-    """Return (start, end, title): those of the container, or where a long recording changes its subject.
-
-    Borders are the deepest valleys of the likeness between the words on either side (TextTiling, Hearst 1997).
-    """
-    if recording.chapters:
-        return list(recording.chapters)
-    if recording.duration < CHAPTERS_FROM or len(spans) < 2 * _SIDE:
-        return []
-    texts = [" ".join([recording.said_in(span), *(s.text for s in recording.shown_in(span))]) for span in spans]
-    bags = [Counter(stem(w) for w in words(t) if w not in STOP) for t in texts]
-    spread = Counter(term for bag in bags for term in bag)
-    likeness = [_likeness(bags[max(0, n - _SIDE) : n], bags[n : n + _SIDE], spread) for n in range(1, len(bags))]
-    depth = [_depth(likeness, n) for n in range(len(likeness))]
-    mean = sum(depth) / len(depth)
-    enough = mean + math.sqrt(sum((d - mean) ** 2 for d in depth) / len(depth)) / 2
-    borders = [0.0]
-    end = spans[-1][1]
-    for n in sorted((n for n, d in enumerate(depth) if d > enough), key=lambda n: -depth[n]):
-        at = spans[n + 1][0]
-        if all(abs(at - b) >= _SHORTEST_CHAPTER for b in [*borders, end]):
-            borders.append(at)
-    borders.sort()
-    out = []
-    for start, stop in zip(borders, [*borders[1:], end], strict=True):
-        told = " ".join(t for t, s in zip(texts, spans, strict=True) if start <= s[0] < stop)
-        out.append((start, stop, ", ".join(key_phrases(told, 2))))
-    return out
-
-
-def _likeness(left: Sequence[Counter[str]], right: Sequence[Counter[str]], spread: Counter[str]) -> float:
-    a, b = sum(left, Counter()), sum(right, Counter())
-    weigh = {t: math.log(1 + 10 / spread[t]) ** 2 for t in a.keys() | b.keys()}
-    dot = sum(a[t] * b[t] * weigh[t] for t in a.keys() & b.keys())
-    size = math.sqrt(sum(n * n * weigh[t] for t, n in a.items()) * sum(n * n * weigh[t] for t, n in b.items()))
-    return dot / size if size else 1.0
-
-
-def _depth(values: Sequence[float], n: int) -> float:
-    """Return how far a value lies below the peaks on its two sides."""
-    left = right = values[n]
-    for value in reversed(values[:n]):
-        if value < left:
-            break
-        left = value
-    for value in values[n + 1 :]:
-        if value < right:
-            break
-        right = value
-    return left + right - 2 * values[n]
-
-
-def summary(recording: Recording, found: Sequence[tuple[float, float, str]]) -> tuple[str, tuple[Span, ...]]:
+def summary(recording: Recording) -> tuple[str, tuple[Span, ...]]:
     """Return title, chapters, key phrases and the telling sentences of a recording, with the places of the latter."""
     everything = "\n\n".join([*(c.text for c in recording.cues), *(s.text for s in recording.shown)])
     text = "\n\n".join(p for p in (recording.title, recording.about) if p)
     spans: list[Span] = []
-    if found:
+    if recording.chapters:
         text += "\n\nChapters:"
-        for start, end, title in found:
+        for start, end, title in recording.chapters:
             line = f"{clock(start)} {title}".strip()
             spans.append(Span(len(text) + 1, len(text) + 1 + len(line), time=(start, end)))
             text += "\n" + line
-    phrases = recording.phrases or key_phrases(everything)
-    if phrases:
+    if phrases := key_phrases(everything):
         text += f"\n\nKey phrases: {', '.join(phrases)}."
     for start, end, sentence in telling(recording):
         text += "\n\n"

@@ -174,26 +174,6 @@ async def test_hearing_again_with_another_model_looks_at_nothing_again(
     assert len((await items())[0].meta["frames"]) > 10  # type: ignore[arg-type]
 
 
-async def test_a_recording_that_grows_is_taken_in_as_it_grows(
-    tmp_path: Path, film: Film, hears: Callable[[ScriptedAsr | None], None]
-) -> None:
-    engine = ScriptedAsr("words")
-    hears(engine)
-    whole = film("live.ts", 100).read_bytes()
-    path = tmp_path / "live" / "live.ts"
-    path.parent.mkdir()
-    path.write_bytes(whole[: len(whole) * 2 // 3 // 188 * 188])
-    await index([path.parent])
-    before, heard = await items(), len(engine.heard)
-    path.write_bytes(whole)
-    report = await index([path.parent])
-    assert (report.indexed, report.failed) == (1, [])
-    after = await items()
-    assert after[-1].locator["end"] > before[-1].locator["end"] + 20
-    assert after[0].text == before[0].text
-    assert len(engine.heard) - heard <= 5  # the ten-second stretches that are new, and the one that was cut short
-
-
 async def test_a_stopped_run_goes_on_where_it_ended(film: Film, hears: Callable[[ScriptedAsr | None], None]) -> None:
     path = film(seconds=60)
 

@@ -82,16 +82,6 @@ def test_words_with_times_say_when_a_sentence_of_a_long_utterance_was_spoken() -
     assert [(c.start, c.end, c.text) for c in found] == [(0.0, 6.0, "One here."), (10.0, 16.0, "Two there.")]
 
 
-def test_a_long_recording_gets_chapters_where_its_words_change() -> None:
-    looms = [Cue(n * 10.0, n * 10.0 + 8, f"The loom weaves silk thread in pattern {n}.") for n in range(30)]
-    stars = [Cue(300 + n * 10.0, 308 + n * 10.0, f"A telescope shows the planet Jupiter at {n}.") for n in range(30)]
-    video = items_of("s", "/f", Recording("x", 600.0, (*looms, *stars), "subtitles"))[-1]
-    found = video.meta["chapters"]
-    assert isinstance(found, list)
-    assert any(abs(start - 300) <= 30 for start, _, _ in found)
-    assert (found[0][0], found[-1][1]) == (0.0, 600.0)
-
-
 def test_chunks_hold_consecutive_clips_with_absolute_times_and_links() -> None:
     clips = made()
     (whole,) = chunks_of(clips)

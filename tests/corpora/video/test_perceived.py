@@ -13,19 +13,18 @@ from ragweave.corpora.video.job import Pace
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 
 
-def test_outcomes_come_back_also_from_what_the_file_was_before(tmp_path: Path) -> None:
-    old = Perceived(tmp_path / "old")
-    old.put("hear", "a", {"text": "hello"})
-    old.put_frame("f.jpg", b"picture")
-    old.close()
-    new = Perceived(tmp_path / "new", [tmp_path / "old", tmp_path / "never"])
-    assert new.get("hear", "a") == {"text": "hello"}
-    assert new.get("hear", "b") is None
-    found = new.frame("f.jpg")
+def test_outcomes_and_frames_come_back(tmp_path: Path) -> None:
+    kept = Perceived(tmp_path / "x")
+    kept.put("hear", "a", {"text": "hello"})
+    kept.put_frame("f.jpg", b"picture")
+    kept.close()
+    again = Perceived(tmp_path / "x")
+    assert (again.get("hear", "a"), again.get("hear", "b")) == ({"text": "hello"}, None)
+    found = again.frame("f.jpg")
     assert found is not None and found.read_bytes() == b"picture"
-    new.put("hear", "a", {"text": "other"})
-    assert new.get("hear", "a") == {"text": "other"}
-    new.close()
+    again.put("hear", "a", {"text": "other"})
+    assert again.get("hear", "a") == {"text": "other"}
+    again.close()
 
 
 def test_a_damaged_database_is_begun_anew(tmp_path: Path) -> None:

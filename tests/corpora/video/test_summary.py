@@ -29,7 +29,7 @@ def test_chapters_of_the_container_and_telling_sentences_stand_in_the_summary_wi
     recording = Recording(
         "Looms", 400.0, cues, "subtitles", chapters=((0.0, 200.0, "Threads"), (200.0, 400.0, "Cards"))
     )
-    text, spans = summary(recording, recording.chapters)
+    text, spans = summary(recording)
     assert text.startswith("Looms\n\nChapters:\n0:00 Threads\n3:20 Cards")
     placed = {text[s.start : s.end]: s.time for s in spans}
     assert placed["3:20 Cards"] == (200.0, 400.0)
@@ -38,4 +38,4 @@ def test_chapters_of_the_container_and_telling_sentences_stand_in_the_summary_wi
 
 
 def test_a_recording_without_words_is_its_title() -> None:
-    assert summary(Recording("quiet", 30.0), []) == ("quiet", ())
+    assert summary(Recording("quiet", 30.0)) == ("quiet", ())
