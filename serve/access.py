@@ -1,11 +1,16 @@
-"""Who asks, which libraries they may see, and how much they may ask at once.
+"""Who asks, by which key, which libraries they may see, and how much they may ask at once.
 
-What a caller may not see is not there: a NotFound reads the same as that of what does not exist.
+What a caller may not see is not there: a NotFound reads the same as that of what does not exist. A key is 256 random
+bits, kept as a hash, bound to libraries, and revocable at any time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
+import secrets
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,8 +21,12 @@ from fastapi import Depends, Request
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs.settings import run_settings
+from ragweave.models.errors import InputError
 from ragweave.serve.problems import NotFound, Refused
+from ragweave.serve.store import Store, now
 
+PREFIX = "rw_"
+"""Begins every key."""
 OWNER = "owner"
 """Whoever needs no key, or holds one for all libraries: the person whose machine it is."""
 
@@ -124,3 +133,74 @@ class Slots:
             yield
         finally:
             self.give()
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is known of a key; the key itself is not."""
+
+    id: str
+    name: str
+    libraries: tuple[str, ...] | None
+    created: str
+    revoked: str
+    used: str
+
+
+class Keys:
+    """The keys in a store. Once there has been one, every request needs one."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def create(self, name: str, libraries: tuple[str, ...] | None) -> tuple[Key, str]:
+        """Make a key and return it with its secret, which cannot be had again."""
+        if libraries is not None and not libraries:
+            raise InputError("a key needs a library", "name one, or make a key for all")
+        secret = PREFIX + secrets.token_urlsafe(32)
+        key = Key(secrets.token_hex(4), name, libraries, now(), "", "")
+        with self._store.open() as db:
+            db.execute(
+                "INSERT INTO keys VALUES (?, ?, ?, ?, ?, NULL, NULL)",
+                (key.id, name, _hash(secret), None if libraries is None else json.dumps(libraries), key.created),
+            )
+        return key, secret
+
+    def all(self) -> list[Key]:
+        """Return every key, revoked ones as well, the oldest first."""
+        with self._store.open() as db:
+            rows = db.execute("SELECT * FROM keys ORDER BY created, id").fetchall()
+        return [Key(r["id"], r["name"], _libraries(r), r["created"], r["revoked"] or "", r["used"] or "") for r in rows]
+
+    def revoke(self, id: str) -> None:
+        """End a key; from now on no request with it is answered."""
+        with self._store.open() as db:
+            done = db.execute("UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (now(), id)).rowcount
+        if not done:
+            raise InputError(f"there is no working key with the id {id!r}", "`ragweave keys list` names them")
+
+    def locked(self) -> bool:
+        """Whether there has ever been a key."""
+        with self._store.open() as db:
+            return db.execute("SELECT 1 FROM keys LIMIT 1").fetchone() is not None
+
+    def caller(self, secret: str) -> Caller | None:
+        """Return whose key that is; None for one that is wrong or revoked."""
+        at = now()[:16]
+        with self._store.open() as db:
+            row = db.execute("SELECT * FROM keys WHERE hash = ? AND revoked IS NULL", (_hash(secret),)).fetchone()
+            if row is None:
+                return None
+            if (row["used"] or "")[:16] != at:
+                db.execute("UPDATE keys SET used = ? WHERE id = ?", (at, row["id"]))
+        libraries = _libraries(row)
+        return Caller(OWNER) if libraries is None else Caller(f"key {row['id']}", frozenset(libraries))
+
+
+def _libraries(row: sqlite3.Row) -> tuple[str, ...] | None:
+    return None if row["libraries"] is None else tuple(json.loads(row["libraries"]))
+
+
+def _hash(secret: str) -> str:
+    # A fast hash is enough for 256 random bits: there is nothing to guess.
+    return hashlib.sha256(secret.encode()).hexdigest()

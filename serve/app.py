@@ -10,10 +10,9 @@ from fastapi import FastAPI
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
 from ragweave.serve import langserve, mcp, media, openai, problems, routes_ask, routes_library, routes_page
-from ragweave.serve.access import Slots
+from ragweave.serve.access import Keys, Slots
 from ragweave.serve.desk import opened
 from ragweave.serve.guard import Guard
-from ragweave.serve.keys import Keys
 from ragweave.serve.settings import ServeSettings, serve_settings
 from ragweave.serve.store import Store
 

@@ -21,7 +21,7 @@ from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Slots
-from ragweave.serve.opening import answer_with_openings, with_openings
+from ragweave.serve.media import answer_with_openings, with_openings
 from ragweave.serve.problems import invalid
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.models.errors import RagweaveError
-from ragweave.serve.access import Caller
-from ragweave.serve.keys import Keys
+from ragweave.serve.access import Caller, Keys
 from ragweave.serve.problems import Refused, response
 from ragweave.serve.settings import ServeSettings
 

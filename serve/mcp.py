@@ -26,7 +26,7 @@ from ragweave.models.text import clip
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Caller, Slots, current_caller, library_for, visible
 from ragweave.serve.direct import answering, context_of
-from ragweave.serve.opening import with_openings
+from ragweave.serve.media import with_openings
 from ragweave.serve.routes_library import item_of
 
 _ABOUT = """Answers questions over a person's own documents, pictures and recordings, with numbered citations.

@@ -5,12 +5,11 @@ Libraries may be indexed, asked and removed by other processes meanwhile; their 
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 
 from filelock import FileLock, Timeout
 
@@ -45,23 +44,6 @@ _EXTRA = ("request", "run", "status", "caller", "seconds")
 """What is told besides the message; headers, bodies and query strings never are."""
 
 
-class JsonLines(logging.Formatter):
-    """One JSON object per record."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Write a record as one line."""
-        told = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname,
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        told |= {k: getattr(record, k) for k in _EXTRA if hasattr(record, k)}
-        if record.exc_info:
-            told["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False, default=str)
-
-
 class Words(logging.Formatter):
     """One line of words per record."""
 
@@ -75,11 +57,11 @@ class Words(logging.Formatter):
 
 
 def set_up(form: str) -> None:
-    """Send the log to stderr, as `text` or `json`, or `none` of it; `debug` tells the root logger as well."""
+    """Send the log to stderr as `text`, or `none` of it; `debug` tells the root logger as well."""
     if form == "none":
         return
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if form == "json" else Words())
+    handler.setFormatter(Words())
     for name in ("ragweave.serve", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [handler]

@@ -21,7 +21,7 @@ from ragweave.serve import journal
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import context_of
-from ragweave.serve.opening import with_openings
+from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.runs import new_thread

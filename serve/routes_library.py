@@ -20,7 +20,7 @@ from ragweave.models.errors import InputError
 from ragweave.serve import journal, uploads
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_named, visible
 from ragweave.serve.desk import Body, Desk, DeskNow
-from ragweave.serve.opening import opening, plain_locator, sources_of
+from ragweave.serve.media import opening, plain_locator, sources_of
 from ragweave.serve.problems import NotFound
 
 router = APIRouter(prefix="/api")

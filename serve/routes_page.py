@@ -14,10 +14,9 @@ from starlette.staticfiles import StaticFiles
 from ragweave import __version__
 from ragweave.corpora.store.stores import stores
 from ragweave.models.settings import model_settings
-from ragweave.serve.access import CallerNow
+from ragweave.serve.access import CallerNow, Keys
 from ragweave.serve.desk import Body
 from ragweave.serve.guard import COOKIE
-from ragweave.serve.keys import Keys
 from ragweave.serve.problems import Refused
 
 router = APIRouter()

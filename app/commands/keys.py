@@ -13,7 +13,7 @@ from ragweave.app.render import clean
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
-    from ragweave.serve.keys import Keys
+    from ragweave.serve.access import Keys
 
 keys = typer.Typer(help="Make, list or revoke API keys of the server.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -74,7 +74,7 @@ def revoke(
 def _keys() -> Keys:
     need("fastapi", what="`ragweave keys`", extra="serve")
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.serve.keys import Keys
+    from ragweave.serve.access import Keys
     from ragweave.serve.store import Store
 
     return Keys(Store(corpora_settings().home / "serve.sqlite"))

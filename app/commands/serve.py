@@ -30,7 +30,7 @@ def serve(
     host: HostOption = None,
     port: PortOption = None,
     library: LibraryOption = None,
-    log: Annotated[str, typer.Option("--log", help="Form of the log on stderr: text, json or none.")] = "text",
+    log: Annotated[str, typer.Option("--log", help="Log on stderr: text or none.")] = "text",
 ) -> None:
     """Serve the page, the API, and the doors for chat apps and LangServe.
 
@@ -42,8 +42,8 @@ def serve(
     from ragweave.serve.process import only_server, set_up
     from ragweave.serve.settings import serve_settings
 
-    if log not in ("text", "json", "none"):
-        raise InputError(f"there is no log of the form {log!r}", "use text, json or none")
+    if log not in ("text", "none"):
+        raise InputError(f"there is no log of the form {log!r}", "use text or none")
     given = {k: v for k, v in {"host": host, "port": port}.items() if v is not None}
     settings = serve_settings().model_copy(update=given)
     if library is not None:
@@ -115,8 +115,8 @@ def is_exposed(settings: ServeSettings) -> bool:
 
 def build(settings: ServeSettings, exposed: bool) -> FastAPI:
     """Return the app."""
+    from ragweave.serve.access import Keys
     from ragweave.serve.app import create_app
-    from ragweave.serve.keys import Keys
 
     app = create_app(settings, exposed=exposed)
     keys: Keys = app.state.keys

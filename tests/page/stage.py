@@ -18,7 +18,7 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Locator
 from ragweave.minds.evidence import Citation, Sentence
 from ragweave.nodes.answer import Answer
-from ragweave.serve.opening import answer_with_openings
+from ragweave.serve.media import answer_with_openings
 from ragweave.serve.runs import new_thread
 from ragweave.serve.store import Store
 

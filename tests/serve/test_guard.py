@@ -12,8 +12,8 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.corpora.settings import corpora_settings
+from ragweave.serve.access import Keys
 from ragweave.serve.app import create_app
-from ragweave.serve.keys import Keys
 from ragweave.serve.process import JsonLines
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import direct_client, in_process

@@ -11,8 +11,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from ragweave.app.api import GRAPHS
-from ragweave.serve.openai import plain
-from ragweave.serve.openai_types import without_links
+from ragweave.serve.openai import plain, without_links
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
 MESSAGES: Any = [{"role": "user", "content": QUESTION}]

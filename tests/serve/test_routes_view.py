@@ -10,8 +10,8 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.corpora.ingest.run import index
+from ragweave.serve.access import Keys
 from ragweave.serve.draw import draw
-from ragweave.serve.keys import Keys
 from ragweave.tests.support.serving import in_process
 
 COUNCIL = Path(__file__).resolve().parents[2] / "examples" / "library" / "council-2024.pdf"

@@ -1,4 +1,4 @@
-"""A saved run is gone back in, and on from there: with other knobs, or without a step."""
+"""A saved run is gone back in, and on from there with other knobs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from ragweave.app.commands.replay import LEFT_OUT
 
 TEXTS = {
     "pump.md": "# Pump\n\nThe pump stands in the cellar. It was built by the Orlow company in 1987.",
@@ -45,17 +43,9 @@ def test_only_what_follows_the_step_is_done_anew(main: Any, saved: Path, monkeyp
     assert out.endswith("The answer is not the saved one.\n")
 
 
-@pytest.mark.parametrize("step", LEFT_OUT)
-def test_a_step_that_is_left_out_is_not_done_and_the_run_ends_in_an_answer(main: Any, saved: Path, step: str) -> None:
-    words = {"grade": "Judged what came back", "refine": "Kept what bears", "reason": "Asked what is still missing"}
-    code, out, _ = main("replay", str(saved), "--without", step, "--trace", "full")
-    assert code in (0, 3) and f"Without {step}. " in out
-    assert words[step] not in out and "Checked the answer" in out
-
-
 def test_a_replay_can_be_saved_and_gone_back_in_too(main: Any, saved: Path, tmp_path: Path) -> None:
     other = tmp_path / "two.run"
-    assert main("replay", str(saved), "--without", "reason", "--save", str(other))[0] == 0
+    assert main("replay", str(saved), "--set", "max_hops=1", "--save", str(other))[0] == 0
     assert main("replay", str(other), "--from", "check")[0] == 0
 
 
@@ -81,7 +71,6 @@ def test_a_file_that_is_no_saved_run_is_told_in_a_sentence(main: Any, tmp_path: 
     ("options", "words"),
     [
         (["--from", "nope"], "has no step 'nope'; use one of: condense"),
-        (["--without", "check"], "'check' cannot be left out; use one of: grade"),
         (["--set", "sentences=99"], "sentences"),
     ],
 )
