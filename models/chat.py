@@ -31,7 +31,7 @@ from ragweave.models.chat_reply import (
     with_images,
     without_thoughts,
 )
-from ragweave.models.errors import BudgetSpent, InputError, ModelTransient, RagweaveError
+from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient, RagweaveError
 from ragweave.models.failures import explain, is_transient, pause_before
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import model_settings
@@ -45,6 +45,9 @@ __all__ = ["Chat", "Messages", "Role", "chat", "is_transient", "override"]
 logger = logging.getLogger(__name__)
 
 Role = Literal["writer", "reasoner", "judge", "vision"]
+
+_CHARS, _DRIPS = 10, 4
+"""Characters per token, and times the timeout, after which a streamed reply is taken to be endless."""
 
 _NOT_OURS = (RagweaveError, AssertionError)
 """Errors passed on as they are: those that are told already, and the message of a scripted model to its test."""
@@ -69,6 +72,8 @@ class Chat:
         self._at = at
         self.name, self.host = (at.name, at.host) if isinstance(at, Served) else (name_of(at.model), host_of(at.model))
         self._settings = model_settings()
+        self._timeout = self._settings.chat_timeout
+        self._most = self._settings.chat_tokens or (2_048 if role in ("judge", "vision") else 4_096)
         self._cached = cached
 
     async def text(self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()) -> str:
@@ -159,7 +164,8 @@ class Chat:
             except Exception as exc:
                 if parts and is_transient(exc) and not isinstance(exc, TimeoutError):
                     raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
-                if parts or not await self._wait(exc, attempt):
+                refused = not parts and (await self._connection()).unlimited(exc)
+                if parts or not (refused or await self._wait(exc, attempt)):
                     raise self._explained(exc) from exc
         if parts:
             await self._keep(messages, form, "".join(parts).strip())
@@ -187,19 +193,19 @@ class Chat:
         images: Sequence[bytes] = (),
     ) -> AIMessage:
         """Make one call, with retries, and return the whole message."""
-        model = (await self._connection()).model
-        bound = bind(model) if bind else model
+        at = await self._connection()
+        bound = bind(at.model) if bind else at.model
         for attempt in itertools.count(1):
             try:
                 async with self._metered(messages, node, meter, len(images)) as call:
                     async with self._patience(meter):
-                        call.reply = await invoke(bound, with_images(messages, images))
+                        call.reply = await invoke(at.limited(bound, self._most), with_images(messages, images))
                     call.text = text_of(call.reply)
                 return cast("AIMessage", call.reply)
             except _NOT_OURS:
                 raise
             except Exception as exc:
-                if not await self._wait(exc, attempt):
+                if not (at.unlimited(exc) or await self._wait(exc, attempt)):
                     raise self._explained(exc) from exc
         raise AssertionError("the last try returns or raises")
 
@@ -208,8 +214,10 @@ class Chat:
     ) -> AsyncGenerator[str, None]:
         """Make one streamed call, without retries."""
         shown = ThoughtFilter()
-        model = (await self._connection()).model
+        at = await self._connection()
         async with self._metered(messages, node, meter, len(images)) as call:
+            began = time.monotonic()
+            model = at.limited(at.model, self._most)
             stream = model.astream(with_images(messages, images), config={"tags": ["nostream"]})
             async with aclosing(cast("AsyncGenerator[AIMessageChunk, None]", stream)) as arriving:
                 while True:
@@ -217,6 +225,11 @@ class Chat:
                         chunk = await anext(arriving, None)
                     if chunk is None:
                         break
+                    if len(call.text) > _CHARS * self._most or time.monotonic() - began > _DRIPS * self._timeout:
+                        told = f"the reply of {self.name} at {self.host} did not end"
+                        raise ModelError(
+                            told, "use another model, or raise RAGWEAVE_CHAT_TOKENS or RAGWEAVE_CHAT_TIMEOUT"
+                        )
                     if visible := shown.feed(call.add(chunk)):
                         yield visible
             if visible := shown.rest():

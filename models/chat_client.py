@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import os
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -14,10 +15,14 @@ from pydantic import SecretStr
 
 from ragweave.models.chat_json import Structured
 from ragweave.models.errors import ModelError
+from ragweave.models.failures import status_of
 from ragweave.models.settings import Endpoint, ModelSettings, model_settings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+
+_MAX_TOKENS = re.compile(r"max_(?:completion_|output_|new_)?tokens")
 
 
 class Served(NamedTuple):
@@ -52,6 +57,22 @@ class Connection:
 
     model: BaseChatModel
     structured: Structured
+    limit: Literal["", "max_tokens", "extra_body"] = ""
+    """How the most tokens of a reply are told: not at all, as the client does it, or as servers of the same API do."""
+
+    def limited(self, bound: Any, most: int) -> Any:
+        """Return a model that is asked for at most so many tokens."""
+        told: dict[str, Any] = {"max_tokens": most}
+        if self.limit == "extra_body":
+            told = {"extra_body": told}
+        return bound.bind(**told) if self.limit else bound
+
+    def unlimited(self, exc: BaseException) -> bool:
+        """Tell whether a server refused the limit; it is not sent there again."""
+        refused = bool(self.limit) and status_of(exc) in (400, 422) and _MAX_TOKENS.search(str(exc)) is not None
+        if refused:
+            self.limit = ""
+        return refused
 
 
 def address(url: str) -> str:
@@ -134,7 +155,9 @@ async def connect(served: Served) -> Connection:
     """Return the running event loop's connection to a model."""
 
     async def make() -> Connection:
-        return Connection(await asyncio.to_thread(build, served), Structured(f"{served.name} at {served.host}"))
+        limit: Any = "extra_body" if served.url else "max_tokens" if served.provider in ("openai", "anthropic") else ""
+        made = await asyncio.to_thread(build, served)
+        return Connection(made, Structured(f"{served.name} at {served.host}"), limit)
 
     mine = _loops.setdefault(asyncio.get_running_loop(), _Loop()).connections
     if served not in mine:

@@ -124,6 +124,9 @@ class ModelSettings(Settings):
         60.0, gt=0, description="Seconds to wait for a reply, or for the next part of a stream."
     )
     chat_width: int = Field(8, ge=1, le=1000, description="Chat calls in flight at the same time.")
+    chat_tokens: int = Field(
+        0, ge=0, description="Most tokens of one reply, thinking included; 0: 4,096, or 2,048 where it judges or looks."
+    )
     chat_temperature: float | None = Field(
         None, ge=0, le=2, description="Sampling temperature; empty: the server's own."
     )

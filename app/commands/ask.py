@@ -29,6 +29,10 @@ def ask(
     to: given.To = None,
     choice: given.Choice = None,
     preset: given.PresetOption = None,
+    strict: given.Strict = None,
+    max_calls: given.MaxCalls = None,
+    max_cost: given.MaxCost = None,
+    max_seconds: given.MaxSeconds = None,
     set_: given.Set = None,
     graph: given.GraphOption = None,
     trace: given.TraceOption = "",
@@ -43,6 +47,7 @@ def ask(
     from ragweave.graphs.settings import run_settings
 
     knobs = {"preset": preset, "mind": mind, "web": web, "top_k": top_k, "sentences": sentences, "choices": choice}
+    knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
     context = given.build_context(library, set_, **knobs, **given.scope(video, folder, from_, to))
     asked = given.read_question(question)
     options: dict[str, Any] = {"context": context, "graph": graph or run_settings().graph, "thread": RUN}

@@ -39,6 +39,10 @@ def chat(
     mind: given.MindOption = None,
     web: given.WebOption = None,
     preset: given.PresetOption = None,
+    strict: given.Strict = None,
+    max_calls: given.MaxCalls = None,
+    max_cost: given.MaxCost = None,
+    max_seconds: given.MaxSeconds = None,
     set_: given.Set = None,
     graph: given.GraphOption = None,
     trace: given.TraceOption = "",
@@ -50,7 +54,8 @@ def chat(
     from ragweave.app import threads
     from ragweave.graphs.settings import run_settings
 
-    context = given.build_context(library, set_, preset=preset, mind=mind, web=web)
+    bounds = given.limits(strict, max_calls, max_cost, max_seconds)
+    context = given.build_context(library, set_, preset=preset, mind=mind, web=web, **bounds)
     with threads.opened(threads.threads_file()) as (runner, saver):
         kept = runner.run(threads.list_threads(saver, 1_000)) if list_ or thread or last else []
         if list_:

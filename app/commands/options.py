@@ -49,6 +49,18 @@ Choice = Annotated[
     list[str] | None, typer.Option("--choice", metavar="TEXT", help="An answer to choose from; may be repeated.")
 ]
 
+Strict = Annotated[bool | None, typer.Option("--strict", help="Leave out what a chat model wrote and is not verified.")]
+MaxCalls = Annotated[int | None, typer.Option("--max-calls", help="Chat model calls this may take.")]
+MaxCost = Annotated[float | None, typer.Option("--max-cost", help="Money this may cost, in the unit of your rates.")]
+MaxSeconds = Annotated[float | None, typer.Option("--max-seconds", help="Seconds this may take.")]
+
+
+def limits(
+    strict: bool | None, max_calls: int | None, max_cost: float | None, max_seconds: float | None
+) -> dict[str, Any]:
+    """Return the context's fields for the options that bound a run; None where one is not given."""
+    return {"strict": strict, "max_model_calls": max_calls, "max_cost": max_cost, "max_seconds": max_seconds}
+
 
 def with_trace(words: list[str]) -> list[str]:
     """Give `--trace` the word that it stands for, where it has none of its own."""

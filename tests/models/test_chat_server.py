@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -295,3 +296,51 @@ async def test_pictures_are_sent_as_data_urls_with_the_last_message_and_count_as
         assert user["content"][1]["image_url"]["url"].startswith("data:image/jpeg;base64,/9hmaXJzd")
     with pytest.raises(BudgetSpent):
         await writer().text(ASK, node="n", meter=meter, images=[b"1"] * 8)
+
+
+async def test_every_call_tells_the_server_how_long_a_reply_may_be(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.queue("fine", "fine", "Paris", {"verdict": "a"}, "fine")
+    await text()
+    await stream()
+    judge = chat("judge")
+    assert judge is not None
+    assert await judge.label(ASK, ["Paris", "Lyon"], node="n", meter=Meter()) == "Paris"
+    await judge.json(ASK, Grade, node="n", meter=Meter())
+    monkeypatch.setenv("RAGWEAVE_CHAT_TOKENS", "99")
+    model_settings.cache_clear()
+    await text()
+    assert [r.body["max_tokens"] for r in server.requests] == [4096, 4096, 2048, 2048, 99]
+
+
+@pytest.mark.parametrize("call", [text, stream])
+async def test_a_server_that_refuses_the_limit_is_asked_without_it_from_then_on(
+    server: ScriptedServer, call: Any
+) -> None:
+    server.queue(Fault.status(400, "'max_tokens' is too large: the maximum context length is 2048"), "fine", "fine")
+    assert "".join(await call()) == "fine"
+    await call()
+    assert ["max_tokens" in r.body for r in server.requests] == [True, False, False]
+
+
+async def test_a_reply_without_end_is_left_after_a_bound_of_characters(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_TOKENS", "2")
+    server.queue(["nine char"] * 500)
+    seen: list[str] = []
+    with pytest.raises(ModelError, match="did not end"):
+        async for part in writer().stream(ASK, node="n", meter=Meter()):
+            seen.append(part)
+    assert 0 < len("".join(seen)) <= 30
+
+
+async def test_a_dripping_reply_is_left_after_a_bound_of_time(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_TIMEOUT", "0.2")
+    server.part_delay = 0.05
+    server.queue(["drip "] * 200)
+    with pytest.raises(ModelError, match="did not end"):
+        await stream()

@@ -55,6 +55,17 @@ def test_options_become_the_context_of_the_run(main: Any, agent: Any) -> None:
     assert agent.options[0]["graph"] == "crag"
 
 
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_limits_of_a_run_have_options_of_their_own(
+    main: Any, agent: Any, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("Q?\n"))
+    main(command, *(["Q?"] if command == "ask" else []), "--strict", "--max-calls", "2", "--max-cost", "0.5",
+         "--max-seconds", "9")  # fmt: skip
+    context = agent.options[0]["context"]
+    assert (context.strict, context.max_model_calls, context.max_cost, context.max_seconds) == (True, 2, 0.5, 9)
+
+
 def test_settings_stand_in_for_options(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from ragweave.graphs.settings import run_settings
 
