@@ -1,19 +1,58 @@
-"""Dates and languages of documents, as they state them or as their words tell."""
+"""Front matter, dates and languages of documents, as they state them or as their words tell."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from ragweave.models.text import script
+from ragweave.models.values import day
 
 _YEAR_MONTH = re.compile(r"(\d{4})(?:-(\d{1,2}))?$")
 _PDF = re.compile(r"D?:?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?")
+_FRONT_LINES = 200
+_FENCES = {"---": ("---", "..."), "+++": ("+++",)}
+_SCALAR = re.compile(r"([^\W\d_][\w-]*)[ \t]*:[ \t]*(.*)")
+_DATED = "date datum fecha data 日期 valid_from updated lastmod last_modified modified published".split()
+"""Names that front matter gives a document's date, the first one first."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?=$|[-_])", re.I)
 
 
+def front_matter(text: str) -> tuple[dict[str, str], str, int]:
+    """Split off the front matter (YAML between `---`, TOML between `+++`).
+
+    Only single-line values are read from YAML.
+
+    Returns:
+        the values by lower-cased name, the text after it, and the number of lines taken off.
+    """
+    lines = text.split("\n", _FRONT_LINES)
+    mark = lines[0].rstrip()
+    if mark not in _FENCES:
+        return {}, text, 0
+    end = next((n for n, line in enumerate(lines[1:_FRONT_LINES], 1) if line.rstrip() in _FENCES[mark]), 0)
+    if not end or (mark == "---" and not _SCALAR.match(lines[1])):
+        return {}, text, 0
+    rest = "\n".join(lines[end + 1 :])
+    if mark == "---":
+        pairs = [m.groups() for line in lines[1:end] if (m := _SCALAR.match(line))]
+        return {k.lower(): v.strip().strip("\"'") for k, v in pairs}, rest, end + 1
+    try:
+        values = tomllib.loads("\n".join(lines[1:end]))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        values = {}
+    return {k.lower(): str(v) for k, v in values.items() if not isinstance(v, dict | list)}, rest, end + 1
+
+
+def first_date(front: Mapping[str, str]) -> datetime | None:
+    """Return the date that front matter states."""
+    return next((d for name in _DATED if (d := iso_date(front.get(name)))), None)
+
+
 def iso_date(value: object) -> datetime | None:
-    """Read an ISO 8601 date or time, a bare year or a year and month; None for anything else, and for no real date.
+    """Read an ISO 8601 date or time, a date in words, a bare year or a year and month; None for anything else.
 
     Times without a zone are taken as UTC.
     """
@@ -24,7 +63,8 @@ def iso_date(value: object) -> datetime | None:
             return _plausible(datetime(int(bare[1]), int(bare[2] or 1), 1, tzinfo=UTC))
         found = datetime.fromisoformat(text)
     except ValueError:
-        return None
+        when = day(text)
+        return _plausible(datetime(when.year, when.month, when.day, tzinfo=UTC)) if when else None
     return _plausible(found if found.tzinfo else found.replace(tzinfo=UTC))
 
 

@@ -15,6 +15,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.dates import of_heading
 from ragweave.corpora.pieces import Piece, cut, place, size
 from ragweave.corpora.types import Corpus, Item, Locator, Span, union
 
@@ -41,7 +42,7 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
             heading=heading,
             spans=spans,
             ordinal=n,
-            date=parsed.date,
+            date=of_heading(heading) or parsed.date,
             language=parsed.language,
         )
 

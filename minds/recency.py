@@ -12,7 +12,6 @@ import re
 import statistics
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from ragweave.corpora.types import Recency
 from ragweave.minds.evidence import Evidence
@@ -167,7 +166,7 @@ def asks_recency(when: Recency, question: str, now: datetime) -> bool:
 def by_age(rows: list[Evidence], half_life: float, now: datetime) -> list[Evidence]:
     """Weaken older items and order by what is left of their relevance; what was equal keeps its order.
 
-    The document's own date counts, else the date of its file as it lies on disk. `decay` says what the numbers mean.
+    Only the document's own date counts, never that of its file on a disk. `decay` says what the numbers mean.
     """
     made = weights(
         [date_of(r) for r in rows],
@@ -184,10 +183,5 @@ def by_age(rows: list[Evidence], half_life: float, now: datetime) -> list[Eviden
 
 
 def date_of(row: Evidence) -> datetime | None:
-    """Return the date of an evidence row's document, or None where neither it nor its file has one."""
-    if row["date"]:
-        return datetime.fromisoformat(row["date"])
-    try:
-        return datetime.fromtimestamp(Path(row["locator"]["file"]).stat().st_mtime, UTC)
-    except (KeyError, OSError, OverflowError, ValueError):
-        return None
+    """Return the date that an evidence row's document states, or None."""
+    return datetime.fromisoformat(row["date"]) if row["date"] else None

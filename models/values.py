@@ -51,14 +51,14 @@ _MONTHS = {
     )
     for form in row.split()
 }
-_MONTH = r"(?P<month>[^\W\d_]{3,10})\.?"
+_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
 _DATES = tuple(
-    re.compile(form)
+    re.compile(rf"(?<![\w.,]){form}(?!\w|[.,-]\d)")
     for form in (
-        r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?:[T ]\d{2}:\d{2}.*)?",
+        r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?:[T ]\d{2}:\d{2}[:\d.,+Z-]*)?",
         r"(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>\d{4})",
         r"(?P<y>\d{4})\s?年\s?(?P<m>\d{1,2})\s?月(?:\s?(?P<d>\d{1,2})\s?日)?",
-        rf"(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?)?{_MONTH},?\s(?:de\s)?(?P<y>\d{{4}})",
+        rf"(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s?(?:of\s|de\s)?)?{_MONTH},?\s(?:de\s)?(?P<y>\d{{4}})",
         rf"{_MONTH}\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y>\d{{4}})",
     )
 )
@@ -137,17 +137,27 @@ def number(cell: str, mark: str = ".") -> Value | None:
 def day(cell: str) -> date | None:
     """Read a cell that is a date with a year, in figures or words; a month without a day counts from its first."""
     text = fold(" ".join(cell.split()))
-    for form in _DATES:
-        m = form.fullmatch(text)
-        if m is None:
-            continue
-        found = m.groupdict()
-        month = _MONTHS.get(found["month"], 0) if found.get("month") else int(found.get("m") or 0)
-        try:
-            return date(int(found["y"]), month, int(found.get("d") or 1))
-        except ValueError:
-            return None
-    return None
+    return next((_date(m) for form in _DATES if (m := form.fullmatch(text))), None)
+
+
+def days(text: str) -> list[tuple[int, int, date]]:
+    """Return the dates with a year that stand in a line, each with its place in the folded line, in order."""
+    line = fold(text)
+    found: list[tuple[int, int, date]] = []
+    for m in (m for form in _DATES for m in form.finditer(line)):
+        when = _date(m)
+        if when is not None and not any(a < m.end() and m.start() < b for a, b, _ in found):
+            found.append((*m.span(), when))
+    return sorted(found)
+
+
+def _date(m: re.Match[str]) -> date | None:
+    found = m.groupdict()
+    month = _MONTHS.get(found["month"], 0) if found.get("month") else int(found.get("m") or 0)
+    try:
+        return date(int(found["y"]), month, int(found.get("d") or 1))
+    except ValueError:
+        return None
 
 
 def yes(cell: str) -> bool | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from ragweave.corpora.blocks import Parsed
+from ragweave.corpora.dates import noted, stated
 from ragweave.corpora.decode import unreadable
 from ragweave.corpora.layout import PageLook
 from ragweave.corpora.meta import guess_language
@@ -37,6 +38,8 @@ KINDS: dict[str, str] = {
     "code": "source code",
 }
 """Every kind that can be read, with its name for people. The key is also the module's name."""
+_NOTED = frozenset({"docx", "pptx", "xlsx", "pdf"})
+"""Kinds whose date is what the program that wrote the file has noted."""
 
 
 def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
@@ -63,6 +66,9 @@ def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
         raise unreadable(path, exc) from None
     if parsed.records:
         return parsed
+    own = noted(parsed.date, parsed.blocks) if kind in _NOTED else parsed.date
+    if kind in _NOTED or own is None:
+        parsed = replace(parsed, date=stated(parsed.title, parsed.blocks, path.stem) or own)
     if not any(b.text.strip() for b in parsed.blocks) and not parsed.figures:
         why = parsed.warnings[0] if parsed.warnings else "it holds no text"
         raise SourceError(f"nothing to index in {path.name}: {why}", "leave it out, or add text to it")

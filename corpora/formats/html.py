@@ -9,7 +9,7 @@ from typing import Any
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import decode, read_bytes
 from ragweave.corpora.formats.flow import flow
-from ragweave.corpora.meta import iso_date, language_code
+from ragweave.corpora.meta import first_date, front_matter, iso_date, language_code
 from ragweave.models.errors import SourceError
 
 _CHARSET = re.compile(rb"<(?:meta[^>]{0,200}charset|\?xml[^>]{0,100}encoding)\s*=\s*[\"']?([\w-]+)", re.I)
@@ -49,7 +49,8 @@ def parse(path: Path) -> Parsed:
 
 def page(data: bytes, path: Path) -> Parsed:
     """Read the bytes of an HTML page, in the encoding they declare or else that can be told."""
-    root, warnings = tree(_decoded(data, path), path)
+    front, text, taken = front_matter(_decoded(data, path))
+    root, warnings = tree("\n" * taken + text, path)
     metas = {
         (m.get("name") or m.get("property") or m.get("itemprop") or "").lower(): (m.get("content") or "").strip()
         for m in reversed(root.findall(".//meta"))
@@ -66,10 +67,10 @@ def page(data: bytes, path: Path) -> Parsed:
     title = " ".join((root.findtext(".//title") or "").split())
     dates = [stated(name) for name in _DATES] + [t.get("datetime") or "" for t in root.iter("time")][:3]
     return Parsed(
-        title=tops[0] if len(tops) == 1 else stated("og:title", "dc.title") or title,
+        title=front.get("title") or (tops[0] if len(tops) == 1 else stated("og:title", "dc.title") or title),
         blocks=tuple(blocks),
         figures=tuple(figures),
-        date=next((d for value in dates if (d := iso_date(value))), None),
+        date=first_date(front) or next((d for value in dates if (d := iso_date(value))), None),
         author=stated("author", "article:author", "dc.creator", "dcterms.creator", "citation_author"),
         language=language_code(root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang")),
         warnings=warnings,

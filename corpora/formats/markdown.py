@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,10 @@ from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.formats.flow import LINE, flow
 from ragweave.corpora.formats.html import tree
-from ragweave.corpora.meta import iso_date, language_code
+from ragweave.corpora.meta import first_date, front_matter, language_code
 
 _DEEPEST = 60
 """Nesting of quotes and lists that is read; what lies deeper is taken as plain text."""
-_FRONT_LINES = 200
-_FENCES = {"---": ("---", "..."), "+++": ("+++",)}
-_SCALAR = re.compile(r"([A-Za-z][\w-]*)[ \t]*:[ \t]*(.*)")
 _KEPT = re.compile(r"<(?:br|img)\b", re.I)
 """HTML inside a line that is kept; all other tags there are left out, and their text stays."""
 
@@ -32,38 +28,12 @@ def parse(path: Path) -> Parsed:
     return Parsed(
         title=front.get("title") or top,
         blocks=found,
-        date=iso_date(front.get("date")),
+        date=first_date(front),
         author=author.strip("[]"),
         language=language_code(front.get("lang") or front.get("language")),
         warnings=warnings,
         figures=figures,
     )
-
-
-def front_matter(text: str) -> tuple[dict[str, str], str, int]:
-    """Split off the front matter (YAML between `---`, TOML between `+++`).
-
-    Only single-line values are read from YAML.
-
-    Returns:
-        the values by lower-cased name, the text after it, and the number of lines taken off.
-    """
-    lines = text.split("\n", _FRONT_LINES)
-    mark = lines[0].rstrip()
-    if mark not in _FENCES:
-        return {}, text, 0
-    end = next((n for n, line in enumerate(lines[1:_FRONT_LINES], 1) if line.rstrip() in _FENCES[mark]), 0)
-    if not end or (mark == "---" and not _SCALAR.match(lines[1])):
-        return {}, text, 0
-    rest = "\n".join(lines[end + 1 :])
-    if mark == "---":
-        pairs = [m.groups() for line in lines[1:end] if (m := _SCALAR.match(line))]
-        return {k.lower(): v.strip().strip("\"'") for k, v in pairs}, rest, end + 1
-    try:
-        values = tomllib.loads("\n".join(lines[1:end]))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        values = {}
-    return {k.lower(): str(v) for k, v in values.items() if not isinstance(v, dict | list)}, rest, end + 1
 
 
 def content(text: str, first: int = 0) -> tuple[tuple[Block, ...], tuple[Figure, ...], tuple[str, ...]]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -211,16 +210,11 @@ def test_equals_of_one_day_keep_their_order() -> None:
     assert [r["id"] for r in rows] == ["c", "a", "b"]
 
 
-def test_own_date_counts_before_the_date_of_the_file(tmp_path: Path) -> None:
-    for name, stamp in (("dated.md", NOW), ("undated.md", datetime(2020, 1, 1, tzinfo=UTC))):
-        (tmp_path / name).touch()
-        os.utime(tmp_path / name, (stamp.timestamp(), stamp.timestamp()))
-    rows = [
-        row("dated", "2015-01-01", 0.9, str(tmp_path / "dated.md")),
-        row("undated", "", 0.9, str(tmp_path / "undated.md")),
-        row("gone", "", 0.9, str(tmp_path / "gone.md")),
-    ]
-    assert [r["id"] for r in by_age(rows, 365.0, NOW)] == ["undated", "gone", "dated"]
+def test_when_a_file_was_written_says_nothing_of_how_current_it_is(tmp_path: Path) -> None:
+    (tmp_path / "undated.md").touch()
+    rows = [row("dated", "2015-01-01", 0.9), row("undated", "", 0.9, str(tmp_path / "undated.md"))]
+    assert [r["id"] for r in by_age(rows, 365.0, NOW)] == ["dated", "undated"]
+    assert {r["relevance"] for r in by_age(rows, 365.0, NOW)} == {0.9}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragweave.corpora.formats.markdown import content, front_matter, parse
+from ragweave.corpora.formats.markdown import content, parse
+from ragweave.corpora.meta import front_matter
 
 SAMPLE = """---
 title: "Tides: a field guide"
