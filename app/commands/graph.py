@@ -8,20 +8,21 @@ from typing import Annotated, Any
 import typer
 
 from ragweave.app.commands.common import LibraryOption, library_name, print_table
-from ragweave.app.commands.entities import entities
+from ragweave.app.render import clean
 from ragweave.graphs.steps import step_of
+
+LISTED = 40
+"""Entities that are listed: those that most chunks speak of."""
 
 
 def graph(
     name: Annotated[str, typer.Argument(help="Graph to show; `entities` for what the recordings speak of.")] = "agent",
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text, which many editors draw.")] = False,
     library: LibraryOption = None,
-    about: Annotated[str | None, typer.Option("--about", metavar="NAME", help="Tell about one entity.")] = None,
-    apart: Annotated[str | None, typer.Option("--apart", metavar="NAME=NAME", help="Keep two names apart.")] = None,
 ) -> None:
     """Show the steps of a graph; `graph entities` lists the people and things in the recordings."""
     if name == "entities":
-        entities(library_name(library), mermaid, about, apart)
+        entities(library_name(library))
         return
     from ragweave.graphs.run import build_agent
 
@@ -31,6 +32,22 @@ def graph(
     else:
         print_table(("step", "what it does", "then"), steps(drawn))
         typer.echo(f"\n`or` is a decision, ↺ goes round again. As a drawing: ragweave graph {name} --mermaid")
+
+
+def entities(library: str) -> None:
+    """List the entities that most of a library's recordings speak of."""
+    from ragweave.corpora.knowledge.store import named
+    from ragweave.corpora.store.stores import stores
+
+    held = stores()
+    row = held.catalog.library(library)
+    found = sorted(named(held.catalog.engine(row.id), row.id), key=lambda e: (-e.chunks, e.name))
+    if not found:
+        typer.echo("There are no entities yet; `ragweave index` finds them in recordings and transcripts.")
+        return
+    rows = [(clean(e.name), e.kind, str(e.chunks), str(e.sources)) for e in found[:LISTED]]
+    print_table(("entity", "type", "chunks", "sources"), rows, right=("chunks", "sources"))
+    typer.echo(f"{len(found):,} in all.")
 
 
 def steps(drawn: Any) -> list[tuple[str, str, str]]:

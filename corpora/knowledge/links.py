@@ -1,47 +1,34 @@
-"""Names of one entity: found by spelling, initials, the parts of a person's name, and the cosine of their vectors.
+"""Names of one entity: found by spelling, initials and the parts of a person's name.
 
-Nothing is merged in the rows. A pair is a row of its own, found anew whenever the graph has changed, and can be set
-apart for good; what a question asks for is read through the pairs.
+Nothing is merged in the rows. A pair is a row of its own, found anew whenever the graph has changed; what a question
+asks for is read through the pairs.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ragweave.corpora.knowledge.facts import compact, initials, normal
-from ragweave.corpora.knowledge.store import APART, Named
+from ragweave.corpora.knowledge.facts import compact, initials
+from ragweave.corpora.knowledge.store import Named
 from ragweave.models.text import words
 
-NEAR = 0.93
-"""Lowest cosine of two names that share most of their words."""
-SHARED = 0.6
-"""Share of the words of two names, together, that they have in common before their vectors are compared."""
-_BLOCK = 40
-"""Names that share a word; a word of more names says nothing."""
 _UNTYPED = frozenset(("", "phrase", "unknown", "other", "name"))
 _ACRONYM = 3
 
 Pair = tuple[str, str, str]
 """(digest of one name, digest of the other, reason); the first is the smaller."""
-Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
-def pairs(entities: Iterable[Named], encode: Encode, apart: Iterable[tuple[str, str]] = ()) -> list[Pair]:
-    """Return the pairs of names that are one entity, but for those that must stay apart."""
+def pairs(entities: Iterable[Named]) -> list[Pair]:
+    """Return the pairs of names that are one entity."""
     rows = list(entities)
     kinds = {e.key: e.kind for e in rows}
-    never = {tuple(sorted(p)) for p in apart}
     found: dict[tuple[str, str], str] = {}
-    for a, b, why in (*_by_spelling(rows), *_by_initials(rows), *_by_person(rows), *_by_vector(rows, encode)):
-        pair = (a, b) if a < b else (b, a)
+    for a, b, why in (*_by_spelling(rows), *_by_initials(rows), *_by_person(rows)):
         # Two types are one entity's where they are equal, or one of them says nothing.
-        if a != b and pair not in never and (kinds[a] == kinds[b] or kinds[a] in _UNTYPED or kinds[b] in _UNTYPED):
-            found.setdefault(pair, why)
+        if a != b and (kinds[a] == kinds[b] or kinds[a] in _UNTYPED or kinds[b] in _UNTYPED):
+            found.setdefault((a, b) if a < b else (b, a), why)
     return [(a, b, why) for (a, b), why in sorted(found.items())]
 
 
@@ -55,10 +42,9 @@ def groups(rows: Iterable[Pair]) -> dict[str, str]:
             key = root[key]
         return key
 
-    for a, b, why in rows:
-        if why != APART:
-            one, other = sorted((find(a), find(b)))
-            root[other] = one
+    for a, b, _ in rows:
+        one, other = sorted((find(a), find(b)))
+        root[other] = one
     return {key: find(key) for key in list(root)}
 
 
@@ -94,25 +80,3 @@ def _by_person(rows: Sequence[Named]) -> Iterator[Pair]:
         whole = list(parts.get(" ".join(words(e.name)), ()))
         if e.name.istitle() and len(whole) == 1 and whole[0].kind == "person":
             yield e.key, whole[0].key, "part of a name"
-
-
-def _by_vector(rows: Sequence[Named], encode: Encode) -> Iterator[Pair]:
-    """Join names that share most words and lie near each other; not those that differ by a number, as GPT 2 and 3."""
-    split = {e: set(normal(e.name).split()) for e in rows}
-    blocks: dict[str, list[Named]] = defaultdict(list)
-    for e, parts in split.items():
-        for word in parts if len(parts) > 1 else ():
-            blocks[word].append(e)
-    candidates = {
-        (a, b)
-        for held in blocks.values()
-        if len(held) <= _BLOCK
-        for a, b in combinations(sorted(held, key=lambda e: e.key), 2)
-        if len(split[a] & split[b]) / len(split[a] | split[b]) >= SHARED
-        and not any(c.isdigit() for word in split[a] ^ split[b] for c in word)
-    }
-    named = sorted({e.name for pair in candidates for e in pair})
-    vectors = dict(zip(named, encode(named), strict=True)) if named else {}
-    for a, b in candidates:
-        if float(vectors[a.name] @ vectors[b.name]) >= NEAR:
-            yield a.key, b.key, "likeness"

@@ -77,9 +77,7 @@ def catch_up(
         else:
             read, failed, why = asyncio.run(_by_model(held, row, todo, params, maker, stop, tell))
     if read or changed:  # which names are one entity is found anew
-        apart = [(a, b) for a, b, why in store.pairs_of(engine, row.id) if why == store.APART]
-        found = pairs(store.named(engine, row.id), lambda names: mind.texts(list(names)), apart)
-        store.put_pairs(engine, row.id, found)
+        store.put_pairs(engine, row.id, pairs(store.named(engine, row.id)))
     if finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder)):
         embed_entities(held, row, mind)
     # Last: a source that a kill left without its vectors comes here again.

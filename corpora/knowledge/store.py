@@ -8,17 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, delete, func, select
-from sqlalchemy.dialects.sqlite import insert
 
-from ragweave.corpora.knowledge.facts import Facts, key_of
+from ragweave.corpora.knowledge.facts import Facts
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS
 from ragweave.corpora.store.schema import aliases, items, mentions, relations, stages, write
 
 EXTRACT, WHOLE = "extract", "graph"
 """Stages in the ledger: one chunk of a source, and the source as a whole."""
-APART = "apart"
-"""Reason of a pair that must not be joined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +120,10 @@ def _most(votes: Counter[str]) -> str:
     return max(sorted(votes), key=lambda v: (votes[v], bool(v)))
 
 
-def pairs_of(engine: Engine, library: str) -> list[tuple[str, str, str]]:
-    """Return every pair of names of one entity, with its reason, and the pairs that stay apart."""
-    query = select(aliases.c.one, aliases.c.other, aliases.c.reason).where(aliases.c.library == library)
-    with engine.begin() as connection:
-        return [(row[0], row[1], row[2]) for row in connection.execute(query.order_by(aliases.c.one, aliases.c.other))]
-
-
 def put_pairs(engine: Engine, library: str, pairs: Iterable[tuple[str, str, str]]) -> None:
-    """Put pairs in place of those found before; pairs that were set apart stay so."""
+    """Put the pairs of names of one entity, with their reasons, in place of those found before."""
     with write(engine) as connection:
-        connection.execute(delete(aliases).where(aliases.c.library == library, aliases.c.reason != APART))
+        connection.execute(delete(aliases).where(aliases.c.library == library))
         rows = [{"library": library, "one": a, "other": b, "reason": why} for a, b, why in pairs]
         if rows:
-            connection.execute(insert(aliases).on_conflict_do_nothing(), rows)
-
-
-def set_apart(engine: Engine, library: str, one: str, other: str) -> None:
-    """Keep two names from being one entity, now and in later runs."""
-    a, b = sorted((key_of(one), key_of(other)))
-    statement = insert(aliases).values({"library": library, "one": a, "other": b, "reason": APART})
-    with write(engine) as connection:
-        keys = ["library", "one", "other"]
-        connection.execute(statement.on_conflict_do_update(index_elements=keys, set_={"reason": APART}))
+            connection.execute(aliases.insert(), rows)

@@ -205,18 +205,7 @@ aliases = Table(
     Column("other", String, primary_key=True),
     Column("reason", String, nullable=False),
 )
-"""Pairs of names of one entity, `one` before `other`. No mention is changed by them; `apart` as the reason keeps two
-names from being joined again."""
-
-summaries = Table(
-    "summaries",
-    metadata,
-    Column("library", ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
-    Column("entity", String, primary_key=True),
-    Column("digest", String, nullable=False),
-    Column("text", String, nullable=False),
-)
-"""Descriptions of an entity that were too long together, in short; valid while their digest is the same."""
+"""Pairs of names of one entity, `one` before `other`. No mention is changed by them."""
 
 
 def connect(path: Path) -> Engine:

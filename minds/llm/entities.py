@@ -1,4 +1,4 @@
-"""Extract entities and relations from a chunk with a language model, and put long descriptions in short.
+"""Extract entities and relations from a chunk with a language model.
 
 Rules are the other maker (`corpora/knowledge/small.py`); which of them works at indexing is RAGWEAVE_ENTITIES.
 """
@@ -10,11 +10,7 @@ from ragweave.corpora.knowledge.records import read_records
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.chat import chat
 from ragweave.models.meter import Meter
-from ragweave.models.text import clip
 from ragweave.prompts import load, quote
-
-_SHOWN = 12_000
-"""Characters of descriptions that a summary is made from."""
 
 
 def extractor() -> Extractor | None:
@@ -28,18 +24,3 @@ def extractor() -> Extractor | None:
         return read_records(reply)
 
     return Extractor(f"{model.name} at {model.host}", ask)
-
-
-async def summarise(name: str, descriptions: list[str]) -> str | None:
-    """Return descriptions of one entity as one, or None where no model is configured or it says nothing.
-
-    Raises:
-        ModelError: the model fails.
-    """
-    model = chat("judge")
-    if model is None:
-        return None
-    listed = clip("\n".join(f"- {d}" for d in descriptions), _SHOWN)
-    messages = load("entities_summary", entity=name, descriptions=quote(listed))
-    said = await model.text(messages, node="entities", meter=Meter())
-    return " ".join(said.split()) or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.minds.llm.entities import extractor, summarise
+from ragweave.minds.llm.entities import extractor
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
 
@@ -39,9 +39,3 @@ def test_a_model_extracts_only_where_it_was_asked_to(
     corpora_settings.cache_clear()
     with override(writer=ScriptedChat()):
         assert (extractor() is not None) is there
-
-
-async def test_long_descriptions_are_put_in_short_by_a_model_or_not_at_all() -> None:
-    with override(writer=ScriptedChat(replies=["Ada  looked\nat stars."])):
-        assert await summarise("Ada", ["She looked.", "At stars."]) == "Ada looked at stars."
-    assert await summarise("Ada", ["She looked."]) is None

@@ -80,22 +80,9 @@ def test_search_lists_clips_with_their_seconds(main: Any, talks: Path) -> None:
     assert code == 0 and "bread.vtt 0:00-" in out
 
 
-def test_entities_are_listed_told_and_drawn(main: Any, talks: Path) -> None:
+def test_entities_are_listed(main: Any, talks: Path) -> None:
     code, out, _ = main("graph", "entities")
-    assert code == 0 and "Ada Ostrander" in out
-    code, out, _ = main("graph", "entities", "--about", "ada ostrander")
-    assert code == 0 and "comet.vtt" in out and "1889" in out
-    code, out, _ = main("graph", "entities", "--mermaid")
-    assert code == 0 and out.startswith("graph LR\n")
-    assert '["Ada Ostrander"]' in out and '["Boris Tamm"]' in out and " --- " in out
-
-
-def test_an_entity_that_is_not_there_and_a_pair_that_is_none_are_told(main: Any, talks: Path) -> None:
-    code, _, err = main("graph", "entities", "--about", "Nobody Known")
-    assert code == 2 and "Nobody Known" in err
-    code, _, err = main("graph", "entities", "--apart", "one name")
-    assert code == 2 and "NAME=NAME" in err
-    assert main("graph", "entities", "--apart", "Ada=Ada Ostrander")[0] == 0
+    assert code == 0 and "Ada Ostrander" in out and "Boris Tamm" in out
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90.0), ("1:30", 90.0), ("1:02:03", 3723.0), ("2.5", 2.5)])

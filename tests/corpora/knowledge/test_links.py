@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.corpora.knowledge.facts import key_of
 from ragweave.corpora.knowledge.links import groups, pairs
-from ragweave.corpora.knowledge.store import APART, Named
-from ragweave.models.embed import encoder
+from ragweave.corpora.knowledge.store import Named
 
 
 def named(name: str, kind: str = "") -> Named:
     return Named(key_of(name), name, kind, 1, 1)
 
 
-def encode(names: Sequence[str]) -> np.ndarray:
-    return encoder("wordllama").texts(names)
-
-
-def joined(*names: Named, apart: Sequence[tuple[str, str]] = ()) -> set[frozenset[str]]:
+def joined(*names: Named) -> set[frozenset[str]]:
     shown = {n.key: n.name for n in names}
-    return {frozenset((shown[a], shown[b])) for a, b, _ in pairs(names, encode, apart)}
+    return {frozenset((shown[a], shown[b])) for a, b, _ in pairs(names)}
 
 
 @pytest.mark.parametrize(
@@ -35,7 +27,6 @@ def joined(*names: Named, apart: Sequence[tuple[str, str]] = ()) -> set[frozense
         (named("GPU"), named("GPUs")),
         (named("BYU"), named("Brigham Young University")),
         (named("Chris"), named("Chris Benson", "person")),
-        (named("Jupyter Notebooks"), named("There's Jupyter Notebooks")),
     ],
 )
 def test_names_of_one_entity_are_joined(one: Named, other: Named) -> None:
@@ -59,18 +50,9 @@ def test_a_first_name_of_two_people_belongs_to_neither() -> None:
     assert not joined(named("Chris"), named("Chris Benson", "person"), named("Chris Lattner", "person"))
 
 
-def test_a_pair_that_was_set_apart_stays_apart() -> None:
-    one, other = named("GPU"), named("GPUs")
-    assert not joined(one, other, apart=[(other.key, one.key)])
-
-
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")), max_size=12))
 def test_groups_are_the_connected_parts(edges: list[tuple[str, str]]) -> None:
     root = groups((min(a, b), max(a, b), "x") for a, b in edges)
     for a, b in edges:
         assert root[a] == root[b]
     assert all(root[root[key]] == root[key] for key in root)
-
-
-def test_a_pair_that_is_apart_joins_nothing() -> None:
-    assert groups([("a", "b", APART)]) == {}

@@ -23,14 +23,9 @@ TABLE = """Here is what I found:
 | entity | Pell | place | A harbour town. |
 | relation | Ada Ostrander | Pell | She lived there. | 7 |
 """
-JSON = """```json
-{"entities": [{"name": "Ada Ostrander", "type": "person", "description": "She found the comet."},
-              {"name": "Pell", "type": "place", "description": "A harbour town."}],
- "relations": [{"source": "Ada Ostrander", "target": "Pell", "description": "She lived there.", "strength": "7"}]}
-```"""
 
 
-@pytest.mark.parametrize("reply", [PIPES, GRAPHRAG, TABLE, JSON], ids=["pipes", "graphrag", "table", "json"])
+@pytest.mark.parametrize("reply", [PIPES, GRAPHRAG, TABLE], ids=["pipes", "graphrag", "table"])
 def test_every_usual_spelling_is_read(reply: str) -> None:
     entities, relations = read_records(reply)
     assert [normal(e.name) for e in entities] == ["ada ostrand", "pell"]
