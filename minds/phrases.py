@@ -8,6 +8,8 @@ _PHRASES = {
     "abstain": ("I could not find an answer to this in your library.", "在您的资料库中没有找到这个问题的答案。"),
     "greeting": ("Hello. Ask me something about your library.", "您好，请就您的资料库提问。"),
     "thanks": ("You are welcome.", "不客气。"),
+    "excerpts": ("Excerpts from “{title}” ({facts}):", "《{title}》（{facts}）摘录："),
+    "holds": ("The library holds {n} files: {kinds}.", "资料库中有 {n} 个文件：{kinds}。"),
     "unsupported": (
         "every sentence that was written lacked support in the evidence",
         "写出的句子都没有得到证据支持",

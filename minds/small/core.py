@@ -91,14 +91,17 @@ def _peel(said: str) -> tuple[str, str, bool, bool]:
 
 
 def _closed(said: str) -> str:
-    """Take the courtesy off the end of a sentence, and keep its question mark."""
+    """Take the courtesy off the end of a sentence, and keep its question mark; “What is in my notes?” asks for them."""
+    rest = said
     for _ in range(_LIMIT):
-        m = frames.CLOSING.search(said)
+        m = frames.CLOSING.search(rest)
         if m is None:
             break
-        said = said[: m.start()] + ("?" if "?" in m["end"] else "")
-    rest = frames.WITHIN.sub("", said)
-    return rest.strip() if any(c.isalnum() for c in rest) else ""
+        rest = rest[: m.start()] + ("?" if "?" in m["end"] else "")
+    rest = frames.WITHIN.sub("", rest).strip()
+    if content_terms(said) and not content_terms(rest) and frames.QUESTION.match(rest):
+        return said
+    return rest if any(c.isalnum() for c in rest) else ""
 
 
 def _clause(said: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from ragweave.minds.recency import timeless
 from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.conflict import conflict
 from ragweave.minds.small.greeting import is_thanks
+from ragweave.minds.small.overview import overview
 from ragweave.minds.small.sentences import choose, rank, with_context, with_premise
 from ragweave.minds.small.tables import work
 from ragweave.minds.small.tell import tell
@@ -44,7 +45,7 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
     if not brief.strips and not brief.searched:
         page.show(phrase("thanks" if is_thanks(brief.question) else "greeting", brief.question), "model", [], 1.0)
         return ""
-    if await work(desk, brief, page):
+    if await work(desk, brief, page) or await overview(desk, brief, page):
         return ""
     why = await (_extract(desk, brief, page) if brief.strips else say_nothing(desk, brief))
     show_pictures(brief, page)
