@@ -63,7 +63,7 @@ $(HFVENV)/.ready: pyproject.toml constraints.txt
 	@echo "Setting up torch and transformers ..."
 	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0 \
 	  || $(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf,fastembed,images]' \
+	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf,train,fastembed,images]' \
 	  onnx pytest pytest-asyncio hypothesis
 	@touch $@
 

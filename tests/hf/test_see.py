@@ -65,7 +65,7 @@ def test_the_model_of_the_hub_is_that_of_the_folder(clip: Path, home: Path, monk
     files = {p.name: p.read_bytes() for p in clip.iterdir()}
     with ScriptedHub(files) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        fetched = vectors("hf:owner/model")
+        fetched = vectors(f"hf:owner/model@{hub.commit}")
     for a, b in zip(fetched, vectors(f"hf:{clip}"), strict=True):
         assert np.allclose(a, b, atol=1e-6)
 

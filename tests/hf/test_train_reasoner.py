@@ -102,7 +102,7 @@ def answer(folder: Path, messages: list[dict[str, str]]) -> str:
 def test_the_tuned_model_takes_turns_that_the_agent_reads(tuned: Path) -> None:
     said = talk(3)["messages"]
     asks, ends = read_turn(answer(tuned, said[:2])), read_turn(answer(tuned, said[:4]))
-    assert asks is not None and (asks.query, asks.enough) == ("tower", False)
+    assert asks is not None and (asks.queries, asks.enough) == (["tower"], False)
     assert ends is not None and (ends.answer, ends.enough) == ("corvane", True)
 
 
