@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ragweave.models.errors import WeightsError
 from ragweave.models.router_features import BUCKETS, CUES, features, media
-from ragweave.models.router_features import names_place as names_place
 
 HEAD = Path(__file__).parent / "heads" / "router.npz"
 """The weights that ship."""
@@ -116,21 +115,6 @@ def label_set(scores: Mapping[str, float], threshold: float = 0.8) -> list[str]:
             fired.discard(a if scores[a] < scores[b] else b)
     best = sorted(fired or scores, key=lambda k: (-scores[k], k))
     return best if fired else best[:1]
-
-
-def several(clauses: Sequence[Mapping[str, float]], available: set[str]) -> list[str]:
-    """Return the corpora of a question whose clauses clearly ask for different matter, best first; [] elsewhere.
-
-    Each clause speaks for its matter with the sum over its granularities, by the name of the likelier one; what the
-    clauses say is joined by the higher value and read by the rule of `label_set`.
-    """
-    scores: dict[str, float] = {}
-    for given in clauses:
-        for group in matters(available & set(given)):
-            name = max(group, key=lambda k: (given[k], k))
-            scores[name] = max(scores.get(name, 0.0), sum(given[k] for k in group))
-    fired = label_set(scores)
-    return fired if len(fired) > 1 else []
 
 
 def narrowed(question: str, confidence: Mapping[str, float]) -> tuple[str, ...]:

@@ -110,11 +110,6 @@ _PLACES = re.compile(
 """A place on a timeline, or the recording that holds something, asked for in five languages."""
 
 
-def names_place(question: str) -> bool:
-    """Tell whether a question asks where on a timeline, or in which recording, something stands."""
-    return bool(_PLACES.search(fold(question)))
-
-
 def media(question: str) -> set[str]:
     """Return the media that a question names, by the finest corpus of each: `image`, `clip`, `paragraph`."""
     plain = fold(question)

@@ -11,7 +11,7 @@ import asyncio
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Connection, Engine, func, or_, select
+from sqlalchemy import Connection, func, or_, select
 
 from ragweave.corpora.knowledge.facts import key_of
 from ragweave.corpora.knowledge.links import groups
@@ -20,7 +20,7 @@ from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.store.schema import aliases, mentions, relations
 from ragweave.corpora.store.stores import Stores, check_encoder
-from ragweave.models.text import STOP, STOP_CJK, names, words
+from ragweave.models.text import STOP, STOP_CJK, words
 
 MATCHES = 20
 """Entities that vectors may bring (VideoRAG takes 20)."""
@@ -62,11 +62,6 @@ async def ask_graph(
         return search(library.held, row, text, library.encoder.queries([statement]), k, sources)
 
     return await asyncio.to_thread(ask)
-
-
-async def speaks_of(library: Library, text: str) -> bool:
-    """Tell whether a proper name of a text is one of an entity of the library."""
-    return await asyncio.to_thread(_knows, library.held.catalog.engine(library.id), library.id, text)
 
 
 def search(
@@ -113,16 +108,6 @@ def _matches(connection: Connection, library: str, text: str, like: Mapping[str,
     for key, root in group.items():
         best[root] = max(best.get(root, 0.0), scores.get(key, 0.0))
     return {**scores, **{key: best[root] for key, root in group.items()}}
-
-
-def _knows(engine: Engine, library: str, text: str) -> bool:
-    """Tell whether a proper name of a text is one of an entity."""
-    keys = [key for name in names(text) if (key := key_of(name))]
-    query = select(mentions.c.n).where(
-        mentions.c.library == library, mentions.c.entity.in_(keys), mentions.c.kind != "phrase"
-    )
-    with engine.begin() as connection:
-        return bool(keys) and connection.execute(query.limit(1)).first() is not None
 
 
 def ngrams(text: str) -> list[str]:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Collection, Mapping
 
-from ragweave.corpora.knowledge.search import speaks_of
 from ragweave.corpora.types import CORPORA, LABELS, Label
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Routed
 from ragweave.minds.desk import Desk
 from ragweave.minds.small.greeting import is_greeting
-from ragweave.minds.small.timeline import asked_of
 from ragweave.models import router
-from ragweave.models.text import content_terms, fold, names
-
-_CLAUSES = 4
-"""Clauses of a question that the head is asked about one by one."""
-_CLAUSE = re.compile(r"\s*[;；]\s*|,?\s+(?:and|or|but|while|whereas|than|und|et|y)\s+|[，、]|以及|还是|和|与", re.I)
 
 
 async def route(desk: Desk, query: str, held: Collection[Label]) -> Routed:
@@ -34,46 +26,17 @@ async def route(desk: Desk, query: str, held: Collection[Label]) -> Routed:
         everything = sorted(labels([*confidence]), key=lambda c: -confidence[c])
         return Routed(everything, confidence, "the question does not tell what holds its answer")
     why = "so the question reads" if chosen else "the library holds nothing"
-    added = await _recordings(desk, query, held, chosen)
-    return Routed([*chosen, "clip"] if added else chosen, confidence, why + added)
-
-
-async def _recordings(desk: Desk, query: str, held: Collection[Label], chosen: list[Label]) -> str:
-    """Return why the recordings are searched as well, empty where they are not, or are searched in any case.
-
-    The head knows how questions about recordings are worded, and not what these recordings are about.
-    """
-    if "clip" not in held or {"clip", "video", "none"} & set(chosen):
-        return ""
-    if asked_of(query) is not None or router.names_place(query):
-        return ", and it asks for a place in a recording"
-    return ", and recordings speak of what it names" if await speaks_of(await desk.library(), query) else ""
+    return Routed(chosen, confidence, why)
 
 
 def _head(query: str, held: Collection[Label], context: Context) -> tuple[bool, list[Label], dict[str, float]]:
-    """Ask the head: whether to search everything, else which corpora, and its confidence.
-
-    A question whose clauses clearly ask for different matter gets the corpora of all of them.
-    """
+    """Ask the head: whether to search everything, else which corpora, and its confidence."""
     chosen, confidence = best(router.predict(query), held, context, none_allowed=False)
-    parts = clauses(query)[:_CLAUSES]
-    joined = router.several([router.predict(c) for c in parts], set(held)) if parts else []
-    if joined:
-        return False, labels(joined), confidence
     several = len(router.matters(held)) > 1
     wide = several and (
         context.route_by == "soft" or (context.route_by != "hard" and not router.narrowed(query, confidence))
     )
     return wide, chosen, confidence
-
-
-def clauses(query: str) -> list[str]:
-    """Return the clauses of a compound question, each with the names of the whole, as questions of their own."""
-    parts = [c.strip(" ?？.。") for c in _CLAUSE.split(query) if len(content_terms(c)) >= 2]
-    if len(parts) < 2:
-        return []
-    named = names(query)
-    return [" ".join([*(n for n in named if fold(n) not in fold(c)), c]) for c in parts]
 
 
 def best(

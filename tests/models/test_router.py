@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ragweave.corpora.types import CORPORA, LABELS
 from ragweave.models import router
 from ragweave.models.errors import WeightsError
+from ragweave.models.router_features import media
 
 
 def test_the_head_knows_the_labels_of_the_corpora():
@@ -142,24 +143,6 @@ def test_label_sets_follow_the_sigmoid_rule(scores, labels):
     assert router.label_set(scores) == labels
 
 
-@pytest.mark.parametrize(
-    ("clauses", "labels"),
-    [
-        (
-            [{"image": 0.95, "paragraph": 0.05}, {"paragraph": 0.5, "document": 0.45, "image": 0.05}],
-            ["image", "paragraph"],
-        ),
-        ([{"image": 0.95, "paragraph": 0.05}, {"image": 0.9, "paragraph": 0.1}], []),
-        ([{"paragraph": 0.9, "document": 0.1}, {"paragraph": 0.1, "document": 0.9}], []),
-        ([{"image": 0.95, "paragraph": 0.05}, {"image": 0.3, "paragraph": 0.7}], []),
-        ([{"image": 1.0}], []),
-        ([], []),
-    ],
-)
-def test_only_clauses_that_are_sure_of_different_matter_make_a_set(clauses, labels):
-    assert router.several(clauses, {"paragraph", "document", "image"}) == labels
-
-
 def test_corpora_are_grouped_by_matter_and_a_new_one_stands_alone():
     assert router.matters(["clip", "paragraph", "table", "video"]) == [("paragraph",), ("clip", "video"), ("table",)]
 
@@ -183,7 +166,7 @@ def test_corpora_are_grouped_by_matter_and_a_new_one_stands_alone():
     ],
 )
 def test_a_place_in_a_recording_is_asked_for_in_five_languages(question):
-    assert router.names_place(question)
+    assert "clip" in media(question)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +180,7 @@ def test_a_place_in_a_recording_is_asked_for_in_five_languages(question):
     ],
 )
 def test_other_times_and_parts_are_no_place_in_a_recording(question):
-    assert not router.names_place(question)
+    assert "clip" not in media(question)
 
 
 @pytest.mark.parametrize(

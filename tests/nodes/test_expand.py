@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.minds.llm.expand import Rewrites, clean
-from ragweave.minds.small.route import clauses
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
 from ragweave.models.text import words
@@ -81,25 +80,6 @@ def test_replies_in_other_forms_are_read(reply: str, queries: list[str]) -> None
 @pytest.mark.parametrize("reply", ["I would rather not.", "", "{", '{"queries": 3}', "<html>busy</html>"])
 def test_replies_without_queries_are_unreadable(reply: str) -> None:
     assert read_json(reply, Rewrites) is None
-
-
-@pytest.mark.parametrize(
-    ("query", "parts"),
-    [
-        (
-            "When was the tower built and who paid for the lens?",
-            ["When was the tower built", "who paid for the lens"],
-        ),
-        (
-            "When did Ada Ostrander found the works and how many people worked there?",
-            ["When did Ada Ostrander found the works", "Ada Ostrander how many people worked there"],
-        ),
-        ("When was the tower built?", []),
-        ("灯塔什么时候建成，谁出钱买了透镜？", ["灯塔什么时候建成", "谁出钱买了透镜"]),
-    ],
-)
-def test_compound_question_is_cut_into_its_clauses(query: str, parts: list[str]) -> None:
-    assert clauses(query) == parts
 
 
 @pytest.mark.parametrize("name", ["rephrase", "diverse"])

@@ -249,7 +249,7 @@ async def test_a_library_of_text_is_searched_as_the_head_says(says: Any, monkeyp
 
 async def test_a_question_that_clearly_asks_for_two_things_is_sent_to_both_corpora() -> None:
     row, _ = await routed("What is on the photo of the boiler, and in which year was it installed by the firm?")
-    assert row["corpora"][0] == "image" and set(row["corpora"]) == {"image", "paragraph"}
+    assert {"image", "paragraph"} <= set(row["corpora"])
     row, _ = await routed("What colour are the boiler and the valve on the photo?")
     assert row["corpora"] == ["image"], "two things in one place"
 
