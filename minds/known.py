@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from ragweave.minds.evidence import Evidence, Hop, Strip
@@ -34,6 +34,10 @@ class Decision:
     shown: tuple[str, ...] = ()
 
 
+Tell = Callable[[str, Sequence[str]], Awaitable[None]]
+"""Takes a sentence, with the numbers of what it rests on, and the ids that the numbers mean, in their order."""
+
+
 @dataclass(frozen=True)
 class Known:
     """What a turn knows.
@@ -46,6 +50,7 @@ class Known:
         gap: lead of the best row over the next one by itself.
         unsearched: other corpora hold something that was not searched for the last query.
         last: nothing more can be searched.
+        tell: shows a sentence of an answer while it is being written.
     """
 
     question: str
@@ -55,6 +60,7 @@ class Known:
     gap: float = 0.0
     unsearched: bool = False
     last: bool = False
+    tell: Tell | None = None
 
     def asked(self, query: str) -> bool:
         """Tell whether a query has the same content words as one that was asked before."""

@@ -11,6 +11,8 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Citation, Sentence, Strip, Support
 from ragweave.minds.known import Checked
+from ragweave.minds.llm.write import finish
+from ragweave.minds.mind import Made
 from ragweave.minds.page import Claim, Page, placed
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.choose import offered
@@ -22,13 +24,9 @@ _SHOWN = 12
 """Evidence rows that are written from in a graph that does not grade."""
 
 
-async def generate(state: State, runtime: Runtime[Context]) -> Update:
-    """Return the checked sentences with their citations; an empty draft carries the reason."""
-    run = Run.of("generate", state, runtime)
-    question, timeline = state["question"], state.get("timeline")
-    strips = timeline["moments"] if timeline is not None and timeline["moments"] else known(state, _SHOWN)
-    asked, choices = offered(run.context, question)
-    routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
+async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
+    """Return the page of the turn, with what is written on it already."""
+    question = state["question"]
     rows = {e["id"]: e for e in state.get("evidence", [])}
     # What a chat model read whole is cited by the sentence that says it.
     ids = list(dict.fromkeys(s["evidence"] for s in strips)) if reads(run.context) else placed(strips)
@@ -48,10 +46,33 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         return (await second(run, question, claims)).value
 
     page = Page(check, emit, rows, items, None if second is None else again, run.context.strict)
+    if draft := state.get("draft"):
+        page.sentences = [Sentence.model_validate(s) for s in draft]
+        page.citations = [Citation.model_validate(c) for c in state.get("citations", [])]
+        page.dropped = state.get("dropped", 0)
+    return page
+
+
+def written(page: Page) -> Update:
+    """Return what is kept of a page."""
+    return {"draft": page.sentences, "citations": page.citations, "dropped": page.dropped}
+
+
+async def generate(state: State, runtime: Runtime[Context]) -> Update:
+    """Return the checked sentences with their citations; an empty draft carries the reason.
+
+    What the reasoning turn said while it was written is shown already, and only closed here.
+    """
+    run = Run.of("generate", state, runtime)
+    question, timeline = state["question"], state.get("timeline")
+    strips = timeline["moments"] if timeline is not None and timeline["moments"] else known(state, _SHOWN)
+    asked, choices = offered(run.context, question)
+    routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
+    page = await open_page(run, state, strips)
     brief = Brief(
         question=asked,
         strips=strips,
-        rows=rows,
+        rows={e["id"]: e for e in state.get("evidence", [])},
         hops=state.get("hops", []),
         best=state.get("best", -1.0),
         timeline=timeline,
@@ -59,12 +80,15 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         reply=state.get("reply"),
         searched=routed is None or routed["corpora"] != ["none"],
     )
-    made = await run.minds.writer(run, brief, page)
+    if page.sentences:
+        await finish(run, brief, page)
+        made = Made("", "llm")
+    else:
+        made = await run.minds.writer(run, brief, page)
     why = "" if page.sentences else made.value
     if run.meter.refused and not page.sentences:
         why = phrase("budget", question, limit=run.meter.refused)
     summary = f"{len(page.sentences)} sentences" if page.sentences else f"nothing: {why}"
     if page.dropped:
         summary += f", {page.dropped} left out"
-    written: Update = {"draft": page.sentences, "citations": page.citations, "dropped": page.dropped, "abstain": why}
-    return run.done(summary, made, mind="llm" if made.by == "llm" else "small", **written)
+    return run.done(summary, made, mind="llm" if made.by == "llm" else "small", **written(page), abstain=why)

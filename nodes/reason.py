@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
@@ -11,8 +12,11 @@ from ragweave.minds.context import Context
 from ragweave.minds.desk import chosen, reads
 from ragweave.minds.evidence import Evidence, Reply, Route, Strip
 from ragweave.minds.known import Decision, Known
+from ragweave.minds.llm.prose import tell
 from ragweave.minds.mind import Made
+from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip
+from ragweave.nodes.generate import open_page, written
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Then, Update, ended, merge_strips, on_timeline
@@ -24,8 +28,8 @@ SELECTED = 5
 async def reason(state: State, runtime: Runtime[Context]) -> Update:
     """Return the trace of this round, and either the next query or that the answer can be written.
 
-    Rounds of retrieval and of recall are counted here: when both are spent only a chat model is asked, which answers
-    itself. A limit of the run that is reached ends the loop with what is there.
+    Rounds are counted here; when all are spent, or a limit is reached, what is there has to do. The sentences of a chat
+    model's answer are shown as it writes them.
     """
     run = Run.of("reason", state, runtime)
     context = run.context
@@ -34,13 +38,21 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     whole = [] if state.get("grade") else [as_strip(rows[i]) for i in state.get("candidates", []) if i in rows]
     strips = merge_strips(state.get("knowledge"), whole)
     hops = [] if opening else [*state.get("hops", []), ended(state)]
-    found = [e for e in rows.values() if e["origin"] != "model"]
-    placed, gap = await scored(await run.library(), state["question"], found, hops)
+    library, found = await run.library(), [e for e in rows.values() if e["origin"] != "model"]
+    placed, gap = await scored(library, state["question"], found, hops)
     others = not context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
     can_search = context.max_hops > (0 if opening else state["hop"])
     can_recall = state.get("recalls", 0) < context.max_recalls and run.minds.recaller is not None
     last = not (opening or can_search or can_recall)
-    known = Known(state["question"], hops, placed, strips, gap, others, last)
+    page: Page | None = None
+
+    async def say(raw: str, shown: Sequence[str]) -> None:
+        nonlocal page
+        if page is None:
+            page = await open_page(run, state, strips)
+        await tell(raw, [[s for s in strips if s["evidence"] == i] for i in shown], page)
+
+    known = Known(state["question"], hops, placed, strips, gap, others, last, say)
     spent = _spent(run)
     if on_timeline(state):
         made = Made(Decision(known.learnt()), "timeline")
@@ -56,6 +68,9 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     update: Update = {"then": then, "enough": not decision.query and not spent, "also": []}
     if decision.answer and then == "generate":
         update["reply"] = Reply(text=decision.answer, shown=list(decision.shown))
+    if page is not None:
+        await page.close()
+        update |= written(page)
     asked = " | ".join([decision.query, *decision.more])
     told = {"more": f"next: {asked}", "recall": f"recall: {decision.query}", "generate": "enough"}[then]
     if opening:
@@ -85,9 +100,8 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
 
 def _spent(run: Run) -> str:
     """Return the limit that leaves nothing to go on with; without a model only time counts."""
-    if run.meter.out_of_time() or run.meter.refused:
-        return run.meter.refused
-    return run.meter.exhausted if chosen("reasoner", run.context.mind) is not None else ""
+    late = run.meter.out_of_time() or run.meter.refused or chosen("reasoner", run.context.mind) is None
+    return run.meter.refused if late else run.meter.exhausted
 
 
 def _selected(ordered: list[Evidence], strips: list[Strip]) -> list[Strip]:

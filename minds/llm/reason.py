@@ -15,7 +15,8 @@ from pydantic import BaseModel, field_validator
 from ragweave.corpora.meta import NAMES
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import TEXT_LIMIT, Strip
-from ragweave.minds.known import Decision, Known
+from ragweave.minds.known import Decision, Known, Tell
+from ragweave.minds.llm.prose import boundary
 from ragweave.minds.passages import headed, untitled
 from ragweave.minds.small.choose import offered
 from ragweave.models.chat_json import read_json
@@ -53,8 +54,11 @@ async def reason(desk: Desk, known: Known) -> Decision | None:
     if last:
         messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{LAST}")]
     turn: Turn | None = None
+    answering = Answering(known.tell, [i for r in past for i in r.shown], 2 * desk.context.sentences)
+    if offered(desk.context, known.question)[1]:
+        answering.tell = None
     for _ in range(2):
-        reply = await _reply(desk, messages)
+        reply = await _reply(desk, messages, answering)
         turn = read_turn(reply)
         new = [q for q in turn.queries if not known.asked(q)] if turn else []
         if turn is not None and (turn.enough or (new and not last)):
@@ -71,22 +75,62 @@ async def reason(desk: Desk, known: Known) -> Decision | None:
     return replace(decision, query=turn.queries[0], more=tuple(turn.queries[1:])) if turn.queries else decision
 
 
-async def _reply(desk: Desk, messages: Messages) -> str:
+class Answering:
+    """Tells the sentences of an answer while its turn arrives.
+
+    Args:
+        tell: takes a sentence and the ids of what the numbers in it mean; None keeps silent.
+        shown: those ids.
+        most: sentences of an answer that are told.
+
+    Attributes:
+        told: sentences that were.
+    """
+
+    def __init__(self, tell: Tell | None, shown: Sequence[str], most: int) -> None:
+        self.tell, self._shown, self._most = tell, shown, most
+        self.told = self._at = 0
+
+    async def read(self, text: str, ended: bool = False) -> bool:
+        """Tell what is complete of a turn that has arrived up to here; False where more need not be read."""
+        marks = list(_LABEL.finditer(text)) if self.tell is not None else []
+        first = next((m for m in marks if _KINDS.get(m["label"].lower(), m["label"].lower()) == _FINAL), None)
+        if self.tell is None or first is None:
+            return True
+        end = next((m.start() for m in marks if m.start() > first.start()), None)
+        answer = text[first.end() : end].lstrip(_DRESS)
+        if not self.told and _UNKNOWN.match(answer):
+            return True
+        while self.told < self._most:
+            stop = boundary(answer[self._at :])
+            if stop is None and not (ended or end is not None):
+                return True
+            sentence = answer[self._at :][:stop].strip(_DRESS if stop is None else None)
+            self._at += len(answer) if stop is None else stop
+            if not sentence:
+                return end is None
+            self.told += 1
+            await self.tell(sentence, self._shown)
+        return False
+
+
+async def _reply(desk: Desk, messages: Messages, answering: Answering) -> str:
     """Read a reply as it is written, and no further than an answer is long; of a broken one, whole sentences."""
-    parts: list[str] = []
+    text = ""
     try:
         async with aclosing(desk.stream(messages, role="reasoner")) as stream:
             async for part in stream:
-                parts.append(part)
-                if sum(map(len, parts)) > 2 * _ANSWER:
+                text += part
+                if not await answering.read(text) or len(text) > 2 * _ANSWER:
                     break
     except RagweaveError as error:
-        whole = _WHOLE.match("".join(parts))
-        if whole is None:
+        whole = _WHOLE.match(text)
+        if whole is None and not answering.told:
             raise
         desk.note(f"The answer was cut short: {error}")
-        return whole.group().strip()
-    return "".join(parts).strip()
+        text = whole.group() if whole else text
+    await answering.read(text, ended=True)
+    return text.strip()
 
 
 def today() -> str:
@@ -129,8 +173,11 @@ _LABEL = re.compile(
     r"|最终答案|查询|已知|缺少)[*_`]*\s*[:：][*_`]*",
     re.I | re.M,
 )
+_FINAL = "final answer"
+_DRESS = '*_` \n"“”<>'
+"""What some models put around an answer."""
 _KINDS = {
-    "最终答案": "final answer",
+    "最终答案": _FINAL,
     "查询": "query",
     "refined query": "query",
     "已知": "learnt",
@@ -163,10 +210,10 @@ def read_turn(reply: str) -> Turn | None:
         said = text[mark.end() : end]
         if kind == "query":
             queries.append(_clean(said, kind))
-        elif said := said.strip('*_` \n"“”<>') if kind == "final answer" else _clean(said, kind):
+        elif said := said.strip(_DRESS) if kind == _FINAL else _clean(said, kind):
             parts[kind] = said
     before = " ".join(text[: marks[0].start()].split()).strip("*#> ") if marks else ""
-    missing, answer = parts.get("missing", ""), parts.get("final answer", "")
+    missing, answer = parts.get("missing", ""), parts.get(_FINAL, "")
     return settled(Turn(learnt=parts.get("learnt", before), missing=missing, queries=queries, answer=answer))
 
 

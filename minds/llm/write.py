@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from string import ascii_uppercase
 
@@ -13,6 +13,7 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, viewer
+from ragweave.minds.llm.prose import LONGEST, complete_sentences, plain, split, tell
 from ragweave.minds.llm.reason import today, unknown
 from ragweave.minds.page import Page
 from ragweave.minds.passages import headed, untitled
@@ -22,22 +23,14 @@ from ragweave.minds.small.conflict import conflict
 from ragweave.minds.small.sentences import rank
 from ragweave.minds.small.tell import QUOTED
 from ragweave.models.errors import RagweaveError
-from ragweave.models.text import sentences
 from ragweave.prompts import load, quote
 
 _SHOWN = 12
 """Evidence rows that a writer sees."""
-_LONGEST = 4_000
-"""Characters of one sentence."""
 _CLOSEST = 3
 """Items that an answer of "not known" names."""
 _WHY = 400
 """Characters of a model's reason why it is not known."""
-_REFUSES = re.compile(
-    r"(?:i(?:['’]m| am) (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai)\b"
-    r"|(?:很?抱歉|对不起)",
-    re.I,
-)
 _LETTER = re.compile(r"\W*([A-Z])(?![\w'’])(?!\s+[^\W\d_A-Z])")
 """A letter that begins an answer, and is not the word `A` or `I` of a sentence."""
 _LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sentences"}
@@ -85,21 +78,10 @@ async def _carry(desk: Desk, brief: Brief, page: Page, reply: Reply) -> str | No
         return phrase("unknown", brief.question, why=one_line(plain(why), _WHY), titles=", ".join(titles))
     shown = [[s for s in brief.strips if s["evidence"] == i] for i in reply["shown"]]
     for raw in split(reply["text"])[: 2 * desk.context.sentences]:
-        await _tell(raw, shown, page)
+        await tell(raw, shown, page)
     await page.close()
-    await _tell_conflict(desk, brief, page)
+    await finish(desk, brief, page)
     return "" if page.sentences else None
-
-
-async def _tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
-    text = one_line(plain(raw), _LONGEST)
-    if not text or (_REFUSES.match(text) and not marks(raw)):
-        return
-    if not any(rows):
-        page.show(text, "model", [], 0.5)
-        return
-    named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
-    await page.tell(text, named, [s for row in rows for s in row])
 
 
 async def _choose(desk: Desk, brief: Brief, page: Page) -> str | None:
@@ -142,12 +124,12 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     try:
         async with aclosing(desk.stream(messages, pictures.images)) as parts:
             async for raw in complete_sentences(parts):
-                text = one_line(plain(raw), _LONGEST)
+                text = one_line(plain(raw), LONGEST)
                 if text.strip(" .!").upper() == "UNKNOWN":
                     why = why or phrase("weak", brief.question, title=small.closest(brief.strips))
                 elif text:
                     written += 1
-                    await _tell(raw, rows, page)
+                    await tell(raw, rows, page)
                 if written >= 2 * many:
                     break
     except RagweaveError as error:
@@ -155,7 +137,7 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
             raise
         desk.note(f"The answer was cut short: {error}")
     await page.close()
-    await _tell_conflict(desk, brief, page)
+    await finish(desk, brief, page)
     return why if page.sentences or why else None
 
 
@@ -165,7 +147,7 @@ def pictured(desk: Desk, brief: Brief) -> bool:
     return shown and viewer(desk) is not None
 
 
-async def _tell_conflict(desk: Desk, brief: Brief, page: Page) -> None:
+async def finish(desk: Desk, brief: Brief, page: Page) -> None:
     """Note a disagreement between the library and the web that the writer kept quiet about."""
     cited = {c.origin for c in page.citations}
     if not page.sentences or len({s["origin"] for s in brief.strips} & {"library", "web"}) < 2 or len(cited) == 2:
@@ -205,63 +187,3 @@ def labelled(rows: Sequence[list[Strip]], known: Mapping[str, Evidence]) -> str:
         text = " […] ".join(untitled(s) for s in row)
         parts.append(f"[{n}]\n" + quote(f"{headed(row[0]['title'], known.get(row[0]['evidence']))}\n{text}"))
     return "\n\n".join(parts)
-
-
-_MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
-_END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
-_FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
-_URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
-
-
-async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
-    """Yield each sentence, with its marks, as soon as it is certainly complete; the rest at the end of the stream."""
-    buffer = ""
-    async for token in tokens:
-        buffer += token
-        while (end := _boundary(buffer)) is not None:
-            sentence, buffer = buffer[:end].strip(), buffer[end:]
-            if sentence:
-                yield sentence
-    for sentence in split(buffer):
-        yield sentence
-
-
-def split(text: str) -> list[str]:
-    """Return the sentences of a whole text, each with the marks that follow it."""
-    out = []
-    while (end := _boundary(text)) is not None:
-        out.append(text[:end].strip())
-        text = text[end:]
-    return [s for s in [*out, text.strip()] if s]
-
-
-def _boundary(buffer: str) -> int | None:
-    """Return the end of the first sentence, or None while more text could still belong to it."""
-    for m in _END.finditer(buffer):
-        rest = buffer[m.end() :]
-        follows = rest.lstrip()
-        # A mark may still come, and a full stop inside a number or an abbreviation ends nothing.
-        if not follows or follows[0] in "[【":
-            continue
-        if m.group() == "\n":
-            if buffer[: m.end()].strip():
-                return m.end()
-            continue
-        if m.group()[0] in "。！？":
-            return m.end()
-        whole = sentences(_MARK.sub("", buffer[: m.end()]).strip() + " Next")
-        if rest[0] != follows[0] and len(whole) > 1:
-            return m.end()
-    return None
-
-
-def marks(sentence: str) -> list[int]:
-    """Return the numbers that a sentence cites, in order."""
-    return list(dict.fromkeys(int(n) for m in _MARK.finditer(sentence) for n in re.findall(r"\d+", m[1])))
-
-
-def plain(sentence: str) -> str:
-    """Return a sentence without marks, list signs, links and addresses: what a model wrote is shown as text only."""
-    text = _URL.sub("", _MARK.sub("", _LINK.sub(r"\1", sentence)))
-    return " ".join(_FORMATTING.sub("", text).replace("**", "").split())

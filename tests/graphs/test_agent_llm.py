@@ -34,6 +34,16 @@ async def test_plain_question_costs_one_call_and_its_answer_is_what_is_shown(pla
     assert answer.tokens > 0
 
 
+async def test_sentences_are_shown_while_the_turn_is_written_and_once(play: Any) -> None:
+    parts = ["Final Answer: It was opened in 1931 [1]. ", "It stands on", " Mount Corvane [1]."]
+    model, seen = play(reason=[parts]), []
+    with override(writer=model):
+        async for event in graph.astream({"messages": [("human", QUESTION)]}, context=Context(), stream_mode="custom"):
+            if event["type"] == "sentence" or event.get("node") in ("reason", "generate"):
+                seen.append(event.get("text") or event["node"])
+    assert seen == ["It was opened in 1931.", "It stands on Mount Corvane.", "reason", "generate"]
+
+
 async def test_every_step_asks_the_model_where_the_run_wants_it(play: Any) -> None:
     model = play()
     await ask(model, expand_when="always", route_by="llm", grade_by="llm")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.minds.llm.write import complete_sentences, marks, plain, split
+from ragweave.minds.llm.prose import complete_sentences, marks, plain, split
 
 TEXT = "Dr. Rao paid 3.5 million.[1] It opened in 1999 [2][3]. 它在北京。[4] Is it true? [1, 2]\nYes"
 

@@ -1,0 +1,89 @@
+"""Sentences of a chat model: found while its reply arrives, read plainly, told to the page with what they cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+
+from ragweave.corpora.web.plain import one_line
+from ragweave.minds.evidence import Strip
+from ragweave.minds.page import Page
+from ragweave.models.text import sentences
+
+LONGEST = 4_000
+"""Characters of one sentence."""
+_REFUSES = re.compile(
+    r"(?:i(?:['’]m| am) (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai)\b"
+    r"|(?:很?抱歉|对不起)",
+    re.I,
+)
+_MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
+_END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
+_FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+_URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
+
+
+async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
+    """Yield each sentence, with its marks, as soon as it is certainly complete; the rest at the end of the stream."""
+    buffer = ""
+    async for token in tokens:
+        buffer += token
+        while (end := boundary(buffer)) is not None:
+            sentence, buffer = buffer[:end].strip(), buffer[end:]
+            if sentence:
+                yield sentence
+    for sentence in split(buffer):
+        yield sentence
+
+
+def split(text: str) -> list[str]:
+    """Return the sentences of a whole text, each with the marks that follow it."""
+    out = []
+    while (end := boundary(text)) is not None:
+        out.append(text[:end].strip())
+        text = text[end:]
+    return [s for s in [*out, text.strip()] if s]
+
+
+def boundary(buffer: str) -> int | None:
+    """Return the end of the first sentence, or None while more text could still belong to it."""
+    for m in _END.finditer(buffer):
+        rest = buffer[m.end() :]
+        follows = rest.lstrip()
+        # A mark may still come, and a full stop inside a number or an abbreviation ends nothing.
+        if not follows or follows[0] in "[【":
+            continue
+        if m.group() == "\n":
+            if buffer[: m.end()].strip():
+                return m.end()
+            continue
+        if m.group()[0] in "。！？":
+            return m.end()
+        whole = sentences(_MARK.sub("", buffer[: m.end()]).strip() + " Next")
+        if rest[0] != follows[0] and len(whole) > 1:
+            return m.end()
+    return None
+
+
+def marks(sentence: str) -> list[int]:
+    """Return the numbers that a sentence cites, in order."""
+    return list(dict.fromkeys(int(n) for m in _MARK.finditer(sentence) for n in re.findall(r"\d+", m[1])))
+
+
+def plain(sentence: str) -> str:
+    """Return a sentence without marks, list signs, links and addresses: what a model wrote is shown as text only."""
+    text = _URL.sub("", _MARK.sub("", _LINK.sub(r"\1", sentence)))
+    return " ".join(_FORMATTING.sub("", text).replace("**", "").split())
+
+
+async def tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
+    """Offer a sentence to the page, with what it cites of the numbered rows; a refusal is not shown."""
+    text = one_line(plain(raw), LONGEST)
+    if not text or (_REFUSES.match(text) and not marks(raw)):
+        return
+    if not any(rows):
+        page.show(text, "model", [], 0.5)
+        return
+    named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
+    await page.tell(text, named, [s for row in rows for s in row])
