@@ -99,6 +99,7 @@ class Parsed:
         meta: anything else the format states, JSON-serialisable.
         records: items that the file states itself; such a file has no blocks.
         figures: pictures inside the file, in reading order.
+        hidden: texts that were left out because no reader of the document sees them.
     """
 
     title: str = ""
@@ -110,6 +111,7 @@ class Parsed:
     meta: dict[str, object] = field(default_factory=dict)
     records: tuple[Record, ...] = ()
     figures: tuple[Figure, ...] = ()
+    hidden: tuple[str, ...] = ()
 
 
 _UNSPACED_END = re.compile(rf"[{UNSPACED}，。、；：？！）」』】]")

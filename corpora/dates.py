@@ -82,11 +82,7 @@ def noted(when: datetime | None, blocks: Iterable[Block]) -> datetime | None:
         return None
     text = " ".join(b.text for b in blocks if b.kind != "code")[:20_000]
     later = [d for _, _, d in days(text)] + [date(int(m[1]), 1, 1) for m in _YEAR.finditer(text)]
-    return None if any(d.year > when.year for d in later) or (when.year, when.month, when.day) == _TEMPLATE else when
-
-
-_TEMPLATE = (2013, 12, 23)
-"""What python-docx's own template, which many programs write with, says that it was created on."""
+    return None if any(d.year > when.year for d in later) else when
 
 
 def _labelled(line: str) -> list[date]:

@@ -16,6 +16,7 @@ from typing import cast
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.dates import noted, stated
 from ragweave.corpora.decode import unreadable
+from ragweave.corpora.hidden import seen, warnings_of
 from ragweave.corpora.layout import PageLook
 from ragweave.corpora.meta import guess_language
 from ragweave.models.errors import SourceError
@@ -66,6 +67,9 @@ def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
         raise unreadable(path, exc) from None
     if parsed.records:
         return parsed
+    blocks, invisible = seen(parsed.blocks)
+    warned = warnings_of(blocks, parsed.hidden, invisible)
+    parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *warned))
     own = noted(parsed.date, parsed.blocks) if kind in _NOTED else parsed.date
     if kind in _NOTED or own is None:
         parsed = replace(parsed, date=stated(parsed.title, parsed.blocks, path.stem) or own)

@@ -16,6 +16,8 @@ from ragweave.corpora.blocks import Block, Figure, Parsed, captioned
 from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
 
 _MAIN = "word/document.xml"
+_TINY = 4
+"""Half points of a font that nobody reads."""
 _STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop|标题|見出し)\s*([1-6])", re.I)
 _TITLE_STYLES = ("title", "titel", "titre", "título", "titolo", "标题", "表題")
 _SKIPPED = frozenset(f"{W}{tag}" for tag in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr"))
@@ -30,7 +32,10 @@ def parse(path: Path) -> Parsed:
         parts = {kind: target for kind, target in related.values() if archive.has(target)}
         pictures = {i: target for i, (kind, target) in related.items() if kind == "image" and archive.has(target)}
         document = _Document(archive.xml(parts["styles"]) if "styles" in parts else (), pictures)
-        document.read(archive.xml(_MAIN))
+        main = archive.xml(_MAIN)
+        document.read(main)
+        unseen = ("".join(t.text or "" for t in run.iter(f"{W}t")) for run in main.iter(f"{W}r") if _is_unseen(run))
+        hidden = tuple(filter(None, unseen))
         for kind in ("footnotes", "endnotes"):
             if kind in parts:
                 document.read_notes(archive.xml(parts[kind]))
@@ -44,6 +49,7 @@ def parse(path: Path) -> Parsed:
         properties.author,
         properties.language,
         figures=tuple(captioned(document.figures, blocks)),
+        hidden=hidden,
     )
 
 
@@ -151,6 +157,8 @@ def _text(paragraph: Any) -> str:
     stack = list(reversed(paragraph))
     while stack:
         element = stack.pop()
+        if element.tag == f"{W}r" and _is_unseen(element):
+            continue
         if element.tag == f"{W}t":
             out.append(element.text or "")
         elif element.tag in _BREAKS:
@@ -159,6 +167,23 @@ def _text(paragraph: Any) -> str:
             stack.extend(reversed(element))
     lines = [" ".join(line.split()) for line in "".join(out).split("\n")]
     return "\n".join(line for line in lines if line)
+
+
+def _is_unseen(run: Any) -> bool:
+    """Tell a run that a reader of the document does not see: marked as hidden, of two points, or white on nothing."""
+    vanish = run.find(f"{W}rPr/{W}vanish")
+    if vanish is not None and vanish.get(f"{W}val") not in ("0", "false"):
+        return True
+    size = attribute(run, f"{W}rPr/{W}sz", f"{W}val")
+    if size.isdigit() and int(size) <= _TINY:
+        return True
+    if (
+        attribute(run, f"{W}rPr/{W}color", f"{W}val").upper() != "FFFFFF"
+        or run.find(f"{W}rPr/{W}highlight") is not None
+    ):
+        return False
+    shades = [run.find(f"{W}rPr/{W}shd"), *(e.find(f"{e.tag}Pr/{W}shd") for e in run.iterancestors())]
+    return all(s is None or s.get(f"{W}fill", "auto").upper() in ("AUTO", "FFFFFF") for s in shades)
 
 
 def _table(table: Any) -> Block:

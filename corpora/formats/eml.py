@@ -42,9 +42,11 @@ def parse(path: Path) -> Parsed:
         ) from exc
     blocks = [Block("\n".join(f"{n}: {v}" for n, v in headers.items() if v), "list", line=1)]
     plain = [p for p in bodies if p.get_content_type() == "text/plain"]
+    hidden: tuple[str, ...] = ()
     for part in plain or [p for p in bodies if p.get_content_type() == "text/html"]:
-        data = _data(part)
-        blocks += _body(data, part.get_content_charset() or "", part.get_content_type(), path)
+        found, unseen = _body(_data(part), part.get_content_charset() or "", part.get_content_type(), path)
+        blocks += found
+        hidden += unseen
     inside, warnings = opened(files)
     blocks += inside
     try:
@@ -52,7 +54,7 @@ def parse(path: Path) -> Parsed:
     except ValueError:
         date = None
     meta: dict[str, object] = {"attachments": attachments}
-    return Parsed(headers["Subject"], tuple(blocks), date, headers["From"], warnings=warnings, meta=meta)
+    return Parsed(headers["Subject"], tuple(blocks), date, headers["From"], warnings=warnings, meta=meta, hidden=hidden)
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -72,18 +74,23 @@ def _data(part: EmailMessage) -> bytes:
     return cast(bytes, part.get_payload(decode=True) or b"")
 
 
-def _body(data: bytes, charset: str, kind: str, path: Path) -> list[Block]:
-    """Return the blocks of a body; places inside an encoded message would point nowhere, and are dropped."""
+def _body(data: bytes, charset: str, kind: str, path: Path) -> tuple[list[Block], tuple[str, ...]]:
+    """Return the blocks of a body, and what of it nobody sees.
+
+    Places inside an encoded message would point nowhere, and are dropped.
+    """
+    hidden: tuple[str, ...] = ()
     if not data.strip():
-        return []
+        return [], hidden
     if kind == "text/html":
-        found = html.page(data, path).blocks
+        page = html.page(data, path)
+        found, hidden = page.blocks, page.hidden
     else:
         try:
             found = text.blocks(data.decode(charset).replace("\r\n", "\n"))
         except (LookupError, ValueError):
             found = text.blocks(decode(data, path))
-    return [Block(b.text, b.kind, b.level) for b in found]
+    return [Block(b.text, b.kind, b.level) for b in found], hidden
 
 
 def opened(files: Sequence[tuple[str, bytes]]) -> tuple[list[Block], tuple[str, ...]]:

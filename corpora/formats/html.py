@@ -9,6 +9,7 @@ from typing import Any
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import decode, read_bytes
 from ragweave.corpora.formats.flow import flow
+from ragweave.corpora.hidden import Styles, addresses_machines
 from ragweave.corpora.meta import first_date, front_matter, iso_date, language_code
 from ragweave.models.errors import SourceError
 
@@ -24,7 +25,7 @@ _JUNK = frozenset(
     "newsletter related-posts comments-link mw-jump-link mw-editsection navbox catlinks printfooter headerlink "
     "sphinxsidebar toctree-wrapper noprint sr-only visually-hidden screen-reader-text".split()
 )
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+_COMMENT = re.compile(r"<!--(.*?)-->", re.S)
 _MAIN_SHARE = 0.3
 """A <main> or <article> is taken as the content when it holds at least this share of the page's text."""
 _LINKED = 0.8
@@ -61,8 +62,9 @@ def page(data: bytes, path: Path) -> Parsed:
 
     content = _Content(root)
     blocks, figures = flow(content.start, content.is_junk)
+    hidden = (*content.hidden, *filter(addresses_machines, _COMMENT.findall(text)))
     if not blocks:  # leaving out the junk leaves nothing
-        blocks, figures = flow(content.body, lambda element: element.tag in _DROPPED)
+        blocks, figures = flow(content.body, lambda e: e.tag in _DROPPED or content.styles.hides(e))
     tops = [b.text for b in blocks if b.kind == "heading" and b.level == 1]
     title = " ".join((root.findtext(".//title") or "").split())
     dates = [stated(name) for name in _DATES] + [t.get("datetime") or "" for t in root.iter("time")][:3]
@@ -74,6 +76,7 @@ def page(data: bytes, path: Path) -> Parsed:
         author=stated("author", "article:author", "dc.creator", "dcterms.creator", "citation_author"),
         language=language_code(root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang")),
         warnings=warnings,
+        hidden=hidden,
     )
 
 
@@ -110,6 +113,9 @@ class _Content:
 
         body = root.find("body")
         self.body = root if body is None else body
+        self.styles = Styles(root)
+        self.hidden: list[str] = []
+        """Texts that no reader of the page sees."""
         etree.strip_elements(self.body, "script", "style", "noscript", "template", with_tail=False)
         self._weights = _weigh(self.body)
         self._length = max(1, self._weights[self.body][0])
@@ -120,9 +126,10 @@ class _Content:
     def is_junk(self, element: Any) -> bool:
         """Tell navigation, hidden and decorative parts from content."""
         tag = element.tag
-        if tag in _DROPPED or element.get("hidden") is not None or element.get("aria-hidden") == "true":
+        if tag in _DROPPED:
             return True
-        if _HIDDEN_STYLE.search(element.get("style") or ""):
+        if self.styles.hides(element):
+            self.hidden.append(" ".join("".join(element.itertext()).split()))
             return True
         length, linked, links, h1 = self._weights[element]
         if tag == "header" and not self._marked:

@@ -66,9 +66,7 @@ def test_a_section_has_the_date_of_its_heading() -> None:
     assert of_heading(["Concerts", "The 2022 tour"]) is None
 
 
-def test_the_date_of_a_template_is_none_and_that_of_a_file_yields_to_its_text() -> None:
-    template = datetime(2013, 12, 23, 23, 15, tzinfo=UTC)
-    assert noted(template, []) is None
+def test_what_a_program_noted_yields_to_a_text_that_speaks_of_a_later_time() -> None:
     made = datetime(2019, 5, 1, tzinfo=UTC)
     assert noted(made, [Block("We met in June 2018.", "text")]) == made
     assert noted(made, [Block("We met in June 2024.", "text")]) is None

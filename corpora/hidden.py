@@ -1,0 +1,136 @@
+"""What a reader of a document does not see, and what is written in it for machines: left out, counted, and named.
+
+Text that is invisible on purpose is a known way of giving orders to whatever reads a file for somebody. It is dropped
+when the file is read, so that no later step can mistake it for what the document says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragweave.corpora.blocks import Block
+from ragweave.corpora.types import Span
+from ragweave.models.text import sentences
+
+_INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+"""Characters without a width or sign; the joiners that Persian, Indian scripts and emoji need are not among them."""
+_NOTED = 10
+"""Invisible characters of a file from which they are worth a warning: a few are left by any editor."""
+_HIDING = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0+)?\s*(?:;|!|$)|"
+    r"font(?:-size)?\s*:\s*(?:[^;:]*\s)?(?:0?\.\d+|0|1(?:\.\d+)?(?:px|pt)|0(?:\.\d+)?\w+)\s*(?:[;!/]|$)|"
+    r"(?:left|right|top|text-indent|margin-left)\s*:\s*-\d{3,}|"
+    r"clip(?:-path)?\s*:\s*(?:rect\(\s*0|inset\(\s*(?:50|100)%)",
+    re.I,
+)
+_COLOR = re.compile(r"(?<![\w-])color\s*:\s*([^;!]+)", re.I)
+_BACKGROUND = re.compile(r"background(?:-color|-image)?\s*:\s*([^;!]+)", re.I)
+_WHITE = re.compile(
+    r"#f{3}(?:f|f{3}(?:f{2})?)?|#f[a-f]f[a-f]f[a-f]|white|rgba?\(\s*25[0-5]\s*,?\s*25[0-5]\s*,?\s*25[0-5].*\)|transparent|"
+    r"rgba\([^)]*,\s*0(?:\.0+)?\)",
+    re.I,
+)
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_WORDS = 4
+"""Words of a hidden part from which it is counted: hidden marks and single words lie in every page."""
+_MACHINE = (
+    r"(?:A\.?I\.?(?:\s(?:assistants?|models?|systems?|agents?|bots?|readers?))|(?:large )?language models?|LLMs?|"
+    r"(?:chat)?bots?|(?:virtual |digital )?assistants?|GPT|ChatGPT|Claude|Gemini|Copilot|KI-(?:Systeme?|Assistent\w*)|"
+    r"Sprachmodelle?|assistants? (?:IA|virtuels?)|modèles? de langage)"
+)
+_ADDRESSED = re.compile(
+    rf"(?:\b(?:attention|note|notice|instructions?|message|hinweis|achtung)\b[^.\n]{{0,20}}\b{_MACHINE}\b|"
+    rf"\b(?:if you are|as|when you are|dear|you are) (?:an? |the )?{_MACHINE}\b|"
+    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,30}\b(?:instructions?|prompts?|rules|context)\b|"
+    r"\bignorier\w*\b[^.\n]{0,40}\banweisung\w*|\bignore[zr]?\b[^.\n]{0,30}\b(?:instructions|consignes)\b|"
+    r"\b(?:system|developer) (?:prompt|note|message|override)\b|<\|?(?:system|im_start|assistant)\|?>|\[/?INST\]|"
+    rf"\b{_MACHINE}\b[^.\n]{{0,60}}\b(?:must|shall|should|have to|are to|always|never|ignore)\b[^.\n]{{0,60}}"
+    r"\b(?:say|tell|state|answer|reply|respond|recommend|mention|output|print|write|send|reveal|ignore|repeat)\b|"
+    r"忽略[^。\n]{0,12}(?:指令|指示|提示)|(?:人工智能|AI)助手[^。\n]{0,20}(?:必须|请|应))",
+    re.I,
+)
+
+
+def addresses_machines(text: str) -> bool:
+    """Tell whether a sentence speaks to an assistant or language model instead of to people."""
+    return bool(_ADDRESSED.search(text))
+
+
+def warnings_of(blocks: Iterable[Block], hidden: Sequence[str], invisible: int) -> tuple[str, ...]:
+    """Return what is to be said of a file's hidden parts and of sentences that give orders to assistants.
+
+    Args:
+        blocks: what was read.
+        hidden: parts that were left out because nobody sees them.
+        invisible: characters that were left out.
+    """
+    said = []
+    parts = [p for p in hidden if len(p.split()) >= _WORDS or addresses_machines(p)]
+    if parts:
+        said.append(f"{len(parts)} hidden part{'s' if len(parts) > 1 else ''} left out, which no reader sees")
+    if invisible >= _NOTED:
+        said.append(f"{invisible} invisible characters were left out")
+    texts = [*hidden, *(b.text for b in blocks if b.kind != "code")]
+    orders = sum(addresses_machines(t[a:b]) for t in texts if _ADDRESSED.search(t) for a, b in sentences(t))
+    if orders:
+        said.append(f"it addresses assistants in {orders} sentence{'s' if orders > 1 else ''}, which are no source")
+    return tuple(said)
+
+
+def seen(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], int]:
+    """Return blocks without invisible characters, their places moved with the text, and how many there were."""
+    count = 0
+    out = []
+    for block in blocks:
+        at = [m.start() for m in _INVISIBLE.finditer(block.text)]
+        if at:
+            count += len(at)
+            shift = [0] * (len(block.text) + 1)
+            for n in at:
+                shift[n + 1] = 1
+            for n in range(len(block.text)):
+                shift[n + 1] += shift[n]
+            spans = tuple(replace(s, start=s.start - shift[s.start], end=s.end - shift[s.end]) for s in block.spans)
+            block = replace(block, text=_INVISIBLE.sub("", block.text), spans=_filled(spans))
+        out.append(block)
+    return tuple(out), count
+
+
+def _filled(spans: Iterable[Span]) -> tuple[Span, ...]:
+    return tuple(s for s in spans if s.end > s.start)
+
+
+class Styles:
+    """What the style sheets of a page and its attributes say of whether an element is seen."""
+
+    def __init__(self, root: Any) -> None:
+        self._rules: dict[str, str] = {}
+        for style in root.iter("style"):
+            for m in _RULE.finditer(style.text or ""):
+                for selector in m[1].split(","):
+                    if re.fullmatch(r"\s*[\w-]*[.#][\w-]+\s*", selector):
+                        name = re.sub(r"^[\w-]*(?=[.#])", "", selector.strip())
+                        self._rules[name] = f"{self._rules.get(name, '')};{m[2]}"
+
+    def hides(self, element: Any) -> bool:
+        """Tell whether an element is hidden by itself: not shown, out of sight, too small, or white on white."""
+        if element.get("hidden") is not None or element.get("aria-hidden") == "true":
+            return True
+        style = self._of(element)
+        if _HIDING.search(style):
+            return True
+        color = _COLOR.search(style)
+        plain = (element.get("color") or "") if element.tag == "font" else ""
+        if not _WHITE.fullmatch((color[1] if color else plain).strip()):
+            return False
+        around = (element, *element.iterancestors())
+        grounds = [g[1].strip() for e in around for g in _BACKGROUND.finditer(self._of(e))]
+        grounds += [e.get("bgcolor") for e in around if e.get("bgcolor")]
+        return all(_WHITE.fullmatch(g) for g in grounds[:1])
+
+    def _of(self, element: Any) -> str:
+        names = [f".{c}" for c in (element.get("class") or "").split()] + [f"#{element.get('id')}"]
+        return ";".join([*(self._rules[n] for n in names if n in self._rules), element.get("style") or ""])
