@@ -22,11 +22,6 @@ from ragweave.models.errors import InputError
 
 Floats = NDArray[np.float64]
 
-PRECISION = 0.9
-"""Share of the questions called `correct` that have a relevant candidate."""
-KEPT = 0.98
-"""Share of the questions with a relevant candidate that are not called `incorrect`: it throws evidence away."""
-
 
 @dataclass(frozen=True)
 class Point:
