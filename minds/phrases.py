@@ -20,6 +20,10 @@ _PHRASES = {
     "nothing": ("no item of the library bears on the question", "资料库中没有与问题相关的内容"),
     "unmentioned": ("“{thing}” is never mentioned there", "其中没有提到“{thing}”"),
     "weak": ("the closest item found, “{title}”, does not answer it", "找到的最接近的内容“{title}”并未回答这个问题"),
+    "foreign": (
+        "“{title}” is in {language}: without a multilingual encoder only names and numbers find it from this question",
+        "“{title}”的语言是 {language}：没有多语言编码器时，这个问题只能靠名称和数字找到它",
+    ),
     "by_look": (
         "Found by look alone; no text says what is shown: {titles}.",
         "仅凭画面找到，没有文字说明其内容：{titles}。",

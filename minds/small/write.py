@@ -24,6 +24,7 @@ from ragweave.minds.small.sentences import choose, rank, with_context, with_prem
 from ragweave.minds.small.tables import work
 from ragweave.minds.small.tell import tell
 from ragweave.minds.small.timeline import placeless
+from ragweave.minds.small.tongue import foreign
 from ragweave.models.text import content_terms
 
 ANSWERABLE = -0.3
@@ -49,7 +50,8 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
         return ""
     why = await (_extract(desk, brief, page) if brief.strips else say_nothing(desk, brief))
     show_pictures(brief, page)
-    return why
+    told = await foreign(desk, brief, page)
+    return f"{why}; {told}" if told else why
 
 
 async def idf_of(desk: Desk, question: str) -> Callable[[str], float]:
