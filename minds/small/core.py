@@ -86,8 +86,24 @@ def _peel(said: str) -> tuple[str, str, bool, bool]:
             rest = ungreeted(rest[m.end() :])
             break
         else:
-            break
+            at = 0 if frame else _embedded(rest)
+            if not at:
+                break
+            frame, rest = rest[:at], rest[at:]
     return _closed(rest), frame, fresh, on
+
+
+def _embedded(said: str) -> int:
+    """Return where the question begins that a sentence about who asks and who is asked leads to; 0 for none."""
+    if re.match(rf"(?:{frames.PREP}\s+)?{frames.WH}\b", said, re.I):
+        return 0
+    for m in frames.EMBEDDED.finditer(said):
+        start = m.end("prep") + 1 if (m["prep"] or "").lower() in ("on", "about", "of") else m.start()
+        before = said[:start]
+        stays = frames.STAYS.match(before) and not re.search(r"[:–—]\s*$", before)
+        if not stays and frames.SELF.search(before) and (m["sure"] or frames.LEADS.search(before)):
+            return start
+    return 0
 
 
 def _closed(said: str) -> str:
@@ -106,8 +122,12 @@ def _closed(said: str) -> str:
 
 def _clause(said: str) -> tuple[str, str]:
     """Divide a sentence into what is told and what is asked (“I am cooking, so how long does it take?”)."""
-    m = None if frames.QUESTION.match(said) or not frames.SPEAKS.match(said) else frames.TURN.search(said)
-    return (said[: m.start()], _peel(said[m.end() :])[0]) if m else ("", said)
+    m = None if frames.QUESTION.match(said) else frames.TURN.search(said)
+    if m is None or (frames.STAYS.match(said) and m.group()[0] == ","):
+        return "", said
+    if m.group()[0] == ";" and not frames.MINE.search(said[: m.start()]):
+        return "", said
+    return said[: m.start()], _peel(said[m.end() :])[0]
 
 
 def _direct(question: str) -> str:

@@ -92,6 +92,26 @@ REQUEST = re.compile(
     re.I,
 )
 """What asks to be told; the question follows."""
+EMBEDDED = re.compile(
+    r"(?:\b(?P<prep>in|on|at|to|for|from|by|with|of|about|since|until|under|into|through|after|before|during|without)\s+)?"
+    r"\b(?:(?P<sure>how|what|whether|why)|who|whom|whose|which|where|when)\b(?:['’]s)?",
+    re.I,
+)
+"""A question word within a sentence; some of them also open relative clauses."""
+SELF = re.compile(r"\b(?:I|me|us|we|you|u)\b|\bto\s+(?:know|hear|learn)\W*$", re.I)
+"""Who asks and who is asked: what stands before a question and speaks of them requests it."""
+LEADS = re.compile(
+    r"(?:\b(?:me|us|know|out|up|on|about|of|remember|recall|see|check|understand|tell|say|find|wonder|wondering|whether|if)"
+    rf"|[:–—-]|{WHERE})\s*$",
+    re.I,
+)
+"""What stands right before a question word that asks, and not before one that relates."""
+STAYS = re.compile(
+    r"(?:in|on|at|if|when|after|before|during|according|for|with|without|besides|of|as|while|since|under|unlike|apart|by"
+    r"|from|to|because|although|once|until|wenn|falls|bei|im|am|si|dans|en|selon)\b",
+    re.I,
+)
+"""How a part of a question opens that stands in front of it."""
 OWN = re.compile(r"(?:i|we|my|our|ich|je|j)\b", re.I)
 """How a request opens that may as well tell a reason (“I cannot find my keys.”)."""
 
@@ -103,7 +123,7 @@ OPENING = re.compile(
         please|kindly|pls|bitte|s'il (vous|te) plaît|ok(ay)?|alright|actually|anyway|excuse me|hey
         if you (can|could|know|don't mind)|if possible|if i may( ask)?
         (sorry|apologies)[\w\s]{0,20}bother(ing)? you
-        as far as (you|we|i) know
+        as far as (you|we|i) know|(just )?out of (sheer |pure )?curiosity|just curious|quick one|no rush|help
         <where>
         """,
         where=WHERE,
@@ -188,12 +208,6 @@ SIGNED = re.compile(
     r"|(?:mit\s+)?(?:freundlichen|lieben?|viele)\s+grüßen?)\b",
     re.I,
 )
-SPEAKS = re.compile(
-    r"(?:i|we|he|she|they|it|this|that|there|you|my|our|his|her|their|your|one of|someone|somebody|people|the|an?"
-    r"|ich|wir|je|nous|meine?|unsere?|mon|ma|mes)\b",
-    re.I,
-)
-"""How a sentence opens that may tell before it asks."""
 TURN = re.compile(
     rf"(?:[,;]\s+(?:so|and|but|then|also)\s+|[;:]\s+|\s+[–—-]+\s+)"
     rf"(?=(?:please\s+)?(?:{PREP}\s+)?(?:{WH}|{VERB}\s+(?!not)\w+|tell\s+me)\b)"
@@ -203,7 +217,7 @@ TURN = re.compile(
 )
 """Where a sentence turns from telling to asking."""
 MINE = re.compile(
-    r"\bI\b|\b[Ww]e\b|\b(?:me|us)\b|^(?:My|Our|my|our|i|Ich|Wir|Mein\w*|Unser\w*|Je|J['’]|Nous|Mon|Ma|Mes|Notre)\b"
+    r"\bI\b|\b[Ww]e\b|\b(?:me|us|my)\b|(?:^|[.!?]\s)(?:My|Our|i|Ich|Wir|Mein\w*|Unser\w*|Je|J['’]|Nous|Mon|Ma|Mes|Notre)\b"
 )
 """A sentence that speaks of who asks gives a reason for the question, and seldom a part of it."""
 INDIRECT = re.compile(

@@ -7,11 +7,15 @@ from ragweave.minds.context import Context
 from ragweave.minds.small.tongue import language_of
 from ragweave.tests.support import build_library
 
-NOTES = {
-    "chor.md": "# Chorreise nach Feldau\n\nDer Chor wird in Feldau bei Regen im Keller der Schule empfangen. Die Reise ist im Mai "
-    "und das Konzert ist am Abend.\n",
-    "bees.md": "# Bees\n\nThe bees of the school are looked after by Ada Brook. There are six hives and one of them is empty.\n",
-}
+CHOIR = """# Chorreise nach Feldau
+
+Der Chor wird in Feldau bei Regen im Keller der Schule empfangen. Die Reise ist im Mai und das Konzert ist am Abend.
+"""
+BEES = """# Bees
+
+The bees of the school are looked after by Ada Brook. There are six hives and one of them is empty.
+"""
+NOTES = {"chor.md": CHOIR, "bees.md": BEES}
 
 
 @pytest.mark.parametrize(
@@ -31,11 +35,8 @@ def test_the_language_of_a_question_is_told_by_its_small_words(question, code):
 
 async def test_a_refusal_says_that_the_file_with_the_name_is_in_another_language(tmp_path: Path, home: Path) -> None:
     await build_library(tmp_path / "notes", NOTES)
-    answer = (
-        await astate(
-            "Where does the committee welcome the singers of Feldau when it pours?", context=Context(mind="small")
-        )
-    )["answer"]
+    asked = "Where does the committee welcome the singers of Feldau when it pours?"
+    answer = (await astate(asked, context=Context(mind="small")))["answer"]
     assert "is in German" in (answer.why if answer.abstained else " ".join(answer.notes))
 
 
