@@ -84,13 +84,15 @@ class Page:
         self.dropped += 1
 
     async def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip]) -> None:
-        """Show what a chat model wrote, marked with what the check says of it.
+        """Show what a chat model wrote, marked with what the check says of it; what was said is not said again.
 
         Args:
             text: the sentence.
             named: what it is said to rest on.
             known: all that the model was shown.
         """
+        if text in {*(s.text for s in self.sentences), *(c.text for c in self._waiting)}:
+            return
         claim = Claim(text, "unverified", tuple(named), 0.0, tuple(named or known))
         for strips in filter(None, (named, known)):
             checked = await self._check(text, strips)

@@ -17,6 +17,8 @@ _REFUSES = re.compile(
     r"|(?:很?抱歉|对不起)",
     re.I,
 )
+_NO_PROSE = re.compile(r"(?:query|learnt|missing)\s*[:：]|<\|?(?:tool|function)|[\[{]\s*[\"'{]", re.I)
+"""What a model says to a program and not to a reader."""
 _MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
 _END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
 _FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
@@ -80,7 +82,7 @@ def plain(sentence: str) -> str:
 async def tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
     """Offer a sentence to the page, with what it cites of the numbered rows; a refusal is not shown."""
     text = one_line(plain(raw), LONGEST)
-    if not text or (_REFUSES.match(text) and not marks(raw)):
+    if not text or _NO_PROSE.match(text) or (_REFUSES.match(text) and not marks(raw)):
         return
     if not any(rows):
         page.show(text, "model", [], 0.5)
