@@ -16,9 +16,8 @@ class CorporaSettings(Settings):
 
     chroma_url: str = Field("", description="Address of a Chroma server; empty keeps the vectors under HOME.")
     parse_workers: int = Field(0, ge=0, le=64, description="Processes that read files; 0 leaves one core free.")
-    parse_seconds: float = Field(120.0, gt=0, description="Longest time one file may take to be read.")
-    ocr_seconds: float = Field(
-        600.0, gt=0, description="Longest time that the words in the pictures of one file may take to be read."
+    parse_seconds: float = Field(
+        120.0, gt=0, description="Longest time one file may take to be read; its pictures five times as long."
     )
     parse_memory_mb: int = Field(2048, ge=256, description="Memory one reading process may use, in MiB.")
     parse_output_mb: ClassVar[int] = 256
@@ -39,6 +38,11 @@ class CorporaSettings(Settings):
     tavily_key: SecretStr = Field(SecretStr(""), description="Key of Tavily.")
     lock_wait: ClassVar[float] = 600.0
     """Seconds a second writer waits for the first one."""
+
+    @property
+    def ocr_seconds(self) -> float:
+        """Longest time that the words in the pictures of one file may take to be read."""
+        return 5 * self.parse_seconds
 
     @property
     def home(self) -> Path:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from ragweave.models.caption import Captioner
 
 
+LONGEST = 1_500
+"""Characters of a caption that are kept."""
+
+
 async def aindex(
     paths: Sequence[str | Path],
     library: str = "default",
@@ -36,10 +40,11 @@ def captioner() -> Captioner | None:
     import numpy as np
 
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.models.caption import Captioner, caption
+    from ragweave.models.caption import Captioner
     from ragweave.models.chat import chat
     from ragweave.models.meter import Limits, Meter
     from ragweave.models.pictures import jpeg
+    from ragweave.models.text import clip
     from ragweave.prompts import captions
 
     model = chat("vision")
@@ -48,15 +53,14 @@ def captioner() -> Captioner | None:
     meter = Meter(Limits(calls=corpora_settings().caption_calls or -1))
 
     async def ask(images: Sequence[bytes], context: str, language: str) -> str | None:
-        return await caption(images, context, prompt=captions, language=language, node="caption", meter=meter)
+        said = await model.text(captions(context, language), node="caption", meter=meter, images=images)
+        return clip(" ".join(said.split()), LONGEST) or None
 
     async def check() -> None:
-        asked = chat("vision")
-        if asked is not None:
-            grey = jpeg(np.full((16, 16, 3), 128, dtype=np.uint8))
-            # With the time, so that no reply that was kept stands in for the server.
-            words = f"It is {datetime.now(UTC).isoformat()}. Say: ready."
-            await asked.text([("user", words)], node="caption", meter=Meter(), images=[grey])
+        grey = jpeg(np.full((16, 16, 3), 128, dtype=np.uint8))
+        # With the time, so that no reply that was kept stands in for the server.
+        words = f"It is {datetime.now(UTC).isoformat()}. Say: ready."
+        await model.text([("user", words)], node="caption", meter=Meter(), images=[grey])
 
     return Captioner(f"{model.name} at {model.host}", ask, check)
 

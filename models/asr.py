@@ -106,12 +106,12 @@ def _load(name: str, settings: ModelSettings) -> Asr:
     if kind == "whisper" and model:
         from ragweave.models.asr_whisper import Whisper
 
-        return Whisper(model, settings.asr_language)
+        return Whisper(model)
     if kind == "api" and model:
         from ragweave.models.asr_api import Endpoint
 
         _, url, key = settings.endpoint("asr")
-        return Endpoint(model, url, key.get_secret_value(), settings.asr_language)
+        return Endpoint(model, url, key.get_secret_value())
     raise InputError(
         f"RAGWEAVE_ASR cannot be used: {name!r}", "set it to auto, off, pocketsphinx, whisper:NAME or api:MODEL"
     )

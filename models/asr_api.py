@@ -26,19 +26,18 @@ class Endpoint:
         model: name of the model on the server.
         url: base URL, usually ending in /v1.
         key: bearer key, or "".
-        language: ISO 639-1 code, or "".
     """
 
     label = "endpoint"
     longest = 28.0
     width = 4
 
-    def __init__(self, model: str, url: str, key: str = "", language: str = "") -> None:
+    def __init__(self, model: str, url: str, key: str = "") -> None:
         if not url:
             raise InputError("RAGWEAVE_ASR names an endpoint, and RAGWEAVE_ASR_URL is empty", "set its base URL")
         self._host = address(url)
-        self.name = f"endpoint {model} at {self._host} {language}".strip()
-        self._url, self._key, self._model, self._language = url, key, model, language
+        self.name = f"endpoint {model} at {self._host}"
+        self._url, self._key, self._model = url, key, model
         self._detailed = True
 
     @cached_property
@@ -65,8 +64,6 @@ class Endpoint:
         import openai
 
         form: dict[str, Any] = {"model": self._model, "file": ("speech.wav", _wav(sound), "audio/wav")}
-        if self._language:
-            form["language"] = self._language
         while True:
             times = {"response_format": "verbose_json", "timestamp_granularities": ["word", "segment"]}
             asked = form | times if self._detailed else form

@@ -27,17 +27,15 @@ class Whisper:
 
     Args:
         model: a folder; a size such as `small` or `distil-small.en`; or OWNER/NAME[@REVISION] of the hub.
-        language: ISO 639-1 code, or "" to have it told from each stretch.
     """
 
     label = "whisper"
     longest = 28.0
     width = 1
 
-    def __init__(self, model: str, language: str = "") -> None:
-        self.name = f"whisper {model} {language}".strip()
+    def __init__(self, model: str) -> None:
+        self.name = f"whisper {model}"
         self._wanted = model
-        self._language = language
         self._model: Any = None
         self._lock = threading.Lock()
 
@@ -53,7 +51,6 @@ class Whisper:
             with self._lock:
                 found, told = self._model.transcribe(
                     sound.astype(np.float32) / 32768.0,
-                    language=self._language or None,
                     word_timestamps=True,
                     condition_on_previous_text=False,
                     vad_filter=False,

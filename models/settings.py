@@ -108,7 +108,6 @@ class ModelSettings(Settings):
     )
     asr_url: str = ""
     asr_key: SecretStr = NO_KEY
-    asr_language: str = Field("", description="Language that is spoken, ISO 639-1; empty: told from the sound.")
     ocr: Literal["rapidocr", "off"] = Field("rapidocr", description="What reads the words in pictures, or off.")
     image_text: str = Field(
         "",

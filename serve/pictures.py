@@ -64,7 +64,7 @@ class PictureDesk:
                 return known
             if self._end is not None:
                 self._end.cancel()
-            limits = {"parse_workers": 1, "parse_seconds": SECONDS, "ocr_seconds": SECONDS}
+            limits = {"parse_workers": 1, "parse_seconds": SECONDS}
             self._readers = self._readers or Readers(corpora_settings().model_copy(update=limits))
             try:
                 return await asyncio.to_thread(_read, self._readers, id, data)

@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -49,75 +50,84 @@ def wanted(held: Stores, row: LibraryRow, model: str) -> list[Item]:
     ]
 
 
-def catch_up(
-    held: Stores,
-    row: LibraryRow,
-    mind: Encoder,
-    media: Media,
-    captioner: Captioner,
-    stop: threading.Event,
-    tell: Tell,
-) -> tuple[int, str]:
-    """Have the pictures described that are not yet; the caller holds the writer lock.
+@dataclass
+class Captioning:
+    """One run over the pictures of a library that are not described yet; the caller holds the writer lock."""
 
-    Returns how many were described now, and why others were not, in words, or "".
-    """
-    todo = wanted(held, row, captioner.name)
-    if not todo:
-        return 0, ""
-    down = why_down(captioner)
-    if down:
-        return 0, _missing(len(todo), len(todo), down)
-    done, why = asyncio.run(_describe(held, row, mind, media, captioner, stop, tell, todo))
-    if done == len(todo) or stop.is_set():
-        return done, ""
-    return done, _missing(len(todo) - done, len(todo), why or SILENT)
+    held: Stores
+    row: LibraryRow
+    encoder: Encoder
+    media: Media
+    captioner: Captioner
+    stop: threading.Event
+    tell: Tell
+    _in_a_row: int = 0
+    _why: str = ""
 
+    def run(self) -> tuple[int, str]:
+        """Return how many were described now, and why others were not, in words, or ""."""
+        todo = wanted(self.held, self.row, self.captioner.name)
+        if not todo:
+            return 0, ""
+        self._why = why_down(self.captioner)
+        done = 0 if self._why else asyncio.run(self._describe(todo))
+        left = len(todo) - done
+        if not left or self.stop.is_set():
+            return done, ""
+        have = "has" if left == 1 else "have"
+        return done, f"{left} of {len(todo)} pictures {have} no caption: {self._why or SILENT}"
 
-async def _describe(
-    held: Stores,
-    row: LibraryRow,
-    mind: Encoder,
-    media: Media,
-    captioner: Captioner,
-    stop: threading.Event,
-    tell: Tell,
-    todo: Sequence[Item],
-) -> tuple[int, str]:
-    """Ask for some pictures at a time, as many as keep the model's gate full, and make those known together."""
-    # In the language that most sources are written in.
-    counts = Counter(s.language for s in held.catalog.sources(row.id) if s.language)
-    language = NAMES.get(min(counts, key=lambda code: (-counts[code], code), default=""), "")
-    done, in_a_row, why = 0, 0, ""
-    at_once = 4 * model_settings().chat_width
+    async def _describe(self, todo: Sequence[Item]) -> int:
+        """Ask for some pictures at a time, as many as keep the model's gate full, and make those known together."""
+        # In the language that most sources are written in.
+        counts = Counter(s.language for s in self.held.catalog.sources(self.row.id) if s.language)
+        language = NAMES.get(min(counts, key=lambda code: (-counts[code], code), default=""), "")
+        done, at_once = 0, 4 * model_settings().chat_width
+        for start in range(0, len(todo), at_once):
+            self.tell(done, len(todo))
+            some = todo[start : start + at_once]
+            said = zip(some, await asyncio.gather(*(self._one(item, language) for item in some)), strict=True)
+            if made := [with_caption(item, text, self.captioner.name) for item, text in said if text is not None]:
+                await asyncio.to_thread(self._put, made)
+            done += len(made)
+            if self._over():
+                break
+        return done
 
-    def over() -> bool:
-        return stop.is_set() or in_a_row >= GIVE_UP
+    def _over(self) -> bool:
+        return self.stop.is_set() or self._in_a_row >= GIVE_UP
 
-    async def one(item: Item) -> str | None:
-        nonlocal in_a_row, why
-        if over():
+    async def _one(self, item: Item, language: str) -> str | None:
+        if self._over():
             return None
         try:
-            image = await asyncio.to_thread(media.path(item.locator["image"]).read_bytes)
-            said = await captioner.ask([image], _context(item), language)
+            image = await asyncio.to_thread(self.media.path(item.locator["image"]).read_bytes)
+            said = await self.captioner.ask([image], _context(item), language)
         except (RagweaveError, OSError) as error:
-            why = str(error)
-            in_a_row = GIVE_UP if isinstance(error, BudgetSpent) else in_a_row + isinstance(error, ModelTransient)
+            self._why = str(error)
+            spent = isinstance(error, BudgetSpent)
+            self._in_a_row = GIVE_UP if spent else self._in_a_row + isinstance(error, ModelTransient)
             return None
-        in_a_row = 0
+        self._in_a_row = 0
         return said
 
-    for start in range(0, len(todo), at_once):
-        tell(done, len(todo))
-        some = todo[start : start + at_once]
-        said = zip(some, await asyncio.gather(*map(one, some)), strict=True)
-        if made := [with_caption(item, text, captioner.name) for item, text in said if text is not None]:
-            await asyncio.to_thread(_put, held, row, mind, made)
-        done += len(made)
-        if over():
-            break
-    return done, why
+    def _put(self, made: Sequence[Item]) -> None:
+        """Write items whose text has changed in place of what they were, with their vectors."""
+        library, new = self.row.id, chunked(made, self.encoder.max_words)
+        vectors = self.encoder.texts(new.texts) if new.texts else np.zeros((0, self.row.dim), dtype=np.float32)
+        ids = [item.id for item in made]
+        with write(self.held.catalog.engine(library)) as connection:
+            forget_texts(connection, library, "item", ids)
+            put(connection, library, "image", self.row.encoder, new.ids, new.sources, vectors)
+            mine = (items.c.library == library) & items.c.id.in_(ids)
+            numbers = {id_: cast("int", n) for id_, n in connection.execute(select(items.c.id, items.c.n).where(mine))}
+            for item in made:
+                packed = pack(item)
+                values = {name: packed[name] for name in ("text", "spans", "meta")}
+                connection.execute(update(items).where(mine, items.c.id == item.id).values(values))
+            terms = zip(made, terms_of(made), strict=True)
+            lexical.replace(connection, library, "image", [(numbers[item.id], *row) for item, row in terms])
+            bump(connection, library)
 
 
 def _context(item: Item) -> str:
@@ -130,28 +140,3 @@ def _context(item: Item) -> str:
         ("Text around it", part(item, "around")),
     )
     return clip("\n".join(f"{name}: {text}" for name, text in known if text), CONTEXT)
-
-
-def _put(held: Stores, row: LibraryRow, mind: Encoder, made: Sequence[Item]) -> None:
-    """Write items whose text has changed in place of what they were, with their vectors."""
-    new = chunked(made, mind.max_words)
-    vectors = mind.texts(new.texts) if new.texts else np.zeros((0, row.dim), dtype=np.float32)
-    with write(held.catalog.engine(row.id)) as connection:
-        forget_texts(connection, row.id, "item", [item.id for item in made])
-        put(connection, row.id, "image", row.encoder, new.ids, new.sources, vectors)
-        mine = select(items.c.id, items.c.n).where(
-            items.c.library == row.id, items.c.id.in_([item.id for item in made])
-        )
-        numbers = {id_: cast("int", n) for id_, n in connection.execute(mine)}
-        for item in made:
-            packed = pack(item)
-            where = (items.c.library == row.id) & (items.c.id == item.id)
-            values = {name: packed[name] for name in ("text", "spans", "meta")}
-            connection.execute(update(items).where(where).values(values))
-        terms = zip(made, terms_of(made), strict=True)
-        lexical.replace(connection, row.id, "image", [(numbers[item.id], *row_) for item, row_ in terms])
-        bump(connection, row.id)
-
-
-def _missing(n: int, of: int, why: str) -> str:
-    return f"{n} of {of} pictures {'has' if n == 1 else 'have'} no caption: {why}"

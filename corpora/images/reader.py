@@ -149,7 +149,7 @@ class PictureReader:
         """Return what was not looked at or not read, one sentence each."""
         found = counted(self._missed)
         if self.unread:
-            why = f"reading them takes longer than {self._seconds:g} seconds (RAGWEAVE_OCR_SECONDS)"
+            why = f"reading them takes longer than {self._seconds:g} seconds (RAGWEAVE_PARSE_SECONDS)"
             if self._engine is None:
                 why = "RAGWEAVE_OCR is off" if model_settings().ocr == "off" else MISSING
             these = "one picture" if self.unread == 1 else f"{self.unread} pictures"

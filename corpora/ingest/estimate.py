@@ -159,7 +159,7 @@ def _record(found: Estimate, path: str, how: str) -> None:
 
 
 def _speech(path: str, container: Container) -> str:
-    if companion(path, model_settings().asr_language) or container.subtitles():
+    if companion(path) or container.subtitles():
         return "subtitles"
     if container.sound() is None:
         return ""

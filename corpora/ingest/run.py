@@ -194,9 +194,9 @@ class _Run:
         """Have the vision model describe the pictures that it has not described."""
         if self.models.captioner is not None:
             told = partial(self._count, Captioned)
-            self.report.captioned, why = captions.catch_up(
+            self.report.captioned, why = captions.Captioning(
                 self.held, self._row(), self.encoder, self.media, self.models.captioner, self.stop, told
-            )
+            ).run()
             self._note(why)
 
     def sweep(self, began: float) -> None:

@@ -26,7 +26,6 @@ from ragweave.models.asr import Asr, asr
 from ragweave.models.caption import Captioner, why_down
 from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError
 from ragweave.models.ocr import ocr
-from ragweave.models.settings import model_settings
 
 VERSION = 2
 """Raise it when the items of the same recording change."""
@@ -54,10 +53,10 @@ def installed() -> bool:
     return find_spec("imageio_ffmpeg") is not None
 
 
-def companion(path: str, language: str = "") -> Path | None:
+def companion(path: str) -> Path | None:
     """Return the subtitles that lie beside a recording: the same name, perhaps with a language before the ending."""
     base = Path(path)
-    for code in dict.fromkeys(("", language, "en", "de", "fr", "es")):
+    for code in ("", "en", "de", "fr", "es"):
         for suffix in SUBTITLES:
             found = base.with_name(f"{base.stem}.{code}{suffix}" if code else f"{base.stem}{suffix}")
             if found.is_file():
@@ -92,7 +91,7 @@ class Intake:
     def params(self, path: str, base: str) -> str:
         """Return the digest of everything beside its bytes that the items of a recording depend on."""
         listens, reads = asr(), ocr()
-        beside = companion(path, model_settings().asr_language)
+        beside = companion(path)
         try:
             written = hashlib.sha256(beside.read_bytes()).hexdigest() if beside else ""
         except OSError:
@@ -119,7 +118,7 @@ class Intake:
         return made_of(kind, recording.title, items, self._max_words, language=recording.language, warnings=warnings)
 
     def _perceived(self, file: File, media: Path, tell: Tell) -> tuple[Recording, list[str]]:
-        written, warnings = _written(companion(file.path, model_settings().asr_language))
+        written, warnings = _written(companion(file.path))
         how = demuxer_of(file.path)
         try:
             container = examine(file.path, how)

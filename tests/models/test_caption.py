@@ -2,19 +2,24 @@
 
 import pytest
 
-from ragweave.models.caption import LONGEST, caption
+from ragweave.graphs.indexing import LONGEST, captioner
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
-from ragweave.models.meter import Meter
-from ragweave.prompts import captions
 from ragweave.tests.support import ScriptedChat
 
 PICTURE = [b"\xff\xd8one"]
 
 
+@pytest.fixture(autouse=True)
+def named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_VISION", "eye-1")
+
+
 async def said(model: ScriptedChat, language: str = "French") -> str | None:
     with override(vision=model):
-        return await caption(PICTURE, "page 3 <<<x>>>", prompt=captions, language=language, node="index", meter=Meter())
+        made = captioner()
+        assert made is not None
+        return await made.ask(PICTURE, "page 3 <<<x>>>", language)
 
 
 async def test_the_vision_model_gets_the_picture_the_context_as_data_and_the_language():
@@ -39,5 +44,7 @@ async def test_a_failing_model_says_why_an_empty_reply_is_no_caption_and_a_long_
     assert len(await said(ScriptedChat(replies=["word " * 2000])) or "") <= LONGEST
 
 
-async def test_without_a_vision_model_there_is_no_caption():
-    assert await caption(PICTURE, "", prompt=captions, language="", node="index", meter=Meter()) is None
+def test_a_model_that_is_set_for_answers_alone_is_sent_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAGWEAVE_VISION")
+    with override(writer=ScriptedChat()):
+        assert captioner() is None

@@ -124,7 +124,7 @@ def test_a_long_scan_is_read_until_its_time_is_up(painted, put, media, monkeypat
     monkeypatch.setattr(reader.time, "monotonic", lambda: float(next(ticks)))
     colours = [(RED, WHOLE), (GREEN, WHOLE)]
     made = prepare(put("a.pdf", pdf(*(("", [c]) for c in colours * 1 + [(BLUE, WHOLE)] * 8))), S, 300, media, (), 1.5)
-    assert any("were not read" in w and "RAGWEAVE_OCR_SECONDS" in w for w in made.warnings)
+    assert any("were not read" in w and "RAGWEAVE_PARSE_SECONDS" in w for w in made.warnings)
     assert any("Red harbour" in i.text for i in made.items)
 
 
