@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.evals.evaluator_data import Asked, Labels, hotpot, idf_of, looked, ranked, untitled
+from ragweave.evals.metrics import auc, average_precision, ece
 from ragweave.evals.train_evaluator import examples, fit
 from ragweave.models.relevance import LOWER, UPPER, Head, Passage, Scores, score
 from ragweave.models.relevance_features import Idf
@@ -30,32 +31,6 @@ Floats = NDArray[np.float64]
 Figures = dict[str, Any]
 
 
-def auc(labels: Labels, scores: Floats) -> float:
-    """Return the area under the ROC curve; ties count half."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(scores)
-    positive = int(labels.sum())
-    return float((ranks[labels == 1].sum() - positive * (positive + 1) / 2) / (positive * (len(labels) - positive)))
-
-
-def average_precision(labels: Labels, scores: Floats) -> float:
-    """Return the mean precision at the relevant items, best score first."""
-    hits = labels[np.argsort(-scores, kind="stable")]
-    return float((np.cumsum(hits) / np.arange(1, len(hits) + 1))[hits == 1].mean())
-
-
-def calibration_error(labels: Labels, floor: Floats, bins: int = 10) -> float:
-    """Return the expected calibration error of (floor + 1) / 2 as a probability, over bins of equal width."""
-    p = (floor + 1) / 2
-    bin_of = np.minimum((p * bins).astype(int), bins - 1)
-    return float(
-        sum(
-            (bin_of == b).mean() * abs(p[bin_of == b].mean() - labels[bin_of == b].mean()) for b in set(bin_of.tolist())
-        )
-    )
-
-
 def pairs(asked: Sequence[Asked], scores: Sequence[Scores]) -> Figures:
     """Return the figures over all pairs of question and candidate."""
     labels = np.concatenate([a.labels for a in asked])
@@ -66,7 +41,7 @@ def pairs(asked: Sequence[Asked], scores: Sequence[Scores]) -> Figures:
         "order_r1": float(np.mean([a.labels[np.argmax(s.order)] for a, s in zip(asked, scores, strict=True)])),
         "floor_auc": auc(labels, floor),
         "floor_ap": average_precision(labels, floor),
-        "floor_ece": calibration_error(labels, floor),
+        "floor_ece": ece((floor + 1) / 2, labels, bins=10),
     }
 
 

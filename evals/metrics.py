@@ -11,13 +11,14 @@ import string
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models.text import UNSPACED, fold, words
 
-Floats = NDArray[np.float64]
+Values = Sequence[float] | NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +54,12 @@ def accuracy(gold: Sequence[str], predicted: Sequence[str]) -> Accuracy:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """One bar of a reliability diagram.
-
-    Attributes:
-        confidence: mean confidence of its rows.
-        accuracy: share of them that are right.
-        count: how many they are.
-    """
-
-    confidence: float
-    accuracy: float
-    count: int
-
-
-def reliability(confidence: Sequence[float], right: Sequence[bool], bins: int = 15) -> list[Bin]:
-    """Return the non-empty equal-width bins of confidence, lowest first."""
+def ece(confidence: Values, right: Values, bins: int = 15) -> float:
+    """Return the expected calibration error: mean gap of confidence and accuracy over equal-width bins (Guo 2017)."""
     _same_length(confidence, right)
     c, r = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
     at = np.minimum((c * bins).astype(int), bins - 1)
-    return [Bin(float(c[at == b].mean()), float(r[at == b].mean()), int((at == b).sum())) for b in np.unique(at)]
-
-
-def ece(confidence: Sequence[float], right: Sequence[bool], bins: int = 15) -> float:
-    """Return the expected calibration error: mean gap of confidence and accuracy over equal-width bins (Guo 2017)."""
-    found = reliability(confidence, right, bins)
-    return sum(abs(b.confidence - b.accuracy) * b.count for b in found) / len(confidence) if found else 0.0
+    return float(sum((at == b).mean() * abs(c[at == b].mean() - r[at == b].mean()) for b in np.unique(at)))
 
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -201,18 +181,18 @@ def mrr(ranked: Sequence[str], gold: Collection[str]) -> float:
     return next((1 / rank for rank, i in enumerate(ranked, 1) if i in wanted), 0.0)
 
 
-def auc(labels: Sequence[int], scores: Sequence[float]) -> float:
+def auc(labels: Values, scores: Values) -> float:
     """Return the area under the ROC curve, ties counted half; 0.5 where one class is missing."""
     from sklearn.metrics import roc_auc_score
 
-    return float(roc_auc_score(labels, scores)) if len(set(labels)) == 2 else 0.5
+    return float(roc_auc_score(labels, scores)) if len(np.unique(labels)) == 2 else 0.5
 
 
-def average_precision(labels: Sequence[int], scores: Sequence[float]) -> float:
+def average_precision(labels: Values, scores: Values) -> float:
     """Return the average precision, tied scores entering together; 0 where nothing is positive."""
     from sklearn.metrics import average_precision_score
 
-    return float(average_precision_score(labels, scores)) if any(labels) else 0.0
+    return float(average_precision_score(labels, scores)) if np.any(labels) else 0.0
 
 
 def citation_precision(cited: Sequence[str], gold: Collection[str]) -> float:
@@ -241,6 +221,6 @@ def _plain(text: str) -> list[str]:
     return _tokens(re.sub(r"(?<=\d),(?=\d{3}\b)", "", fold(text)))
 
 
-def _same_length(a: Sequence[object], b: Sequence[object]) -> None:
+def _same_length(a: Sequence[object] | NDArray[Any], b: Sequence[object] | NDArray[Any]) -> None:
     if len(a) != len(b):
         raise ValueError(f"{len(a)} rows against {len(b)}")

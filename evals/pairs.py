@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.evals.data import read_jsonl
-from ragweave.evals.evaluator import calibration_error
 from ragweave.evals.evaluator_data import Asked, idf_of
-from ragweave.evals.metrics import auc, average_precision
+from ragweave.evals.metrics import auc, average_precision, ece
 from ragweave.evals.runner import Row, Runner
 from ragweave.models import relevance
 from ragweave.models.errors import InputError
@@ -126,12 +125,12 @@ class Scored:
         `auc` and `average_precision` are those of the order among candidates; `auc_floor` and `ece` those of the
         absolute relevance, read as the probability (floor + 1) / 2.
         """
-        labels = self.labels.tolist()
+        labels = self.labels
         return {
-            "auc": round(auc(labels, self.order.tolist()), 4),
-            "average_precision": round(average_precision(labels, self.order.tolist()), 4),
-            "auc_floor": round(auc(labels, self.floor.tolist()), 4),
-            "ece": round(calibration_error(self.labels, self.floor), 4),
+            "auc": round(auc(labels, self.order), 4),
+            "average_precision": round(average_precision(labels, self.order), 4),
+            "auc_floor": round(auc(labels, self.floor), 4),
+            "ece": round(ece((self.floor + 1) / 2, self.labels, bins=10), 4),
             "pairs": len(labels),
             "ms_per_pair": round(1000 * self.seconds / len(labels), 3),
         }

@@ -36,7 +36,6 @@ SHARPNESS = 3.3
 LEAST_ROWS = 60
 """Distinct public questions below which folds mean nothing."""
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Progress = Callable[[str], None]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragweave.evals.evaluator import auc, average_precision, calibration_error, none_relevant, without_gold
+from ragweave.evals.evaluator import none_relevant, without_gold
 from ragweave.evals.evaluator_data import Asked, bm25, halves, hotpot, idf_of, looked, untitled
 from ragweave.evals.train_evaluator import logistic, train
 from ragweave.models.relevance import HEAD, Passage, Scores, head
@@ -16,30 +16,6 @@ ASKED = Asked(
     (("One.", " Two.", " Three."), ("Four.",)),
     ((2,), ()),
 )
-
-
-@pytest.mark.parametrize(
-    ("labels", "scores", "area"),
-    [
-        ([0, 1], [0.1, 0.9], 1.0),
-        ([1, 0], [0.1, 0.9], 0.0),
-        ([0, 1, 0, 1], [1, 1, 1, 1], 0.5),
-        ([0, 1, 1], [2, 1, 3], 0.5),
-    ],
-)
-def test_auc_counts_pairs_in_the_right_order(labels: list[int], scores: list[float], area: float) -> None:
-    assert auc(np.array(labels), np.array(scores)) == area
-
-
-def test_average_precision_is_the_mean_precision_at_the_relevant() -> None:
-    assert average_precision(np.array([0, 1, 1]), np.array([0.9, 0.8, 0.1])) == pytest.approx((1 / 2 + 2 / 3) / 2)
-
-
-def test_calibration_error_is_the_gap_between_promise_and_share() -> None:
-    labels = np.array([1, 1, 0, 0])
-    assert calibration_error(labels, np.zeros(4)) == 0.0
-    assert calibration_error(labels, np.ones(4)) == 0.5
-    assert calibration_error(labels, np.array([1.0, 1.0, -1.0, -1.0])) == 0.0
 
 
 def test_halves_keep_the_title_and_label_by_support() -> None:
