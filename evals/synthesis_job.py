@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,7 +13,8 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from ragweave.corpora.store.library import open_library
-from ragweave.evals.synthesize import KEPT, Settings, Task, Walk, read_task, walk
+from ragweave.evals.runner import Ledger
+from ragweave.evals.synthesize import KEPT, Settings, Task, read_task, walk
 from ragweave.models.chat import chat
 from ragweave.models.errors import BudgetSpent, InputError, ModelError, RagweaveError
 from ragweave.models.meter import Limits, Meter
@@ -47,7 +46,7 @@ class Job:
 
     @property
     def journal(self) -> Path:
-        """File in which every finished question is recorded at once."""
+        """Folder in which every finished question is recorded at once, a file per choice of models and settings."""
         return self.out.with_name(f"{self.out.name}.journal")
 
     @property
@@ -88,7 +87,7 @@ async def synthesize(job: Job, told: Callable[[int, int], None] = lambda done, o
     A question that a model failed on is tried again by the next run; a spent budget ends the job with what is there.
 
     Raises:
-        InputError: if the questions cannot be read, or the journal belongs to a job with other settings.
+        InputError: if the questions cannot be read.
         ModelError: if no chat model is configured.
         LibraryError: if the library cannot be opened.
     """
@@ -100,9 +99,9 @@ async def synthesize(job: Job, told: Callable[[int, int], None] = lambda done, o
             "synthesis needs a teacher model, and none is configured", "set RAGWEAVE_CHAT (docs/writer.md)"
         )
     library = await open_library(job.library)
-    key = {"settings": asdict(job.settings), "library": library.id, "models": [teacher.name, rewriter.name]}
-    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    done = await asyncio.to_thread(read_journal, job.journal, digest)
+    models = [teacher.name, rewriter.name]
+    ledger = Ledger(job.journal, {"settings": asdict(job.settings), "library": library.id, "models": models})
+    done = ledger.done
     meter = Meter(job.limits)
     gate = asyncio.Semaphore(job.width)
     failed: Counter[str] = Counter()
@@ -114,7 +113,7 @@ async def synthesize(job: Job, told: Callable[[int, int], None] = lambda done, o
             if not meter.refused:
                 try:
                     made = await walk(task, library, teacher, rewriter, job.settings, meter)
-                    done[task.id] = await asyncio.to_thread(_record, job.journal, task, made)
+                    ledger.add(task.id, {"id": task.id, "answers": list(task.answers), **asdict(made)})
                 except BudgetSpent:
                     logger.info("the budget ended question %s", task.id)
                 except RagweaveError as error:
@@ -169,40 +168,9 @@ def read_tasks(path: Path, limit: int = 0) -> list[Task]:
     return tasks
 
 
-def read_journal(path: Path, digest: str) -> dict[str, dict[str, Any]]:
-    """Return what a former run finished, by question id; begin the journal where there is none.
-
-    A last line that a killed run left torn is cut off.
-
-    Raises:
-        InputError: if it was written with other settings.
-    """
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"job": digest}) + "\n", encoding="utf-8")
-        return {}
-    whole = path.read_bytes()
-    lines = whole[: whole.rfind(b"\n") + 1]
-    if len(lines) < len(whole):
-        os.truncate(path, len(lines))
-    rows = [json.loads(line) for line in lines.splitlines() if line.strip()]
-    if not rows or rows[0].get("job") != digest:
-        raise InputError(
-            f"{path} belongs to a job with other models, settings or library",
-            "name another output, or delete the journal",
-        )
-    return {row["id"]: row for row in rows[1:]}
-
-
-def _record(path: Path, task: Task, made: Walk) -> dict[str, Any]:
-    row = {"id": task.id, "answers": list(task.answers), **asdict(made)}
-    with path.open("a", encoding="utf-8") as journal:
-        journal.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return row
-
-
 def _write(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Write the conversations whole, so that no reader ever sees half of them."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
     with part.open("w", encoding="utf-8") as out:
         for row in rows:
