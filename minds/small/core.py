@@ -44,14 +44,16 @@ def core(text: str) -> Core:
         marked = said.rstrip().endswith(("?", "？"))
         if not peeled or (frames.FORM.match(peeled) and not marked):
             continue
-        asking = marked or bool(frames.QUESTION.match(peeled) or frames.ORDER.match(peeled))
+        told, question = _clause(peeled)
+        asking = marked or bool(told or frames.QUESTION.match(peeled) or frames.ORDER.match(peeled))
         if not asking and (not frame or frames.OWN.match(frame)):
             (wishes if frame else before).append(peeled if frame else said)
             continue
-        told, question = _clause(peeled)
         before += [told] if told and not asks else []
         asks.append(_direct(question) if frame else question)
-    kept = [q for q in asks if set(content_terms(q)) - _EMPTY] or wishes[-1:] or asks[-1:]
+    kept = [q for q in asks if set(content_terms(q)) - _EMPTY] or wishes[-1:]
+    # “A friend wants the name of our dentist. Can you give it to me?” asks in its first sentence.
+    kept = kept or (asks[-1:] if not before else [])
     question = " ".join(kept) or _closed(" ".join(before)) or whole
     context = " ".join(before) if kept else ""
     mine = bool(frames.MINE.search(context))

@@ -55,6 +55,8 @@ REQUEST = re.compile(
         <soft>(tell|remind) (me|us)( again)?
         <soft>let (me|us) know
         <soft>look( \w+)? up
+        <soft>help (me|us)( to)? (find( out)?|remember|work out|understand)
+        do (me|us) a favou?r( and)?
         (do|would) you (happen to |by any chance )?(know|remember|recall)
         (whether |if )?you (happen to |might |would )?know
         (whether|if) you (could|can) (tell|show|help|remind) (me|us)

@@ -52,7 +52,13 @@ def phrases(question: str) -> list[Phrase]:
         led = fold(words[0].group()) in DETERMINER
         if len(words) > 1 + led and not named:
             acts = verb_form(fold(words[-1].group()))
-            if lead in DO or (acts and (lead in BE or by == ".")) or (lead in _ASKING and by in DETERMINER):
+            acts |= not lead and fold(words[-1].group()).endswith("s") and by not in DETERMINER
+            if (
+                lead in DO
+                or (not lead and led and acts)
+                or (acts and (lead in BE or by == "."))
+                or (lead in _ASKING and by in DETERMINER)
+            ):
                 words = words[:-1]
         elif not led and not named and lead in ("who", *_SUBJECT):
             return

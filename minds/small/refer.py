@@ -228,7 +228,8 @@ def _entity(kind: str, before: Said) -> str:
             return fresh[0]
         if own:
             return own[-1]
-        return fresh[0] if fresh else _described(asked)
+        spoken = [p.text for p in phrases(before.answer)[:1] if not asked]
+        return (fresh or spoken or [_described(asked)])[0]
     if kind == "place":
         led = [
             n
@@ -248,8 +249,10 @@ def _entity(kind: str, before: Said) -> str:
         return p.text if not p.text.islower() or p.text.split()[0] in DETERMINER else f"the {p.text}"
     if asked:
         return topic(asked)
-    # What a reason names (“I was given a stove. How heavy is it?”): a name, else the last thing.
-    things = [n for n in new if n not in _persons(before.answer)] or [p.text for p in phrases(before.answer)[-1:]]
+    # What a reason names (“I was given a stove. How heavy is it?”): a name, else a thing, else what it begins with.
+    things = [n for n in new if n not in _persons(before.answer)]
+    said = [p.text for p in phrases(before.answer)]
+    things += [t for t in said if re.match(r"an?\b", t, re.I)] + [t for t in said if fold(t.split()[0]) in DETERMINER]
     return re.sub(r"^an?\b", "the", things[0]) if things else ""
 
 

@@ -19,6 +19,9 @@ from ragweave.minds.small.core import core
         ("Who painted the barn, according to our documents?", "Who painted the barn?"),
         ("Do you happen to know whether the shop is open on Mondays?", "is the shop open on Mondays?"),
         ("My sister visits on Sunday. When does the museum open?", "When does the museum open?"),
+        ("I lost the number of our dentist. Can you give it to me?", "I lost the number of our dentist."),
+        ("hey, need to fix the gate, what size are the hinges", "what size are the hinges"),
+        ("Please help me find the recipe for plum cake in my files.", "the recipe for plum cake"),
         ("We are late - where does the bus stop?", "where does the bus stop?"),
         ("I'm cooking tonight, so how long do lentils boil?", "how long do lentils boil?"),
         ("I can't find my keys. Who has the spare ones?", "Who has the spare ones?"),
@@ -74,6 +77,8 @@ def test_what_belongs_to_a_question_stays(turn):
         ("My uncle gave me a Corrie 4 stove. How heavy is it?", "How heavy is Corrie 4?"),
         ("I was given a stove by an aunt. How heavy is the stove?", "How heavy is the stove?"),
         ("We bought a fan heater. How long may it run?", "How long may the fan heater run?"),
+        ("My passport runs out soon, I think. When does it expire?", "When does my passport expire?"),
+        ("Our landlord is difficult again. How much notice must he give?", "How much notice must our landlord give?"),
         ("We got a puppy from Lena Marsh. What is her phone number?", "What is Lena Marsh’s phone number?"),
     ],
 )
