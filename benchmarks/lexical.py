@@ -40,18 +40,26 @@ def build(count: int, gold: dict[str, str]) -> tuple[object, str]:
     """Fill a library with the gold passages among `count` others of about 120 words; return catalog and library id."""
     from ragweave.corpora.store import lexical
     from ragweave.corpora.store.catalog import Catalog
-    from ragweave.corpora.store.schema import items, sources, write
+    from ragweave.corpora.store.schema import items, sources
 
     shared = runpy.run_path(str(HERE / "index.py"))
     pool, rng = shared["sentences"](shared["SETS"][1:]), random.Random(0)
     cut = [(s, lexical.indexed(s), len(s.split())) for s in pool]
     catalog = Catalog(Path(os.environ["RAGWEAVE_HOME"]))
     library = catalog.create("bench", "none", 1).id
-    source = {"library": library, "id": "s", "kind": "text", "title": "", "status": "ok", "reason": "", "bytes": 0}
-    source |= {"sha256": "", "params_hash": "", "warnings": [], "author": "", "language": "", "indexed_at": ""}
-    blank = {"library": library, "source": "s", "corpus": "paragraph", "title": "Notes", "locator": {}, "heading": []}
+    source = {"id": "s", "kind": "text", "title": "", "status": "ok", "reason": "", "bytes": 0}
+    source |= {
+        "sha256": "",
+        "params_hash": "",
+        "warnings": [],
+        "author": "",
+        "language": "",
+        "indexed_at": "",
+        "named": "",
+    }
+    blank = {"source": "s", "corpus": "paragraph", "title": "Notes", "locator": {}, "heading": []}
     blank |= {"spans": [], "meta": {}, "date": None, "language": ""}
-    with write(catalog.engine(library)) as connection:
+    with catalog.writing(library) as connection:
         connection.execute(sources.insert(), source)
         for first in range(1, count + 1, 5_000):
             rows, words = [], []
@@ -62,13 +70,13 @@ def build(count: int, gold: dict[str, str]) -> tuple[object, str]:
                 rows.append({**blank, "n": n, "id": f"i{n}", "ordinal": n, "text": " ".join(t[0] for t in text)})
                 words.append((n, "note", "", " ".join(t[1] for t in text)))
             connection.execute(items.insert(), rows)
-            lexical.insert(connection, library, "paragraph", words)
+            lexical.put(connection, "paragraph", words)
         last = [(count + 1 + n, *pair) for n, pair in enumerate(gold.items())]
         if last:
             connection.execute(
                 items.insert(), [{**blank, "n": n, "id": i, "ordinal": n, "text": t} for n, i, t in last]
             )
-            lexical.insert(connection, library, "paragraph", [(n, "note", "", lexical.indexed(t)) for n, _, t in last])
+            lexical.put(connection, "paragraph", [(n, "note", "", lexical.indexed(t)) for n, _, t in last])
     return catalog, library
 
 
@@ -85,8 +93,8 @@ def measure(count: int) -> dict[str, float]:
         times, found = [], []
         for question, _ in asked:
             began = time.perf_counter()
-            with catalog.engine(library).begin() as connection:  # type: ignore[attr-defined]
-                hits = lexical.search(connection, known, library, "paragraph", 0, question, 50, budget=budget)
+            with catalog.reading(library) as connection:  # type: ignore[attr-defined]
+                hits = lexical.search(connection, known, "paragraph", 0, question, 50, budget=budget)
             times.append((time.perf_counter() - began) * 1000)
             found.append(hits)
         times.sort()
@@ -95,7 +103,7 @@ def measure(count: int) -> dict[str, float]:
         figures[f"{label} worst ms"] = times[-1]
         return found
 
-    known = lexical.Frequencies(library, "paragraph")
+    known = lexical.Frequencies("paragraph")
     run("first", lexical.BUDGET, known)
     pruned = run("pruned", lexical.BUDGET, known)
     whole = run("whole", 10**9, known)

@@ -33,18 +33,26 @@ def fill(home: Path, count: int) -> None:
     """Make a library of that many paragraphs' vectors, and its index."""
     from ragweave.corpora.store import blobs
     from ragweave.corpora.store.catalog import Catalog
-    from ragweave.corpora.store.schema import sources, write
+    from ragweave.corpora.store.schema import sources
     from ragweave.corpora.store.vectors import Vectors
 
     catalog = Catalog(home)
     row = catalog.create("bench", "enc", DIMENSIONS)
-    source = {"library": row.id, "id": "s", "kind": "text", "title": "", "status": "ok", "reason": "", "bytes": 0}
-    source |= {"sha256": "", "params_hash": "", "warnings": [], "author": "", "language": "", "indexed_at": ""}
+    source = {"id": "s", "kind": "text", "title": "", "status": "ok", "reason": "", "bytes": 0}
+    source |= {
+        "sha256": "",
+        "params_hash": "",
+        "warnings": [],
+        "author": "",
+        "language": "",
+        "indexed_at": "",
+        "named": "",
+    }
     began = time.perf_counter()
-    with write(catalog.engine(row.id)) as connection:
+    with catalog.writing(row.id) as connection:
         connection.execute(sources.insert(), source)
         ids = [f"i{n}~0" for n in range(count)]
-        blobs.put(connection, row.id, "paragraph", "enc", ids, ["s"] * count, drawn(count, 1))
+        blobs.put(connection, "paragraph", "enc", ids, ["s"] * count, drawn(count, 1))
     print(f"{count:>9,} vectors stored in {time.perf_counter() - began:.1f} s", flush=True)
     vectors = Vectors(catalog, home)
     vectors._least = 0
@@ -63,14 +71,13 @@ import numpy as np
 sys.path.insert(0, sys.argv[3])
 import vectors as bench
 from ragweave.corpora.store.catalog import Catalog
-from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.vectors import Vectors
 home = Path(sys.argv[1])
 catalog = Catalog(home)
 [row] = catalog.libraries()
 held = Vectors(catalog, home)
 if sys.argv[2] == "exact":
-    with write(catalog.engine(row.id)) as connection:
+    with catalog.writing(row.id) as connection:
         connection.exec_driver_sql("DELETE FROM indexes")
 asked = bench.drawn(bench.QUESTIONS + 1, 2)
 times, found = [], []

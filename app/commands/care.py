@@ -16,17 +16,6 @@ if TYPE_CHECKING:
     from ragweave.corpora.store.bundle import Bundle
     from ragweave.corpora.store.repair import Repaired
 
-_FAULTS = {
-    "vectors_without_item": "vectors without an item",
-    "items_without_vectors": "items without vectors",
-    "words_without_item": "rows of the word index without an item",
-    "items_without_words": "items that the word index lacks",
-    "sources_without_items": "sources without items (the next `ragweave index` reads them)",
-    "wrong_dimension": "vectors of a wrong length",
-    "media_without_source": "sources that are gone and have left pictures",
-    "items_without_media": "items whose stored picture is missing",
-}
-
 
 def export_library(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, for example notes.ragweave.")],
@@ -55,7 +44,7 @@ def import_library(
     The file is checked before anything is written. Take one only from where you trust: its digest shows that it is
     whole, not who wrote it.
     """
-    from ragweave.corpora.store.unbundle import import_library
+    from ragweave.corpora.store.bundle import import_library
 
     _tell("Opened", common.run(import_library(file, library, files=files)), as_json)
 
@@ -69,13 +58,13 @@ def reembed(
 
     The old vectors serve until the new ones are complete and verified. Stopped, it is continued by the same command.
     """
-    from ragweave.corpora.store.reembed import Progress, reembed
+    from ragweave.corpora.store.reembed import reembed
 
     err = common.console(stderr=True)
     with err.status("Embedding ...") as status:
 
-        def show(progress: Progress) -> None:
-            status.update(f"Embedding ... {progress.done:,} of {counted(progress.total, 'item')}")
+        def show(made: int) -> None:
+            status.update(f"Embedding ... {counted(made, 'vector')}")
 
         done = common.run(
             reembed(common.library_name(library), embed, on_progress=show),
@@ -92,7 +81,7 @@ def reembed(
 
 
 def repair_all(library: str | None, as_json: bool) -> None:
-    """Repair one library, or all, and print what was found and what is left; exit code 2 where something is left."""
+    """Repair one library, or all, and print what was made anew; exit code 2 where one could not be repaired."""
     from ragweave.corpora.store.library import list_libraries
     from ragweave.corpora.store.repair import repair
 
@@ -112,21 +101,18 @@ def repair_all(library: str | None, as_json: bool) -> None:
             typer.echo("There is no library yet, and nothing to repair.")
     for problem in failed:
         common.complain(problem)
-    if failed or not all(d.after.sound for d in done):
+    if failed:
         raise typer.Exit(common.EXIT_ERROR)
 
 
 def _print_repaired(one: Repaired) -> None:
-    state = "sound" if one.before.sound else "repaired" if one.after.sound else "NOT SOUND"
-    before, after = asdict(one.before), asdict(one.after)
-    lines = [f"{what}: {before[k]} before, {after[k]} now" for k, what in _FAULTS.items() if before[k] or after[k]]
-    if one.after.unchecked:
-        lines.append(f"missing vectors were not looked for: {one.after.unchecked}")
-    lines += [one.note] if one.note else []
-    lines.append(f"free disk: {size(one.before.free)} before, {size(one.after.free)} now")
-    out = common.console()
-    out.print(f"Library {clean(one.library)}: {state}, in {duration(one.seconds)}", style="bold", soft_wrap=True)
-    for line in lines:
+    out, again = common.console(), " (the next `ragweave index` reads them)"
+    out.print(f"Library {clean(one.library)}, in {duration(one.seconds)}", style="bold", soft_wrap=True)
+    lines = [f"words of {counted(one.items, 'item')} and every index made anew, {counted(one.vectors, 'vector')} made"]
+    lines += [f"{counted(one.stray, 'vector')} without an item removed"] if one.stray else []
+    lines += [f"{counted(one.empty, 'source')} that held nothing forgotten{again}"] if one.empty else []
+    lines += [f"{counted(one.without_media, 'item')} whose stored picture is missing"] if one.without_media else []
+    for line in (*lines, *one.notes, f"free disk: {size(one.free)}"):
         out.print(f"  {clean(line)}", soft_wrap=True)
 
 

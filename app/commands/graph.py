@@ -41,7 +41,7 @@ def entities(library: str) -> None:
 
     held = stores()
     row = held.catalog.library(library)
-    found = sorted(named(held.catalog.engine(row.id), row.id), key=lambda e: (-e.chunks, e.name))
+    found = sorted(named(held.catalog, row.id), key=lambda e: (-e.chunks, e.name))
     if not found:
         typer.echo("There are no entities yet; `ragweave index` finds them in recordings and transcripts.")
         return

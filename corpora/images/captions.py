@@ -20,11 +20,11 @@ from ragweave.corpora.meta import NAMES
 from ragweave.corpora.parts import has_parts, part, with_caption
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.blobs import forget_texts, put
-from ragweave.corpora.store.catalog import LibraryRow, bump
+from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import chunked, terms_of
 from ragweave.corpora.store.rows import pack
-from ragweave.corpora.store.schema import items, write
+from ragweave.corpora.store.schema import bump, items
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Item
 from ragweave.models.caption import CONTEXT, SILENT, Captioner, why_down
@@ -113,21 +113,21 @@ class Captioning:
 
     def _put(self, made: Sequence[Item]) -> None:
         """Write items whose text has changed in place of what they were, with their vectors."""
-        library, new = self.row.id, chunked(made, self.encoder.max_words)
+        new = chunked(made, self.encoder.max_words)
         vectors = self.encoder.texts(new.texts) if new.texts else np.zeros((0, self.row.dim), dtype=np.float32)
         ids = [item.id for item in made]
-        with write(self.held.catalog.engine(library)) as connection:
-            forget_texts(connection, library, "item", ids)
-            put(connection, library, "image", self.row.encoder, new.ids, new.sources, vectors)
-            mine = (items.c.library == library) & items.c.id.in_(ids)
-            numbers = {id_: cast("int", n) for id_, n in connection.execute(select(items.c.id, items.c.n).where(mine))}
+        with self.held.catalog.writing(self.row.id) as connection:
+            forget_texts(connection, "item", ids)
+            put(connection, "image", self.row.encoder, new.ids, new.sources, vectors)
+            mine = select(items.c.id, items.c.n).where(items.c.id.in_(ids))
+            numbers = {id_: cast("int", n) for id_, n in connection.execute(mine)}
             for item in made:
                 packed = pack(item)
                 values = {name: packed[name] for name in ("text", "spans", "meta")}
-                connection.execute(update(items).where(mine, items.c.id == item.id).values(values))
+                connection.execute(update(items).where(items.c.id == item.id).values(values))
             terms = zip(made, terms_of(made), strict=True)
-            lexical.replace(connection, library, "image", [(numbers[item.id], *row) for item, row in terms])
-            bump(connection, library)
+            lexical.put(connection, "image", [(numbers[item.id], *row) for item, row in terms])
+            bump(connection)
 
 
 def _context(item: Item) -> str:

@@ -160,7 +160,7 @@ class Pipeline:
         recording, params = bool(demuxer_of(path)), self._params
         if recording:
             params = self._intake.params(path, self._params)
-            whole = before is not None and not self._intake.incomplete(before.sha256)
+            whole = before is not None and not again and not self._intake.incomplete(before.sha256)
             if whole and self._as_it_was(path, before, params):
                 return None
         most = self._settings.max_video_gb * 1024 if recording else self._settings.max_file_mb

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,7 @@ from ragweave.corpora.store import ledger, locks, seeing
 from ragweave.corpora.store.background import on_this_loop, stoppable
 from ragweave.corpora.store.catalog import Catalog, LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
-from ragweave.corpora.store.files import known_paths
+from ragweave.corpora.store.files import known_paths, renamed
 from ragweave.corpora.store.folders import sweep
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
@@ -120,7 +120,8 @@ def _index(
         run = _Run(settings, held, library.id, mind, committer, Media.of(library.id), models, report, tell, stop)
         files = run.walk(roots)
         run.read(files, roots)
-        for stage in (partial(run.forget, files, roots), run.see, run.caption, partial(run.sweep, began), run.extract):
+        files_first = (partial(run.forget, files, roots), partial(run.rename, files, roots))
+        for stage in (*files_first, run.see, run.caption, partial(run.sweep, began), run.extract):
             if not stop.is_set():
                 stage()
         if not stop.is_set() and (why := held.vectors.tidy(library.id)):
@@ -161,16 +162,17 @@ class _Run:
             self.tell(Skipped(path, reason))
         return files
 
-    def read(self, files: Sequence[str], roots: Sequence[Path]) -> None:
-        """Read, embed and commit what has changed."""
+    def read(self, files: Sequence[str], roots: Sequence[Path], anew: Iterable[str] = ()) -> None:
+        """Read, embed and commit what has changed, and the sources `anew` whether they have or not."""
         intake = Intake(self.settings, self.library, self.encoder.max_words, self.models.captioner, self.stop)
         pipeline = Pipeline(
             self.settings, self.encoder, self.committer, self.media, roots, intake, self.report, self.tell, self.stop
         )
         try:
             while files:
-                again = incomplete(self.held.catalog, self.library, self.settings.ocr_seconds)
-                files = pipeline.run(files, known_paths(self.held.catalog, self.library), again)
+                known = known_paths(self.held.catalog, self.library)
+                again = incomplete(self.held.catalog, self.library, self.settings.ocr_seconds).union(anew)
+                files = pipeline.run(files, known, again)
         finally:
             intake.close()
 
@@ -184,6 +186,11 @@ class _Run:
         self.report.removed = len(gone)
         for path in gone:
             self.tell(Removed(path))
+
+    def rename(self, files: Sequence[str], roots: Sequence[Path]) -> None:
+        """Read anew what bears a file name that it has no more, since this run or one that was killed."""
+        lost = renamed(known_paths(self.held.catalog, self.library))
+        self.read([path for path in files if path in lost], roots, lost.values())
 
     def see(self) -> None:
         """Have the image encoder see the pictures that it has not seen."""
@@ -224,8 +231,8 @@ class _Run:
 
 def incomplete(catalog: Catalog, library: str, ocr_seconds: float) -> set[str]:
     """Return the sources whose pictures would be read further now, or that link to pictures that have changed."""
-    with catalog.engine(library).begin() as connection:
-        rows = ledger.pictures(connection, library)
+    with catalog.reading(library) as connection:
+        rows = ledger.pictures(connection)
     now: dict[tuple[str, str], str] = {}
     found = set()
     for source, link, before in rows:

@@ -76,33 +76,33 @@ def search(
         for key, cosine in hits:
             if cosine >= LIKE:
                 like[key] = max(like.get(key, 0.0), LIKENESS * cosine)
-    with held.catalog.engine(row.id).begin() as connection:
-        scores = _matches(connection, row.id, text, like)
+    with held.catalog.reading(row.id) as connection:
+        scores = _matches(connection, text, like)
         if not scores:
             return []
-        chunks = select(mentions.c.chunk).where(mentions.c.library == row.id).distinct().subquery()
+        chunks = select(mentions.c.chunk).distinct().subquery()
         total = int(connection.execute(select(func.count()).select_from(chunks)).scalar_one())
-        spread = _spread(connection, row.id, scores)
+        spread = _spread(connection, scores)
         ranked = _weighed(scores, spread, total)
-        near = _neighbours(connection, row.id, {k: v for k, v in ranked.items() if spread[k] <= LEADING})
-        around = _spread(connection, row.id, near)
+        near = _neighbours(connection, {k: v for k, v in ranked.items() if spread[k] <= LEADING})
+        around = _spread(connection, near)
         chosen = within_budget(ranked, spread)
         left = READ - sum(spread[k] for k in chosen)
         beyond = within_budget(_weighed(near, around, total), around, left, least=0)
-        items = _items(connection, row.id, chosen, {k: near[k] for k in beyond}, sources)
+        items = _items(connection, chosen, {k: near[k] for k in beyond}, sources)
     return sorted(items.items(), key=lambda r: (-r[1], r[0]))[:k]
 
 
-def _matches(connection: Connection, library: str, text: str, like: Mapping[str, float]) -> dict[str, float]:
+def _matches(connection: Connection, text: str, like: Mapping[str, float]) -> dict[str, float]:
     """Return the score of each entity that the text names or is like, with the other names of each."""
     grams = {key_of(g): g for g in ngrams(text)}
-    query = select(mentions.c.entity).where(mentions.c.library == library, mentions.c.entity.in_(list(grams)))
+    query = select(mentions.c.entity).where(mentions.c.entity.in_(list(grams)))
     scores = dict(like)
     # Of names inside each other the longer one is meant.
     for key in connection.execute(query.distinct()).scalars():
         scores[key] = 1.0 if " " in grams[key] else 0.8
     known = (aliases.c.one.in_(list(scores)), aliases.c.other.in_(list(scores)))
-    pairs = select(aliases.c.one, aliases.c.other, aliases.c.reason).where(aliases.c.library == library, or_(*known))
+    pairs = select(aliases.c.one, aliases.c.other, aliases.c.reason).where(or_(*known))
     group = groups((a, b, why) for a, b, why in connection.execute(pairs))
     best: dict[str, float] = {}
     for key, root in group.items():
@@ -118,13 +118,9 @@ def ngrams(text: str) -> list[str]:
     return list(dict.fromkeys(" ".join(run) for run in kept))
 
 
-def _spread(connection: Connection, library: str, keys: Iterable[str]) -> dict[str, int]:
+def _spread(connection: Connection, keys: Iterable[str]) -> dict[str, int]:
     """Return in how many chunks each entity stands."""
-    query = (
-        select(mentions.c.entity, func.count())
-        .where(mentions.c.library == library, mentions.c.entity.in_(list(keys)))
-        .group_by(mentions.c.entity)
-    )
+    query = select(mentions.c.entity, func.count()).where(mentions.c.entity.in_(list(keys))).group_by(mentions.c.entity)
     return {key: int(n) for key, n in connection.execute(query)}
 
 
@@ -149,14 +145,12 @@ def within_budget(
     return kept
 
 
-def _neighbours(connection: Connection, library: str, ranked: Mapping[str, float]) -> dict[str, float]:
+def _neighbours(connection: Connection, ranked: Mapping[str, float]) -> dict[str, float]:
     """Return the score that neighbours get from the entities that matched, by the weight of what joins them."""
     edges: dict[str, dict[str, float]] = {}
     ends = (relations.c.head, relations.c.tail)
     for near_end, far_end in (ends, ends[::-1]):
-        query = select(near_end, far_end, func.sum(relations.c.weight)).where(
-            relations.c.library == library, near_end.in_(list(ranked))
-        )
+        query = select(near_end, far_end, func.sum(relations.c.weight)).where(near_end.in_(list(ranked)))
         for matched, beside, weight in connection.execute(query.group_by(near_end, far_end)):
             if beside not in ranked:
                 edges.setdefault(matched, {})[beside] = float(weight)
@@ -170,14 +164,13 @@ def _neighbours(connection: Connection, library: str, ranked: Mapping[str, float
 
 def _items(
     connection: Connection,
-    library: str,
     ranked: Mapping[str, float],
     near: Mapping[str, float],
     sources: Sequence[str],
 ) -> dict[str, float]:
     """Return the score of each item: its own mentions, with a share of its chunk's, neighbours included."""
     query = select(mentions.c.entity, mentions.c.chunk, mentions.c["items"]).where(
-        mentions.c.library == library, mentions.c.entity.in_([*ranked, *near])
+        mentions.c.entity.in_([*ranked, *near])
     )
     if sources:
         query = query.where(mentions.c.source.in_(list(sources)))

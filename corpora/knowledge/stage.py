@@ -18,7 +18,6 @@ from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS, entity_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.reembed import embed_entities
-from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.stores import Stores
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import ModelTransient, RagweaveError
@@ -61,7 +60,6 @@ def catch_up(
     maker = extractor if settings.entities == "llm" else None
     if settings.entities == "llm" and maker is None:
         return 0, "entities were not extracted: RAGWEAVE_ENTITIES is llm, and no chat model is configured"
-    engine = held.catalog.engine(row.id)
     params = hashlib.sha256(f"{VERSION} {maker.name if maker else 'small'}".encode()).hexdigest()[:16]
     todo, finished, changed = _todo(held, row, params)
     read, failed, why = 0, 0, ""
@@ -71,31 +69,30 @@ def catch_up(
             for chunk, texts in todo:
                 if stop.is_set():
                     break
-                store.put(engine, row.id, chunk.source, chunk.id, extract(texts), params)
+                store.put(held.catalog, row.id, chunk.source, chunk.id, extract(texts), params)
                 read += 1
                 tell(read, len(todo))
         else:
             read, failed, why = asyncio.run(_by_model(held, row, todo, params, maker, stop, tell))
     if read or changed:  # which names are one entity is found anew
-        store.put_pairs(engine, row.id, pairs(store.named(engine, row.id)))
+        store.put_pairs(held.catalog, row.id, pairs(store.named(held.catalog, row.id)))
     if finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder)):
         embed_entities(held, row, mind)
     # Last: a source that a kill left without its vectors comes here again.
     if not stop.is_set() and not failed:
-        with write(engine) as connection:
+        with held.catalog.writing(row.id) as connection:
             for source, digest in finished.items():
-                ledger.mark(connection, row.id, [source], store.WHOLE, "done", digest)
+                ledger.mark(connection, source, store.WHOLE, digest)
     return read, f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
 
 
 def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[str, str], bool]:
     """Return the chunks to read, the digests of the sources they complete, and whether anything left the graph."""
-    engine = held.catalog.engine(row.id)
-    whole, done = (store.marked(engine, row.id, stage) for stage in (store.WHOLE, store.EXTRACT))
+    whole, done = (store.marked(held.catalog, row.id, stage) for stage in (store.WHOLE, store.EXTRACT))
     todo: list[Todo] = []
     finished: dict[str, str] = {}
     changed = False
-    for source, content in store.contents(engine, row.id).items():
+    for source, content in store.contents(held.catalog, row.id).items():
         digest = f"{params} {content}"
         if whole.get((source, "")) == digest:
             continue
@@ -103,7 +100,7 @@ def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[
         own = list(held.catalog.items_of(row.id, source, CORPUS))
         texts = {i.id: i.text for i in own}
         chunks = chunks_of(own)
-        changed |= store.forget_others(engine, row.id, source, [c.id for c in chunks])
+        changed |= store.forget_others(held.catalog, row.id, source, [c.id for c in chunks])
         unread = [c for c in chunks if done.get((source, c.id)) != params]
         todo += [(c, {i: texts[i] for i in c.clips}) for c in unread]
     return todo, finished, changed
@@ -135,7 +132,7 @@ async def _by_model(
             return
         down = 0
         facts = _located(facts_of(entities, relations), texts)
-        await asyncio.to_thread(store.put, held.catalog.engine(row.id), row.id, chunk.source, chunk.id, facts, params)
+        await asyncio.to_thread(store.put, held.catalog, row.id, chunk.source, chunk.id, facts, params)
         read += 1
         tell(read, len(todo))
 

@@ -7,12 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, delete, func, select
+from sqlalchemy import Connection, delete, func, select
 
 from ragweave.corpora.knowledge.facts import Facts
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS
-from ragweave.corpora.store.schema import aliases, items, mentions, relations, stages, write
+from ragweave.corpora.store.protocols import Catalog
+from ragweave.corpora.store.schema import aliases, items, mentions, relations, stages
 
 EXTRACT, WHOLE = "extract", "graph"
 """Stages in the ledger: one chunk of a source, and the source as a whole."""
@@ -29,9 +30,9 @@ class Named:
     sources: int
 
 
-def put(engine: Engine, library: str, source: str, chunk: str, facts: Facts, params: str) -> None:
+def put(catalog: Catalog, library: str, source: str, chunk: str, facts: Facts, params: str) -> None:
     """Store what a chunk says in place of what it said before, and that it was read; all or nothing."""
-    common = {"library": library, "source": source, "chunk": chunk}
+    common = {"source": source, "chunk": chunk}
     said = [
         {
             **common,
@@ -47,66 +48,57 @@ def put(engine: Engine, library: str, source: str, chunk: str, facts: Facts, par
         {**common, "head": head, "tail": tail, "description": r.description, "weight": r.weight}
         for (head, tail), r in facts.relations.items()
     ]
-    with write(engine) as connection:
-        _clear(connection, library, source, [chunk])
+    with catalog.writing(library) as connection:
+        _clear(connection, source, [chunk])
         for table, rows in ((mentions, said), (relations, joined)):
             if rows:
                 connection.execute(table.insert(), rows)
-        ledger.mark(connection, library, [source], EXTRACT, "done", params, item=chunk)
+        ledger.mark(connection, source, EXTRACT, params, chunk)
 
 
-def _clear(connection: Connection, library: str, source: str, chunks: Sequence[str]) -> None:
+def _clear(connection: Connection, source: str, chunks: Sequence[str]) -> None:
     for table in (mentions, relations):
-        mine = (table.c.library == library) & (table.c.source == source)
-        connection.execute(delete(table).where(mine, table.c.chunk.in_(chunks)))
+        connection.execute(delete(table).where(table.c.source == source, table.c.chunk.in_(chunks)))
 
 
-def marked(engine: Engine, library: str, stage: str) -> dict[tuple[str, str], str]:
+def marked(catalog: Catalog, library: str, stage: str) -> dict[tuple[str, str], str]:
     """Return the parameters under which a stage is done, by (source, item)."""
-    query = select(stages.c.source, stages.c.item, stages.c.params_hash).where(
-        stages.c.library == library, stages.c.stage == stage, stages.c.status == "done"
-    )
-    with engine.begin() as connection:
+    query = select(stages.c.source, stages.c.item, stages.c.params_hash).where(stages.c.stage == stage)
+    with catalog.reading(library) as connection:
         return {(row[0], row[1]): row[2] for row in connection.execute(query)}
 
 
-def contents(engine: Engine, library: str) -> dict[str, str]:
+def contents(catalog: Catalog, library: str) -> dict[str, str]:
     """Return a digest of the clips of each source; it changes when any of them does."""
-    query = (
-        select(items.c.source, items.c.id)
-        .where(items.c.library == library, items.c.corpus == CORPUS)
-        .order_by(items.c.source, items.c.n)
-    )
+    query = select(items.c.source, items.c.id).where(items.c.corpus == CORPUS).order_by(items.c.source, items.c.n)
     found: dict[str, hashlib._Hash] = {}
-    with engine.begin() as connection:
+    with catalog.reading(library) as connection:
         for source, id_ in connection.execute(query):
             found.setdefault(source, hashlib.sha256()).update(id_.encode())
     return {source: digest.hexdigest()[:16] for source, digest in found.items()}
 
 
-def forget_others(engine: Engine, library: str, source: str, chunks: Iterable[str]) -> bool:
+def forget_others(catalog: Catalog, library: str, source: str, chunks: Iterable[str]) -> bool:
     """Remove what a source said in chunks that it has no more; tell whether there were any."""
-    said = select(mentions.c.chunk).where(mentions.c.library == library, mentions.c.source == source)
-    mine = (stages.c.library == library) & (stages.c.source == source) & (stages.c.stage == EXTRACT)
-    with write(engine) as connection:
+    said = select(mentions.c.chunk).where(mentions.c.source == source)
+    mine = (stages.c.source == source) & (stages.c.stage == EXTRACT)
+    with catalog.writing(library) as connection:
         known = connection.execute(said.union(select(stages.c.item).where(mine))).scalars()
         gone = sorted(set(known) - set(chunks))
-        _clear(connection, library, source, gone)
+        _clear(connection, source, gone)
         connection.execute(delete(stages).where(mine, stages.c.item.in_(gone)))
     return bool(gone)
 
 
-def named(engine: Engine, library: str) -> list[Named]:
+def named(catalog: Catalog, library: str) -> list[Named]:
     """Return the entities of a library."""
-    query = (
-        select(mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source, func.count())
-        .where(mentions.c.library == library)
-        .group_by(mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source)
+    query = select(mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source, func.count()).group_by(
+        mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source
     )
     names: dict[str, Counter[str]] = defaultdict(Counter)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     sources: dict[str, set[str]] = defaultdict(set)
-    with engine.begin() as connection:
+    with catalog.reading(library) as connection:
         for key, name, kind, source, n in connection.execute(query):
             names[key][name] += n
             kinds[key][kind] += n if kind else 0
@@ -120,10 +112,10 @@ def _most(votes: Counter[str]) -> str:
     return max(sorted(votes), key=lambda v: (votes[v], bool(v)))
 
 
-def put_pairs(engine: Engine, library: str, pairs: Iterable[tuple[str, str, str]]) -> None:
+def put_pairs(catalog: Catalog, library: str, pairs: Iterable[tuple[str, str, str]]) -> None:
     """Put the pairs of names of one entity, with their reasons, in place of those found before."""
-    with write(engine) as connection:
-        connection.execute(delete(aliases).where(aliases.c.library == library))
-        rows = [{"library": library, "one": a, "other": b, "reason": why} for a, b, why in pairs]
+    with catalog.writing(library) as connection:
+        connection.execute(delete(aliases))
+        rows = [{"one": a, "other": b, "reason": why} for a, b, why in pairs]
         if rows:
             connection.execute(aliases.insert(), rows)

@@ -34,24 +34,17 @@ def entity_space(encoder: str) -> str:
 
 
 def put(
-    connection: Connection,
-    library: str,
-    corpus: Corpus,
-    space: str,
-    ids: Sequence[str],
-    sources: Sequence[str],
-    rows: Matrix,
-) -> list[str]:
+    connection: Connection, corpus: Corpus, space: str, ids: Sequence[str], sources: Sequence[str], rows: Matrix
+) -> int:
     """Write chunk vectors, shape (n, dim), within a write transaction, in place of those of the same ids.
 
-    Rows of zeros are left to the lexical index. Returns the ids of those that were written.
+    Rows of zeros are left to the lexical index. Returns how many were written.
     """
     norms = np.linalg.norm(rows, axis=1) if len(rows) else np.zeros(0)
     kept = [int(i) for i in np.flatnonzero(np.isfinite(norms) & (norms > 1e-6))]
-    discard(connection, library, corpus, space, [ids[i] for i in kept])
+    discard(connection, corpus, space, [ids[i] for i in kept])
     values = [
         {
-            "library": library,
             "space": space,
             "corpus": corpus,
             "item": item_of(ids[i]),
@@ -63,29 +56,28 @@ def put(
     ]
     if values:
         connection.execute(insert(vectors), values)
-    return [ids[i] for i in kept]
+    return len(kept)
 
 
-def discard(connection: Connection, library: str, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
+def discard(connection: Connection, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
     """Remove chunks by id, within a write transaction."""
     if ids:
         connection.exec_driver_sql(
-            "DELETE FROM vectors WHERE library = ? AND space = ? AND corpus = ? AND item = ? AND part = ?",
-            [(library, space, corpus, item_of(i), i.rpartition("~")[2]) for i in ids],
+            "DELETE FROM vectors WHERE space = ? AND corpus = ? AND item = ? AND part = ?",
+            [(space, corpus, item_of(i), i.rpartition("~")[2]) for i in ids],
         )
 
 
-def forget_texts(connection: Connection, library: str, column: str, values: Iterable[str]) -> None:
+def forget_texts(connection: Connection, column: str, values: Iterable[str]) -> None:
     """Remove the text vectors, of every text encoder, of sources or items (`column`), within a write transaction."""
     texts = ~(vectors.c.space.startswith(SEEN) | vectors.c.space.startswith(_ENTITIES))
     for value in values:
-        connection.execute(delete(vectors).where(vectors.c.library == library, vectors.c[column] == value, texts))
+        connection.execute(delete(vectors).where(vectors.c[column] == value, texts))
 
 
-def forget_lost_items(connection: Connection, library: str, source: str) -> None:
+def forget_lost_items(connection: Connection, source: str) -> None:
     """Remove what image encoders saw of items that a source has no more, within a write transaction."""
     connection.exec_driver_sql(
-        "DELETE FROM vectors WHERE library = ? AND source = ? AND space LIKE ? "
-        "AND item NOT IN (SELECT id FROM items WHERE library = ? AND source = ?)",
-        (library, source, f"{SEEN}%", library, source),
+        "DELETE FROM vectors WHERE source = ? AND space LIKE ? AND item NOT IN (SELECT id FROM items WHERE source = ?)",
+        (source, f"{SEEN}%", source),
     )

@@ -1,42 +1,55 @@
-"""A library as one file that another machine opens: the rows of its catalog and its media, each part with its digest.
+"""A library as one file that another machine opens: a zip of its catalog and its media, each with its digest.
 
-A bundle is a zip file of JSON lines, one part for each table, and of the media as they are: nothing in it could run.
-Paths are relative to the folder that all files have in common, so a bundle does not tell where they lay.
+Nothing of a bundle is trusted: of its catalog the rows are read into tables of our own, and all is checked before
+anybody sees anything of it. Paths are relative to the folder that all files have in common, so a bundle does not tell
+where they lay; words and indexes are made anew.
 """
 
 from __future__ import annotations
 
 import asyncio
+import glob
 import hashlib
 import json
 import os
+import re
+import secrets
+import shutil
+import sqlite3
 import zipfile
-from base64 import b64encode
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path, PurePath
-from typing import Any
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path, PurePath, PurePosixPath
+from typing import IO, Any, get_args
 
-from sqlalchemy import Connection, Table, select
+import numpy as np
+from pydantic import TypeAdapter
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import locks
-from ragweave.corpora.store.catalog import LibraryRow, check_name
+from ragweave.corpora.store import lexical, locks
+from ragweave.corpora.store.blobs import entity_space
+from ragweave.corpora.store.catalog import check_name
 from ragweave.corpora.store.commit import Committer
+from ragweave.corpora.store.folders import REMEDY, catalog_of
 from ragweave.corpora.store.ledger import PICTURES
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.schema import aliases, items, mentions, paths, relations, sources, stages, vectors
-from ragweave.corpora.store.stores import Stores, stores
-from ragweave.models.errors import InputError, LibraryError
+from ragweave.corpora.store.repair import index_words
+from ragweave.corpora.store.schema import SCHEMA_VERSION, connect, indexes, metadata, write
+from ragweave.corpora.store.stores import stores
+from ragweave.corpora.types import MAX_HALF_LIFE, Item, Recency
+from ragweave.models.errors import InputError, LibraryError, RagweaveError
 
-FORMAT = 3
-"""Version of what a bundle holds; no other is read."""
-MANIFEST = "manifest.json"
-TABLES = {f"{t.name}.jsonl": t for t in (sources, paths, items, vectors, stages, mentions, relations, aliases)}
-"""Parts that hold the rows of a table, in the order in which they can be stored."""
-UNSEEN = {"mtime_ns": 0, "ctime_ns": 0, "inode": 0, "checked_at": 0.0}
-"""How a file looks of which nothing is known: the next run of `index` hashes it, and no more."""
+MANIFEST, CATALOG, GIVEN = "manifest.json", "catalog.sqlite", "given"
+MAX_BYTES = 64 * 2**30
+"""Most that a bundle may unpack to."""
+MAX_RATIO = 200
+"""Unpacked to packed bytes, where it unpacks to more than RATIO_FROM."""
+RATIO_FROM = 64 * 2**20
+_TABLES = [t for t in metadata.sorted_tables if t is not indexes]
+_MEDIA = re.compile(r"media/[0-9a-f]{24}/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +63,7 @@ class Bundle:
         sources: number of sources; those that could not be read are left out.
         items: number of items.
         vectors: number of vectors, those of pictures and entities among them.
-        sha256: digest of its manifest, which holds the digests of all parts: two equal ones are the same library.
+        sha256: digest of its manifest, which holds the digests of all parts.
     """
 
     path: Path
@@ -62,129 +75,254 @@ class Bundle:
     sha256: str
 
 
-async def export_library(library: str, path: Path, *, overwrite: bool = False, wait: float | None = None) -> Bundle:
+async def export_library(library: str, path: Path, *, overwrite: bool = False) -> Bundle:
     """Write a library into one file, whole or not at all.
 
     Raises:
-        InputError: the file exists, or its folder does not.
+        InputError: the file exists.
         LibraryNotFound: there is none of that name.
         LibraryError: the library is being written, or the file cannot be.
     """
-    return await asyncio.to_thread(_export, check_name(library), path, overwrite, wait)
+    return await asyncio.to_thread(_export, check_name(library), path, overwrite)
 
 
-def _export(name: str, path: Path, overwrite: bool, wait: float | None) -> Bundle:
+async def import_library(path: Path, name: str = "", *, files: Path | None = None) -> Bundle:
+    """Make a library of a bundle.
+
+    Args:
+        path: the bundle.
+        name: name of the new library; default: the one it had.
+        files: folder in which the files lie on this machine; default: they are not here, and are named as lying in
+            a folder of RAGWEAVE_HOME that does not exist. Indexing them later reads nothing again.
+
+    Raises:
+        InputError: it is no bundle, was changed, is of another Ragweave, or goes past a limit.
+        LibraryError: a library of that name exists, or the disk has no room.
+    """
+    return await asyncio.to_thread(_import, path, name, files)
+
+
+def _export(name: str, path: Path, overwrite: bool) -> Bundle:
     path = path.expanduser().absolute()
     if path.exists() and not overwrite:
         raise InputError(f"{path} exists", "choose another name, or allow to overwrite it")
     settings, held = corpora_settings(), stores()
-    patience = settings.lock_wait if wait is None else wait
     found = held.catalog.library(name)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    with locks.writer(settings.home, found.id, name, patience, lambda holder: None):
-        row = held.catalog.row(found.id)
-        Committer(held.catalog, row, "").recover()
+    copy = path.with_name(f".{path.name}.{os.getpid()}.sqlite")
+    with locks.writer(settings.home, found.id, name, settings.lock_wait, lambda holder: None):
+        row, media = held.catalog.row(found.id), Media.of(found.id)
+        Committer(held.catalog, row).recover()
         try:
+            path.parent.stat()
+            for left in path.parent.glob(f".{glob.escape(path.name)}.*"):  # of an export that was killed
+                left.unlink()
+            with _copied(copy, catalog_of(settings.home, row.id)) as raw:
+                _strip(raw)
+                known = [str(id_) for (id_,) in raw.execute("SELECT id FROM sources ORDER BY id")]
+                counts = _counts(raw)
+            parts = {CATALOG: copy} | {f"media/{m}": media.path(m) for source in known for m in media.files(source)}
+            digests = {}
+            for part, lies in parts.items():
+                with lies.open("rb") as content:
+                    digests[part] = _digest(content)
+            told = {"schema": SCHEMA_VERSION, "library": name, "parts": digests}
+            manifest = json.dumps(told, sort_keys=True).encode()
             with open(unfinished, "xb") as file:
                 with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-                    manifest = _write(archive, held, row)
+                    archive.writestr(MANIFEST, manifest)
+                    for part, lies in parts.items():
+                        archive.write(lies, part)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(unfinished, path)
-        except OSError as error:
+        except (OSError, sqlite3.Error) as error:
             raise LibraryError(
-                f"The bundle {path} cannot be written ({error.strerror or error})",
+                f"The bundle {path} cannot be written ({getattr(error, 'strerror', None) or error})",
                 "check the folder, its permissions and its free space",
             ) from error
         finally:
-            with suppress(OSError):
-                unfinished.unlink(missing_ok=True)
-    s, i, v = (int(manifest["parts"][f"{t}.jsonl"]["rows"]) for t in ("sources", "items", "vectors"))
-    return Bundle(path, name, row.encoder, s, i, v, digest(manifest))
+            for left in (unfinished, copy):
+                with suppress(OSError):
+                    left.unlink(missing_ok=True)
+    return Bundle(path, name, row.encoder, *counts, hashlib.sha256(manifest).hexdigest())
 
 
-def manifest_bytes(manifest: dict[str, Any]) -> bytes:
-    """Return the one form of a manifest."""
-    return json.dumps(manifest, ensure_ascii=False, sort_keys=True, indent=1).encode()
-
-
-def digest(manifest: dict[str, Any]) -> str:
-    """Return the digest of a manifest."""
-    return hashlib.sha256(manifest_bytes(manifest)).hexdigest()
-
-
-def carried(table: Table) -> list[str]:
-    """Return the columns of a table that a bundle holds: those that do not depend on the home."""
-    return [c.name for c in table.columns if c.name not in ("library", "n")]
-
-
-def _write(archive: zipfile.ZipFile, held: Stores, row: LibraryRow) -> dict[str, Any]:
-    """Write every part and the manifest, and return the latter."""
-    parts: dict[str, dict[str, object]] = {}
-
-    def put(name: str, pieces: Iterable[bytes]) -> None:
-        seen, size, count = hashlib.sha256(), 0, 0
-        with archive.open(_entry(name), "w", force_zip64=True) as out:
-            for piece in pieces:
-                out.write(piece)
-                seen.update(piece)
-                size, count = size + len(piece), count + 1
-        parts[name] = {"sha256": seen.hexdigest(), "bytes": size, "rows": count if name in TABLES else 0}
-
-    with held.catalog.engine(row.id).begin() as connection:
-        known = connection.execute(select(sources.c.id).where(sources.c.status != "failed")).scalars().all()
-        for name, table in TABLES.items():
-            put(name, _lines(connection, table, set(known)))
-    media = Media.of(row.id)
-    for media_id in (m for source in sorted(known) for m in media.files(source)):
-        put(f"media/{media_id}", _pieces(media.path(media_id)))
-    about = {name: getattr(row, name) for name in ("encoder", "dim", "recency", "half_life")}
-    manifest = {"format": FORMAT, "library": row.name, **about, "parts": parts}
-    archive.writestr(_entry(MANIFEST), manifest_bytes(manifest))
-    return manifest
-
-
-def _lines(connection: Connection, table: Table, known: set[str]) -> Iterator[bytes]:
-    """Yield the rows of a table, those of the sources that could be read, in a fixed order."""
-    query = select(*(table.c[name] for name in carried(table))).order_by(*table.primary_key)
-    if table is stages:  # where the pictures lie that a text links to is known on this machine only
-        query = query.where(stages.c.status == "done", stages.c.stage != PICTURES)
-    common = _common(connection, known) if table is paths else PurePath()
-    owner = "id" if table is sources else "source"
-    for found in connection.execute(query).mappings():
-        row = dict(found)
-        if owner in row and row[owner] not in known:
-            continue
-        if table is paths:
-            lies = PurePath(row["path"])
-            inside = lies.relative_to(common if lies.is_relative_to(common) else lies.anchor)
-            row |= {"path": inside.as_posix(), **UNSEEN}
-        elif table is items and "file" in row["locator"]:
-            row["locator"] = {**row["locator"], "file": ""}  # the path of its source takes this place
-        elif table is vectors:
-            row["data"] = b64encode(row["data"]).decode()
-        yield json.dumps(row, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode() + b"\n"
-
-
-def _common(connection: Connection, known: set[str]) -> PurePath:
-    """Return the folder that all files have in common."""
-    rows = connection.execute(select(paths.c.source, paths.c.path))
-    folders = [PurePath(path).parent for source, path in rows if source in known]
+def _import(path: Path, name: str, files: Path | None) -> Bundle:
+    path = path.expanduser().absolute()
+    settings, held, library = corpora_settings(), stores(), secrets.token_hex(8)
+    root = files.expanduser().absolute() if files else settings.home / "imported" / library
     try:
-        return PurePath(os.path.commonpath(folders)) if folders else PurePath()
+        with zipfile.ZipFile(path) as archive:
+            manifest, sha256 = _checked(path, archive, settings.home)
+            name = check_name(name or manifest["library"])
+            with held.catalog.making(library, name) as folder:
+                with archive.open(CATALOG) as packed, open(folder / GIVEN, "xb") as file:
+                    shutil.copyfileobj(packed, file)
+                with _copied(folder / CATALOG, folder / GIVEN) as raw:
+                    _check_rows(raw)
+                    for (inside,) in raw.execute("SELECT path FROM paths").fetchall():
+                        lies = str(root / _inside(inside))
+                        raw.execute("UPDATE paths SET path = ? WHERE path = ?", (lies, inside))
+                    raw.execute(_NOWHERE)
+                    raw.execute("UPDATE about SET name = ?, generation = 1", (name,))
+                    known, counts = {str(id_) for (id_,) in raw.execute("SELECT id FROM sources")}, _counts(raw)
+                    (encoder,) = raw.execute("SELECT encoder FROM about").fetchone()
+                (folder / GIVEN).unlink()
+                engine = connect(folder / CATALOG)
+                with write(engine) as connection:
+                    index_words(connection, _check_item)
+                engine.dispose()
+                media = Media(folder / "media")
+                for part in manifest["parts"]:
+                    if part != CATALOG:
+                        if part[6:30] not in known:
+                            raise ValueError("a picture or clip without its source")
+                        with archive.open(part) as packed:
+                            media.write(part[6:], iter(partial(packed.read, 2**20), b""))
+    except RagweaveError:
+        raise
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror or error})", "check the path") from error
+    except Exception as error:  # in a file that comes from elsewhere anything may be wrong
+        if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
+            raise LibraryError(f"{path} cannot be opened ({error})", REMEDY) from error
+        raise InputError(f"{path} is no bundle, or holds what cannot be used ({error})", "export it again") from error
+    with locks.writer(settings.home, library, name, 0, lambda holder: None):
+        held.vectors.tidy(library)
+    return Bundle(path, name, encoder, *counts, sha256)
+
+
+def _checked(path: Path, archive: zipfile.ZipFile, home: Path) -> tuple[dict[str, Any], str]:
+    """Read all of a bundle once, and return its manifest and the digest of that: each part is what its digest says."""
+    entries = {e.filename: e for e in archive.infolist()}
+    total, packed = sum(e.file_size for e in entries.values()), path.stat().st_size
+    if total > MAX_BYTES or (total > RATIO_FROM and total > MAX_RATIO * packed):
+        raise ValueError(f"it would unpack from {packed / 2**20:.1f} to {total / 2**20:.0f} MiB")
+    there = next(p for p in (home, *home.parents) if p.is_dir())
+    if (free := shutil.disk_usage(there).free) < 3 * total:
+        raise LibraryError(
+            f"Opening {path} takes about {3 * total / 2**20:.0f} MiB of disk, and {free / 2**20:.0f} are free",
+            "free some disk, or set RAGWEAVE_HOME to another one",
+        )
+    raw = archive.read(MANIFEST)
+    manifest: dict[str, Any] = json.loads(raw)
+    if (version := manifest["schema"]) != SCHEMA_VERSION:
+        newer = version > SCHEMA_VERSION
+        raise InputError(
+            f"{path} was written by {'a newer' if newer else 'an earlier'} Ragweave",
+            "upgrade Ragweave" if newer else "export the library again with this one",
+        )
+    parts = manifest["parts"]
+    named = set(parts) == {CATALOG, *filter(_MEDIA.fullmatch, parts)} and {MANIFEST, *parts} == set(entries)
+    if not named or len(entries) != len(archive.infolist()):
+        raise ValueError("it holds other parts than its manifest names")
+    for part, digest in parts.items():
+        with archive.open(part) as file:
+            if _digest(file) != digest:
+                raise ValueError(f"it was changed after it was written: {part} is not what its digest says")
+    return manifest, hashlib.sha256(raw).hexdigest()
+
+
+@contextmanager
+def _copied(path: Path, given: Path) -> Iterator[sqlite3.Connection]:
+    """Make a catalog of the rows of another one, which is only read; what its schema names is not run."""
+    connect(path).dispose()
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON", "journal_mode = DELETE"):
+            raw.execute(f"PRAGMA {pragma}")
+        raw.execute("ATTACH ? AS given", (str(given),))
+        schemas = [set(raw.execute(f"SELECT type, name, sql FROM {of}.sqlite_master")) for of in ("main", "given")]
+        ours = {row for row in schemas[1] if not str(row[1]).startswith(lexical.PREFIX)}
+        if (given.name == GIVEN and schemas[1] != schemas[0]) or ours != schemas[0]:
+            raise ValueError("its tables are not those of a library")
+        raw.execute("BEGIN IMMEDIATE")
+        for table in _TABLES:
+            columns = ", ".join(c.name for c in table.columns)
+            raw.execute(f"INSERT INTO main.{table.name}({columns}) SELECT {columns} FROM given.{table.name}")
+        raw.execute("COMMIT")
+        raw.execute("DETACH given")
+        yield raw
+
+
+def _strip(raw: sqlite3.Connection) -> None:
+    """Take out of a copy what is true on this machine only: where files lie, and what could not be read."""
+    raw.execute("DELETE FROM sources WHERE status = 'failed'")
+    raw.execute("DELETE FROM stages WHERE stage = ?", (PICTURES,))
+    lies = [PurePath(path) for (path,) in raw.execute("SELECT path FROM paths")]
+    try:
+        common = PurePath(os.path.commonpath([path.parent for path in lies])) if lies else PurePath()
     except ValueError:  # on several drives
-        return PurePath()
+        common = PurePath()
+    for path in lies:
+        inside = path.relative_to(common if path.is_relative_to(common) else path.anchor)
+        raw.execute("UPDATE paths SET path = ? WHERE path = ?", (inside.as_posix(), str(path)))
+    raw.execute("UPDATE paths SET mtime_ns = 0, ctime_ns = 0, inode = 0, checked_at = 0")
+    raw.execute(_NOWHERE)
+    raw.execute("VACUUM")
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(2**20):
-            yield piece
+_NOWHERE = "UPDATE items SET locator = json_set(locator, '$.file', '') WHERE json_type(locator, '$.file') NOT NULL"
+"""The path of its source takes the place of the file that a locator names."""
+_STORED = {str: "'text'", int: "'integer'", float: "'real', 'integer'", bytes: "'blob'"}
+"""What SQLite may hold in a column; all others hold JSON."""
+_WRONG = {
+    "a vector without its item": """FROM vectors v WHERE space != :entities AND NOT EXISTS (SELECT 1 FROM items i
+        WHERE i.id = v.item AND i.corpus = v.corpus AND i.source = v.source)""",
+    "vectors of another length than it says": """FROM vectors GROUP BY space HAVING min(length(data)) !=
+        max(length(data)) OR (space IN (:encoder, :entities) AND max(length(data)) != 4 * :dim)""",
+    "a source of an unknown state": "FROM sources WHERE status NOT IN ('ok', 'partial') OR length(id) != 24",
+    "a library that is none": "FROM (SELECT count(*) AS n FROM about) WHERE n != 1",
+}
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
-    # One fixed date: the same library gives the same bytes.
-    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o600 << 16
-    return entry
+def _check_rows(raw: sqlite3.Connection) -> None:
+    """Refuse rows that our own tables could not hold."""
+    for table in _TABLES:
+        for column in table.columns:
+            kinds = _STORED.get(column.type.python_type, "")
+            good = f"typeof({column.name}) IN ({kinds})" if kinds else f"json_valid({column.name})"
+            if column.nullable:
+                good += f" OR {column.name} IS NULL"
+            if raw.execute(f"SELECT 1 FROM {table.name} WHERE NOT ({good})").fetchone():
+                raise ValueError(f"a row of {table.name} with another {column.name}")
+    encoder, dim, recency, half_life = raw.execute("SELECT encoder, dim, recency, half_life FROM about").fetchone()
+    bound = {"encoder": encoder, "entities": entity_space(encoder), "dim": dim}
+    for what, where in _WRONG.items():
+        if raw.execute(f"SELECT 1 {where}", bound).fetchone():
+            raise ValueError(what)
+    if recency not in get_args(Recency) or not (half_life is None or 0 < half_life <= MAX_HALF_LIFE):
+        raise ValueError("it ages in an unknown way")
+    for (data,) in raw.execute("SELECT data FROM vectors"):
+        if not abs(np.linalg.norm(np.frombuffer(data, "<f4")) - 1) < 1e-2:
+            raise ValueError("a vector that is not of length 1")
+    for (date,) in raw.execute("SELECT date FROM sources WHERE date NOT NULL UNION SELECT indexed_at FROM sources"):
+        datetime.fromisoformat(date)
+    for (named,) in raw.execute("SELECT items FROM mentions"):
+        TypeAdapter(list[tuple[str, int]]).validate_json(named)
+
+
+def _check_item(item: Item) -> None:
+    TypeAdapter(Item).validate_python(asdict(item))
+
+
+def _inside(path: str) -> PurePosixPath:
+    whole = PurePosixPath(path)
+    if (
+        not whole.parts
+        or whole.is_absolute()
+        or ".." in whole.parts
+        or set(path) & {"\\", "\0"}
+        or ":" in whole.parts[0]
+    ):
+        raise ValueError("a path leads out of its folder")
+    return whole
+
+
+def _counts(raw: sqlite3.Connection) -> tuple[int, int, int]:
+    found = (raw.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in ("sources", "items", "vectors"))
+    return tuple(map(int, found))  # type: ignore[return-value]
+
+
+def _digest(file: IO[bytes]) -> str:
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]

@@ -15,10 +15,10 @@ from sqlalchemy import Connection, func, select
 
 from ragweave.corpora.store.libraries import Libraries, LibraryRow, check_name
 from ragweave.corpora.store.rows import Recording, Source, unpack
-from ragweave.corpora.store.schema import bump, generation, items, now, paths, sources
+from ragweave.corpora.store.schema import generation, items, paths, sources
 from ragweave.corpora.types import CORPORA, Corpus, Item
 
-__all__ = ["Catalog", "LibraryRow", "bump", "check_name", "generation", "now", "paths_of"]
+__all__ = ["Catalog", "LibraryRow", "check_name"]
 
 _MANY = 5_000
 """Values bound in one statement."""
@@ -29,8 +29,8 @@ class Catalog(Libraries):
 
     def counts(self, library: str) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""
-        query = select(items.c.corpus, func.count()).where(items.c.library == library).group_by(items.c.corpus)
-        with self.engine(library).begin() as connection:
+        query = select(items.c.corpus, func.count()).group_by(items.c.corpus)
+        with self.reading(library) as connection:
             found = {row[0]: int(row[1]) for row in connection.execute(query)}
         return {corpus: found[corpus] for corpus in CORPORA if corpus in found}
 
@@ -38,12 +38,12 @@ class Catalog(Libraries):
         """Return the items of these ids, in the order asked; unknown ids are left out."""
         wanted = list(dict.fromkeys(ids))
         found: dict[str, Item] = {}
-        with self.engine(library).begin() as connection:
+        with self.reading(library) as connection:
             rows: list[Any] = []
             for part in _parts(wanted):
-                query = select(items).where(items.c.library == library, items.c.id.in_(part))
+                query = select(items).where(items.c.id.in_(part))
                 rows += connection.execute(query).mappings().all()
-            where = paths_of(connection, library, {row["source"] for row in rows})
+            where = paths_of(connection, {row["source"] for row in rows})
         for row in rows:
             lies = where.get(row["source"])
             found[row["id"]] = unpack(row, lies[0] if lies else None)
@@ -54,18 +54,18 @@ class Catalog(Libraries):
         here = self.items(library, [id]).get(id)
         if here is None:
             return []
-        same = (items.c.library == library, items.c.source == here.source, items.c.corpus == here.corpus)
+        same = (items.c.source == here.source, items.c.corpus == here.corpus)
         near = items.c.ordinal.between(here.ordinal - most, here.ordinal + most)
         query = select(items).where(*same, near).order_by(items.c.ordinal)
-        with self.engine(library).begin() as connection:
+        with self.reading(library) as connection:
             return [unpack(row) for row in connection.execute(query).mappings()]
 
     def pages(self, library: str, corpus: Corpus, size: int = 500) -> Iterator[list[Item]]:
         """Go through the items of a corpus, some at a time; each page is read in a transaction of its own."""
         last = -1
         while True:
-            query = select(items).where(items.c.library == library, items.c.corpus == corpus, items.c.n > last)
-            with self.engine(library).begin() as connection:
+            query = select(items).where(items.c.corpus == corpus, items.c.n > last)
+            with self.reading(library) as connection:
                 rows = connection.execute(query.order_by(items.c.n).limit(size)).mappings().all()
             if not rows:
                 return
@@ -74,70 +74,68 @@ class Catalog(Libraries):
 
     def items_of(self, library: str, source: str, corpus: Corpus) -> list[Item]:
         """Return the items of a source in one corpus, in order."""
-        query = select(items).where(items.c.library == library, items.c.source == source, items.c.corpus == corpus)
-        with self.engine(library).begin() as connection:
+        query = select(items).where(items.c.source == source, items.c.corpus == corpus)
+        with self.reading(library) as connection:
             rows = connection.execute(query.order_by(items.c.ordinal, items.c.n)).mappings().all()
-            where = paths_of(connection, library, {source}).get(source)
+            where = paths_of(connection, {source}).get(source)
         return [unpack(row, where[0] if where else None) for row in rows]
 
     def recordings(self, library: str) -> list[Recording]:
         """Return every recording, in the order of the titles."""
-        query = select(items.c.id, items.c.source, items.c.title, items.c.locator).where(
-            items.c.library == library, items.c.corpus == "video"
-        )
-        with self.engine(library).begin() as connection:
+        query = select(items.c.id, items.c.source, items.c.title, items.c.locator).where(items.c.corpus == "video")
+        with self.reading(library) as connection:
             rows = connection.execute(query.order_by(items.c.title, items.c.id)).all()
         return [Recording(i, source, title, float(where.get("end", 0.0))) for i, source, title, where in rows]
 
     def known(self, library: str, ids: Sequence[str]) -> tuple[int, set[str]]:
         """Return the generation, and which of these item ids the catalog holds in it."""
-        with self.engine(library).begin() as connection:
-            at = generation(connection, library)
+        with self.reading(library) as connection:
+            at = generation(connection)
             held: set[str] = set()
             for part in _parts(list(ids)):
-                query = select(items.c.id).where(items.c.library == library, items.c.id.in_(part))
+                query = select(items.c.id).where(items.c.id.in_(part))
                 held.update(connection.execute(query).scalars())
         return at, held
 
     def sources(self, library: str, ids: Sequence[str] | None = None) -> list[Source]:
         """Return sources in the order of their paths: all, or those of the given ids."""
         found: list[Source] = []
-        with self.engine(library).begin() as connection:
+        with self.reading(library) as connection:
             for part in [None] if ids is None else _parts(list(ids)):
-                query = select(sources).where(sources.c.library == library)
-                count = select(items.c.source, func.count()).where(items.c.library == library)
+                query = select(sources)
+                count = select(items.c.source, func.count())
                 if part is not None:
                     query, count = query.where(sources.c.id.in_(part)), count.where(items.c.source.in_(part))
                 counts = {row[0]: int(row[1]) for row in connection.execute(count.group_by(items.c.source))}
                 rows = connection.execute(query).mappings().all()
-                where = paths_of(connection, library, {row["id"] for row in rows})
+                where = paths_of(connection, {row["id"] for row in rows})
                 found += [_source(row, where.get(row["id"], ()), counts.get(row["id"], 0)) for row in rows]
         return sorted(found, key=lambda s: (s.path, s.id))
 
     def languages(self, library: str) -> dict[str, int]:
         """Return the number of sources in each language, the most frequent first."""
         count = func.count()
-        query = select(sources.c.language, count).where(sources.c.library == library, sources.c.language != "")
+        query = select(sources.c.language, count).where(sources.c.language != "")
         query = query.group_by(sources.c.language).order_by(count.desc(), sources.c.language)
-        with self.engine(library).begin() as connection:
+        with self.reading(library) as connection:
             return {row[0]: int(row[1]) for row in connection.execute(query)}
 
     def sources_of(self, library: str, ids: Sequence[str]) -> dict[str, Source]:
         """Return the source of each item id; unknown ids are left out."""
         belongs: dict[str, str] = {}
-        with self.engine(library).begin() as connection:
+        with self.reading(library) as connection:
             for part in _parts(list(dict.fromkeys(ids))):
-                query = select(items.c.id, items.c.source).where(items.c.library == library, items.c.id.in_(part))
+                query = select(items.c.id, items.c.source).where(items.c.id.in_(part))
                 belongs.update({row[0]: row[1] for row in connection.execute(query)})
         by_id = {s.id: s for s in self.sources(library, sorted(set(belongs.values())))}
         return {item: by_id[source] for item, source in belongs.items() if source in by_id}
 
 
-def paths_of(connection: Connection, library: str, wanted: set[str]) -> dict[str, tuple[str, ...]]:
+def paths_of(connection: Connection, wanted: set[str]) -> dict[str, tuple[str, ...]]:
     """Return where sources lie, in the order of the paths, within a transaction."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for part in _parts(sorted(wanted)):
-        query = select(paths.c.source, paths.c.path).where(paths.c.library == library, paths.c.source.in_(part))
+        query = select(paths.c.source, paths.c.path).where(paths.c.source.in_(part))
         for source, path in connection.execute(query.order_by(paths.c.path)):
             found[source].append(path)
     return {source: tuple(where) for source, where in found.items()}

@@ -35,8 +35,8 @@ BATCH = 5_000
 """Rows of one call; Chroma refuses more than 5,461."""
 _PART = ".part"
 
-Group = tuple[str, str, str, int]
-"""Library, space, corpus, and the last row of an index."""
+Group = tuple[str, str, int]
+"""Space, corpus, and the last row of an index."""
 
 
 class Broken(Exception):
@@ -84,8 +84,8 @@ class Indexes:
         Raises:
             LibraryError: Chroma cannot make it, or the disk is full.
         """
-        library, space, corpus, _ = group
-        name = f"{library}-{corpus}-{hashlib.sha256(space.encode()).hexdigest()[:8]}-{secrets.token_hex(4)}"
+        space, corpus, _ = group
+        name = f"{folder.parent.name}-{corpus}-{hashlib.sha256(space.encode()).hexdigest()[:8]}-{secrets.token_hex(4)}"
         if self._url:
             try:
                 _fill(client_of(self._url, folder), name, catalog, group)
@@ -178,13 +178,13 @@ def _fill(client: Any, name: str, catalog: Path, group: Group) -> None:
         # All of it is written to the disk by the last call: what is left over, each reader would have to add again.
         hnsw = {**HNSW, "sync_threshold": max(2, count), "batch_size": min(max(2, count), BATCH)}
         collection = client.create_collection(
-            name, configuration={"hnsw": hnsw}, metadata={"space": group[1]}, embedding_function=None
+            name, configuration={"hnsw": hnsw}, metadata={"space": group[0]}, embedding_function=None
         )
         for n, sources, vectors in _batches(connection, group):
             collection.upsert(ids=n, embeddings=vectors, metadatas=[{"source": s} for s in sources])
 
 
-_ROWS = "FROM vectors WHERE library = ? AND space = ? AND corpus = ? AND n <= ?"
+_ROWS = "FROM vectors WHERE space = ? AND corpus = ? AND n <= ?"
 
 
 def _batches(connection: sqlite3.Connection, group: Group) -> Iterator[tuple[list[str], list[str], Any]]:
@@ -195,7 +195,7 @@ def _batches(connection: sqlite3.Connection, group: Group) -> Iterator[tuple[lis
 
 
 if __name__ == "__main__":
-    _catalog, _folder, _name, _library, _space, _corpus, _upto = sys.argv[1:]
+    _catalog, _folder, _name, _space, _corpus, _upto = sys.argv[1:]
     _made = client_of("", Path(_folder))
-    _fill(_made, _name, Path(_catalog), (_library, _space, _corpus, int(_upto)))
+    _fill(_made, _name, Path(_catalog), (_space, _corpus, int(_upto)))
     _made.close()

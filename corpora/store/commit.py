@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
-from sqlalchemy import ColumnElement, Connection, delete, func, select
+from sqlalchemy import Connection, delete, func, select
 
 from ragweave.corpora.store import blobs, ledger, lexical
 from ragweave.corpora.store.blobs import Matrix
-from ragweave.corpora.store.catalog import Catalog, LibraryRow, bump, now
+from ragweave.corpora.store.catalog import Catalog, LibraryRow
 from ragweave.corpora.store.files import File
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunk_ids
 from ragweave.corpora.store.rows import pack
-from ragweave.corpora.store.schema import items, paths, sources, upsert, write
+from ragweave.corpora.store.schema import bump, items, now, paths, sources, upsert
 from ragweave.corpora.types import CORPORA, Corpus
 
 
@@ -42,9 +43,8 @@ class Outcome:
 class Committer:
     """Changes a library; the caller holds its writer lock."""
 
-    def __init__(self, catalog: Catalog, library: LibraryRow, params_hash: str) -> None:
+    def __init__(self, catalog: Catalog, library: LibraryRow, params_hash: str = "") -> None:
         self._catalog = catalog
-        self._engine = catalog.engine(library.id)
         self._library = library.id
         self._encoder = library.encoder
         self._params = params_hash
@@ -70,12 +70,12 @@ class Committer:
         unread: dict[str, str] = {}
         for file, _, _ in good:
             self._media.publish(file.source)
-        with write(self._engine) as connection:
+        with self._catalog.writing(self._library) as connection:
             moved: list[str | None] = []
             for file, prepared, rows in good:
                 self._put_source(connection, file, prepared)
                 self._put_vectors(connection, file, prepared, rows)
-                ledger.put_pictures(connection, self._library, file.source, prepared.reached, prepared.links)
+                ledger.put_pictures(connection, file.source, prepared.reached, prepared.links)
                 moved.append(self._put_path(connection, file))
             for outcome in outcomes:
                 if outcome.prepared is None and not (
@@ -91,9 +91,8 @@ class Committer:
                 moved.append(self._put_path(connection, file))
                 if reason:
                     unread[file.path] = reason
-            ledger.mark(connection, self._library, [file.source for file, _, _ in good], "read", "done", self._params)
             orphans = self._forget(connection, [m for m in moved if m])
-            bump(connection, self._library)
+            bump(connection)
         # What could not be read has no media, and what it had before belongs to items that are gone.
         self._media.drop(orphans)
         self._media.drop(o.file.source for o in outcomes if o.prepared is None and not o.passing)
@@ -102,49 +101,50 @@ class Committer:
     def refresh(self, files: Sequence[File]) -> None:
         """Note how files look from outside whose bytes are as before; what can be found stays the same."""
         if files:
-            with write(self._engine) as connection:
+            with self._catalog.writing(self._library) as connection:
                 for file in files:
                     self._put_path(connection, file)
 
     def remove_paths(self, gone: Sequence[str]) -> None:
         """Forget files; a source goes with the last of its paths."""
-        with write(self._engine) as connection:
+        with self._catalog.writing(self._library) as connection:
             left = [self._source_at(connection, path) for path in gone]
             for path in gone:
-                connection.execute(delete(paths).where(self._at(path)))
+                connection.execute(delete(paths).where(paths.c.path == path))
             orphans = self._forget(connection, [source for source in left if source])
-            bump(connection, self._library)
+            bump(connection)
         self._media.drop(orphans)
 
     def remove_source(self, source: str) -> bool:
         """Forget a source with all its paths; return whether it was known."""
-        with write(self._engine) as connection:
-            where = (paths.c.library == self._library) & (paths.c.source == source)
-            connection.execute(delete(paths).where(where))
+        with self._catalog.writing(self._library) as connection:
+            connection.execute(delete(paths).where(paths.c.source == source))
             orphans = self._forget(connection, [source])
-            bump(connection, self._library)
+            bump(connection)
         self._media.drop(orphans)
         return bool(orphans)
 
     def _put_vectors(self, connection: Connection, file: File, prepared: Prepared, rows: Matrix) -> None:
         """Write the vectors of a source in place of those it had."""
-        blobs.forget_texts(connection, self._library, "source", [file.source])
-        blobs.forget_lost_items(connection, self._library, file.source)
+        blobs.forget_texts(connection, "source", [file.source])
+        blobs.forget_lost_items(connection, file.source)
         of = [i.corpus for i, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges]
         named = chunk_ids(prepared)
         for corpus in CORPORA:
             mine = [n for n, c in enumerate(of) if c == corpus]
             if mine:
                 ids, belongs = [named[n] for n in mine], [file.source] * len(mine)
-                blobs.put(connection, self._library, corpus, self._encoder, ids, belongs, rows[mine])
+                blobs.put(connection, corpus, self._encoder, ids, belongs, rows[mine])
 
     def _put_source(self, connection: Connection, file: File, prepared: Prepared) -> None:
+        name = Path(file.path).stem
         self._clear_items(connection, file.source)
         self._upsert_source(
             connection,
             file,
             kind=prepared.kind,
             title=prepared.title,
+            named=name if any(item.title == name for item in prepared.items) else "",
             status="partial" if prepared.warnings else "ok",
             reason="",
             warnings=list(prepared.warnings),
@@ -155,24 +155,25 @@ class Committer:
         first = connection.execute(select(func.coalesce(func.max(items.c.n), 0))).scalar_one() + 1
         connection.execute(
             items.insert(),
-            [{**pack(item), "n": first + at, "library": self._library} for at, item in enumerate(prepared.items)],
+            [{**pack(item), "n": first + at} for at, item in enumerate(prepared.items)],
         )
         by_corpus: dict[Corpus, list[tuple[int, str, str, str]]] = {}
         for at, (item, terms) in enumerate(zip(prepared.items, prepared.terms, strict=True)):
             by_corpus.setdefault(item.corpus, []).append((first + at, *terms))
         for corpus, rows in by_corpus.items():
-            lexical.insert(connection, self._library, corpus, rows)
+            lexical.put(connection, corpus, rows)
 
     def _put_failure(self, connection: Connection, outcome: Outcome) -> None:
         source = outcome.file.source
         self._clear_items(connection, source)
-        blobs.forget_texts(connection, self._library, "source", [source])
-        blobs.forget_lost_items(connection, self._library, source)
+        blobs.forget_texts(connection, "source", [source])
+        blobs.forget_lost_items(connection, source)
         self._upsert_source(
             connection,
             outcome.file,
             kind="",
             title=outcome.file.path.rpartition("/")[2],
+            named="",
             status="failed",
             reason=outcome.error,
             warnings=[],
@@ -180,11 +181,9 @@ class Committer:
             language="",
             date=None,
         )
-        ledger.mark(connection, self._library, [source], "read", "failed", self._params, outcome.error)
 
     def _upsert_source(self, connection: Connection, file: File, **values: object) -> None:
         row = {
-            "library": self._library,
             "id": file.source,
             "bytes": file.stat.size,
             "sha256": file.sha256,
@@ -197,40 +196,29 @@ class Committer:
     def _put_path(self, connection: Connection, file: File) -> str | None:
         """Point a path at its source; return the source it pointed at before, where that was another."""
         before = self._source_at(connection, file.path)
-        key = {"library": self._library, "path": file.path}
-        upsert(connection, paths, {**key, "source": file.source, **asdict(file.stat)})
+        upsert(connection, paths, {"path": file.path, "source": file.source, **asdict(file.stat)})
         return before if before != file.source else None
 
     def _forget(self, connection: Connection, candidates: Sequence[str]) -> list[str]:
         """Delete those of the candidates that no path points at, with their vectors; return them."""
         gone = []
         for source in dict.fromkeys(candidates):
-            lies = select(paths.c.path).where(paths.c.library == self._library, paths.c.source == source)
+            lies = select(paths.c.path).where(paths.c.source == source)
             if self._reason(connection, source) is not None and connection.execute(lies).first() is None:
                 self._clear_items(connection, source)
-                connection.execute(delete(sources).where(self._is(source)))
+                connection.execute(delete(sources).where(sources.c.id == source))
                 gone.append(source)
-        ledger.forget(connection, self._library, gone)
         return gone
 
     def _clear_items(self, connection: Connection, source: str) -> None:
-        for corpus in CORPORA:
-            if lexical.exists(connection, self._library, corpus):
-                lexical.delete(connection, self._library, corpus, source)
-        mine = (items.c.library == self._library) & (items.c.source == source)
-        connection.execute(delete(items).where(mine))
+        lexical.delete(connection, source)
+        connection.execute(delete(items).where(items.c.source == source))
 
     def _reason(self, connection: Connection, source: str) -> str | None:
         """Return why a source could not be read, "" where it could, None where it is not known."""
-        found: str | None = connection.execute(select(sources.c.reason).where(self._is(source))).scalar()
+        found: str | None = connection.execute(select(sources.c.reason).where(sources.c.id == source)).scalar()
         return found
 
     def _source_at(self, connection: Connection, path: str) -> str | None:
-        found: str | None = connection.execute(select(paths.c.source).where(self._at(path))).scalar()
+        found: str | None = connection.execute(select(paths.c.source).where(paths.c.path == path)).scalar()
         return found
-
-    def _is(self, source: str) -> ColumnElement[bool]:
-        return (sources.c.library == self._library) & (sources.c.id == source)
-
-    def _at(self, path: str) -> ColumnElement[bool]:
-        return (paths.c.library == self._library) & (paths.c.path == path)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sqlalchemy import select
 
@@ -69,6 +71,7 @@ class Known:
     stat: Stat
     kind: str = ""
     sha256: str = ""
+    named: str = ""
 
     def unchanged(self, stat: Stat, params: str) -> bool:
         """Whether the file need not even be hashed.
@@ -82,12 +85,9 @@ class Known:
 
 def known_paths(catalog: Catalog, library: str) -> dict[str, Known]:
     """Return every path of a library."""
-    query = (
-        select(paths, sources.c.status, sources.c.params_hash, sources.c.kind, sources.c.sha256)
-        .join(sources, (sources.c.library == paths.c.library) & (sources.c.id == paths.c.source))
-        .where(paths.c.library == library)
-    )
-    with catalog.engine(library).begin() as connection:
+    about = (sources.c.status, sources.c.params_hash, sources.c.kind, sources.c.sha256, sources.c.named)
+    query = select(paths, *about).join(sources, sources.c.id == paths.c.source)
+    with catalog.reading(library) as connection:
         return {
             row.path: Known(
                 row.source,
@@ -96,9 +96,18 @@ def known_paths(catalog: Catalog, library: str) -> dict[str, Known]:
                 Stat(row.size, row.mtime_ns, row.ctime_ns, row.inode, row.checked_at),
                 row.kind,
                 row.sha256,
+                row.named,
             )
             for row in connection.execute(query)
         }
+
+
+def renamed(known: Mapping[str, Known]) -> dict[str, str]:
+    """Return the sources whose title is a file name other than that of their first path, by that path."""
+    first: dict[str, str] = {}
+    for path in sorted(known):
+        first.setdefault(known[path].source, path)
+    return {p: source for source, p in first.items() if known[p].named not in ("", Path(p).stem)}
 
 
 def identify(path: str, params: str, max_mb: int, *, grows: bool = False) -> File:

@@ -1,22 +1,25 @@
-"""The lexical index: BM25 over our own terms in SQLite FTS5, one table per library and corpus.
+"""The lexical index: BM25 over our own terms in SQLite FTS5, one table per corpus.
 
 The index never sees a reader's words: `ragweave.models.text.terms` cuts and stems them first, which gives scripts
 without spaces their overlapping pairs, and every query term goes in quoted, so that no query syntax exists.
-One table per library and corpus keeps document frequencies its own and a deletion a deletion.
+One table per corpus keeps document frequencies its own and a deletion a deletion.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
 from ragweave.corpora.store.schema import generation
-from ragweave.corpora.types import Corpus
+from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.text import content_terms, terms
+
+if TYPE_CHECKING:
+    from ragweave.corpora.store.libraries import Libraries
 
 WEIGHTS = (1.5, 1.0, 1.0)
 """Weights of title, heading and text in BM25."""
@@ -34,9 +37,13 @@ TERM_LIMIT = 64
 """Terms of one query; a longer question is cut to its rarest."""
 
 
-def table(library: str, corpus: Corpus) -> str:
-    """Return the name of the index table; both parts are ours, never a caller's text."""
-    return f"lex_{library}_{corpus}"
+PREFIX = "lex_"
+"""How the names of the index's tables begin."""
+
+
+def table(corpus: Corpus) -> str:
+    """Return the name of the index table of a corpus."""
+    return f"{PREFIX}{corpus}"
 
 
 def indexed(text: str) -> str:
@@ -44,58 +51,35 @@ def indexed(text: str) -> str:
     return " ".join(terms(text))
 
 
-def create(connection: Connection, library: str, corpus: Corpus) -> None:
-    """Make the index of a corpus and its vocabulary view, where they are missing."""
-    name = table(library, corpus)
-    # The ascii tokeniser splits at ASCII punctuation only, so our terms come through whole in every script.
-    connection.exec_driver_sql(
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5(title, heading, text, tokenize=\"ascii tokenchars '.'\")"
-    )
-    connection.exec_driver_sql(f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_terms USING fts5vocab({name}, 'row')")
+def create(connection: Connection) -> None:
+    """Make the empty index of every corpus, with its vocabulary view, in place of the one that is there."""
+    for name in map(table, CORPORA):
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}_terms")
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
+        # The ascii tokeniser splits at ASCII punctuation only, so our terms come through whole in every script.
+        how = "title, heading, text, tokenize=\"ascii tokenchars '.'\""
+        connection.exec_driver_sql(f"CREATE VIRTUAL TABLE {name} USING fts5({how})")
+        connection.exec_driver_sql(f"CREATE VIRTUAL TABLE {name}_terms USING fts5vocab({name}, 'row')")
 
 
-def drop(connection: Connection, library: str, corpora: Iterable[Corpus]) -> None:
-    """Remove the indexes of a library."""
-    for corpus in corpora:
-        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table(library, corpus)}_terms")
-        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table(library, corpus)}")
-
-
-def exists(connection: Connection, library: str, corpus: Corpus) -> bool:
-    """Whether the corpus has an index."""
-    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
-    return connection.exec_driver_sql(query, (table(library, corpus),)).first() is not None
-
-
-def insert(connection: Connection, library: str, corpus: Corpus, rows: Sequence[tuple[int, str, str, str]]) -> None:
-    """Add rows (n, title, heading, text), each text already in the form of `indexed`."""
-    create(connection, library, corpus)
-    connection.exec_driver_sql(
-        f"INSERT INTO {table(library, corpus)}(rowid, title, heading, text) VALUES (?, ?, ?, ?)", list(rows)
-    )
-
-
-def delete(connection: Connection, library: str, corpus: Corpus, source: str) -> None:
-    """Remove the rows of one source; call before its items leave the catalog."""
-    connection.exec_driver_sql(
-        f"DELETE FROM {table(library, corpus)} WHERE rowid IN "
-        "(SELECT n FROM items WHERE library = ? AND source = ? AND corpus = ?)",
-        (library, source, corpus),
-    )
-
-
-def replace(connection: Connection, library: str, corpus: Corpus, rows: Sequence[tuple[int, str, str, str]]) -> None:
-    """Put rows (n, title, heading, text) in the place of those of the same n."""
-    name = table(library, corpus)
+def put(connection: Connection, corpus: Corpus, rows: Sequence[tuple[int, str, str, str]]) -> None:
+    """Write rows (n, title, heading, text), each text already in the form of `indexed`, in place of those of n."""
+    name = table(corpus)
     connection.exec_driver_sql(f"DELETE FROM {name} WHERE rowid = ?", [(row[0],) for row in rows])
-    insert(connection, library, corpus, rows)
+    connection.exec_driver_sql(f"INSERT INTO {name}(rowid, title, heading, text) VALUES (?, ?, ?, ?)", list(rows))
+
+
+def delete(connection: Connection, source: str) -> None:
+    """Remove the rows of one source; call before its items leave the catalog."""
+    for corpus in CORPORA:
+        mine = "SELECT n FROM items WHERE source = ? AND corpus = ?"
+        connection.exec_driver_sql(f"DELETE FROM {table(corpus)} WHERE rowid IN ({mine})", (source, corpus))
 
 
 class Frequencies:
     """Document frequencies of one corpus, read from the index and kept for one generation."""
 
-    def __init__(self, library: str, corpus: Corpus) -> None:
-        self._library = library
+    def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
         self._generation = -1
         self._total = 0
@@ -105,48 +89,47 @@ class Frequencies:
     def of(self, connection: Connection, generation: int, wanted: Iterable[str]) -> tuple[int, dict[str, int]]:
         """Return the number of items and the document frequency of each term (0 where it does not occur)."""
         with self._lock:
-            name = table(self._library, self._corpus)
             if len(self._known) > _MOST_KNOWN:
                 self._known.clear()
             if generation != self._generation:
                 self._known.clear()
-                query = "SELECT count(*) FROM items WHERE library = ? AND corpus = ?"
-                self._total = connection.exec_driver_sql(query, (self._library, self._corpus)).scalar_one()
+                query = "SELECT count(*) FROM items WHERE corpus = ?"
+                self._total = connection.exec_driver_sql(query, (self._corpus,)).scalar_one()
                 self._generation = generation
             needed = dict.fromkeys(wanted)
-            missing = [t for t in needed if t not in self._known]
-            if missing and exists(connection, self._library, self._corpus):
-                for term in missing:
+            for term in needed:
+                if term not in self._known:
                     # One equality per query: the vocabulary view reads a single term without a scan.
-                    row = connection.exec_driver_sql(f"SELECT doc FROM {name}_terms WHERE term = ?", (term,)).first()
+                    query = f"SELECT doc FROM {table(self._corpus)}_terms WHERE term = ?"
+                    row = connection.exec_driver_sql(query, (term,)).first()
                     self._known[term] = row[0] if row else 0
-            return self._total, {t: self._known.get(t, 0) for t in needed}
+            return self._total, {t: self._known[t] for t in needed}
 
 
 class Lexical:
     """The lexical search of the libraries of a home."""
 
-    def __init__(self, engine: Callable[[str], Engine]) -> None:
-        self._engine = engine
+    def __init__(self, catalog: Libraries) -> None:
+        self._catalog = catalog
         self._known: dict[tuple[str, Corpus], Frequencies] = {}
 
     def search(
         self, library: str, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str] = ()
     ) -> list[list[tuple[str, float]]]:
         """Return up to k (item id, BM25 score) for each query, best first."""
-        with self._engine(library).begin() as connection:
-            at, known = generation(connection, library), self._frequencies(library, corpus)
-            return [search(connection, known, library, corpus, at, q, k, sources) for q in queries]
+        with self._catalog.reading(library) as connection:
+            at, known = generation(connection), self._frequencies(library, corpus)
+            return [search(connection, known, corpus, at, q, k, sources) for q in queries]
 
     def counted(self, library: str, corpora: Sequence[Corpus], terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """Return the number of items in some corpora, and in how many of them each stemmed term stands."""
-        with self._engine(library).begin() as connection:
-            at = generation(connection, library)
+        with self._catalog.reading(library) as connection:
+            at = generation(connection)
             found = [self._frequencies(library, corpus).of(connection, at, terms) for corpus in corpora]
         return sum(total for total, _ in found), {t: sum(df[t] for _, df in found) for t in dict.fromkeys(terms)}
 
     def _frequencies(self, library: str, corpus: Corpus) -> Frequencies:
-        return self._known.setdefault((library, corpus), Frequencies(library, corpus))
+        return self._known.setdefault((library, corpus), Frequencies(corpus))
 
 
 def prune(frequency: dict[str, int], budget: int = BUDGET, limit: int = TERM_LIMIT) -> list[str]:
@@ -166,7 +149,6 @@ def prune(frequency: dict[str, int], budget: int = BUDGET, limit: int = TERM_LIM
 def search(
     connection: Connection,
     frequencies: Frequencies,
-    library: str,
     corpus: Corpus,
     generation: int,
     query: str,
@@ -178,31 +160,29 @@ def search(
 
     The rarest terms choose the candidates; where others had to be left out, the candidates are then scored by all.
     """
-    if not exists(connection, library, corpus):
-        return []
     _, frequency = frequencies.of(connection, generation, content_terms(query) or terms(query))
     kept = prune(frequency, budget)
     if not kept:
         return []
     asked = [t for t, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])) if count][:TERM_LIMIT]
     whole = len(kept) == len(asked)
-    found = _candidates(connection, library, corpus, kept, k if whole else max(2 * k, 100), sources)
+    found = _candidates(connection, corpus, kept, k if whole else max(2 * k, 100), sources)
     if not whole:
-        found = _scored(connection, library, corpus, asked, frequency, [n for n, _ in found])[:k]
+        found = _scored(connection, corpus, asked, frequency, [n for n, _ in found])[:k]
     names = _ids(connection, [n for n, _ in found])
     return [(names[n], score) for n, score in found if score > 0 and n in names]
 
 
 def _candidates(
-    connection: Connection, library: str, corpus: Corpus, kept: Sequence[str], k: int, sources: Sequence[str]
+    connection: Connection, corpus: Corpus, kept: Sequence[str], k: int, sources: Sequence[str]
 ) -> list[tuple[int, float]]:
     """Return the best k (row, BM25 over `kept`)."""
-    name = table(library, corpus)
+    name = table(corpus)
     values: list[Any] = [" OR ".join('"' + term.replace('"', '""') + '"' for term in kept)]
     only = ""
     if sources:
-        only = f" AND rowid IN (SELECT n FROM items WHERE library = ? AND source IN ({','.join('?' * len(sources))}))"
-        values += [library, *sources]
+        only = f" AND rowid IN (SELECT n FROM items WHERE source IN ({','.join('?' * len(sources))}))"
+        values += sources
     weights = ", ".join(str(w) for w in WEIGHTS)
     rows = connection.exec_driver_sql(
         f"SELECT rowid, -bm25({name}, {weights}) AS score FROM {name} "
@@ -213,15 +193,10 @@ def _candidates(
 
 
 def _scored(
-    connection: Connection,
-    library: str,
-    corpus: Corpus,
-    asked: Sequence[str],
-    frequency: dict[str, int],
-    rows: Sequence[int],
+    connection: Connection, corpus: Corpus, asked: Sequence[str], frequency: dict[str, int], rows: Sequence[int]
 ) -> list[tuple[int, float]]:
     """Return the rows with their BM25 over all terms, best first: the formula and constants of FTS5's own bm25()."""
-    name = table(library, corpus)
+    name = table(corpus)
     total, tokens = _totals(connection, name)
     average = tokens / total
     weight = {t: max(math.log((total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}

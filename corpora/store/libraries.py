@@ -11,16 +11,16 @@ import threading
 import time
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Connection, Engine, select, update
 
 from ragweave.corpora.store import lexical, locks
 from ragweave.corpora.store.folders import REMEDY, catalog_of, folder_of, folders, unwritable
-from ragweave.corpora.store.schema import connect, generation, libraries, now, write
+from ragweave.corpora.store.schema import EARLIER, about, connect, write
 from ragweave.corpora.types import CORPORA, MAX_HALF_LIFE, Recency
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
@@ -46,9 +46,6 @@ class LibraryRow:
     half_life: float | None = None
 
 
-_FIELDS = tuple(f.name for f in fields(LibraryRow))
-
-
 def check_name(name: str) -> str:
     """Return a library name in its one normal form.
 
@@ -70,19 +67,16 @@ class Libraries:
     """The libraries of a home and their catalogs: `<home>/libraries/<id>/catalog.sqlite`.
 
     Args:
-        home: folder of the libraries; a home of an earlier Ragweave is brought up to date here.
-        url: address of a Chroma server that may hold vectors of an earlier home, or empty.
+        home: folder of the libraries.
     """
 
-    def __init__(self, home: Path, url: str = "") -> None:
+    def __init__(self, home: Path) -> None:
         self._home = home
         self._engines: dict[str, Engine] = {}
         self._ids: dict[str, str] = {}
         self._lock = threading.Lock()
         if (home / "catalog.sqlite").exists():
-            from ragweave.corpora.store.migrate import migrate
-
-            migrate(home, url)
+            raise LibraryError(f"The libraries of {home} were written by an earlier Ragweave", EARLIER)
 
     def close(self) -> None:
         """Close every connection."""
@@ -91,13 +85,20 @@ class Libraries:
                 engine.dispose()
             self._engines.clear()
 
-    def engine(self, library: str) -> Engine:
-        """Return the engine of the catalog of a library, opened once.
+    def reading(self, library: str) -> AbstractContextManager[Connection]:
+        """Begin a transaction that sees one state of a library.
 
         Raises:
             LibraryNotFound: it was deleted.
-            LibraryError: it was written by a newer Ragweave, or cannot be opened.
+            LibraryError: it was written by another Ragweave, or cannot be opened.
         """
+        return self._engine(library).begin()
+
+    def writing(self, library: str) -> AbstractContextManager[Connection]:
+        """Begin a transaction that changes a library; see `reading`."""
+        return write(self._engine(library))
+
+    def _engine(self, library: str) -> Engine:
         path = catalog_of(self._home, library)
         with self._lock:
             if not path.exists():
@@ -150,43 +151,39 @@ class Libraries:
 
     def row(self, library: str) -> LibraryRow:
         """Return a library by id."""
-        with self.engine(library).begin() as connection:
-            generation(connection, library)
-            query = select(libraries).where(libraries.c.id == library)
-            return _library(connection.execute(query).mappings().one())
+        with self.reading(library) as connection:
+            return LibraryRow(id=library, **connection.execute(select(about)).mappings().one())
 
     def create(self, name: str, encoder: str, dim: int) -> LibraryRow:
         """Make an empty library."""
         row = LibraryRow(secrets.token_hex(8), check_name(name), encoder, dim, 0)
-        with self.making(row):
-            pass
-        return self.row(row.id)
+        with self.making(row.id, row.name) as folder:
+            engine = connect(folder / "catalog.sqlite")
+            with write(engine) as connection:
+                lexical.create(connection)
+                values = asdict(row)
+                del values["id"]  # the name of its folder
+                connection.execute(about.insert(), values)
+            engine.dispose()
+        return row
 
     @contextmanager
-    def making(self, row: LibraryRow) -> Iterator[tuple[Engine, Path]]:
-        """Make a library in a folder of its own, which takes its place at the end: it is there whole or not at all.
-
-        Yields its engine, and the folder. `row.generation` is 0 or the first that readers see.
-        """
-        self._free(row.name)
+    def making(self, library: str, name: str) -> Iterator[Path]:
+        """Make a library in a folder of its own, which takes its place at the end: it is there whole or not at all."""
+        self._free(name)
         for left in folder_of(self._home, "").glob(".*.part"):  # of a process that was killed long ago
             if time.time() - left.stat().st_mtime > _LEFT:
                 shutil.rmtree(left, ignore_errors=True)
-        part = folder_of(self._home, f".{row.id}.part")
-        engine = connect(part / "catalog.sqlite")
+        part = folder_of(self._home, f".{library}.part")
         try:
-            with write(engine) as connection:
-                values = {field: getattr(row, field) for field in _FIELDS}
-                connection.execute(libraries.insert(), {**values, "created": now()})
-            yield engine, part
-            engine.dispose()
+            part.mkdir(parents=True)
+            yield part
             with locks.names(self._home):
-                self._free(row.name)
-                os.rename(part, folder_of(self._home, row.id))
+                self._free(name)
+                os.rename(part, folder_of(self._home, library))
         except OSError as error:
             raise unwritable(part, error) from error
         finally:
-            engine.dispose()
             shutil.rmtree(part, ignore_errors=True)
 
     def _free(self, name: str) -> None:
@@ -199,8 +196,8 @@ class Libraries:
         with locks.names(self._home):
             if to != found.name:
                 self._free(to)
-            with write(self.engine(found.id)) as connection:
-                connection.execute(update(libraries).values(name=to))
+            with self.writing(found.id) as connection:
+                connection.execute(update(about).values(name=to))
 
     def set_ageing(self, name: str, recency: str | None, half_life: float | None) -> LibraryRow:
         """Say how the documents of a library age; None leaves a value as it is, a half-life of 0 forgets it."""
@@ -218,8 +215,8 @@ class Libraries:
                 )
             values["half_life"] = half_life or None
         if values:
-            with write(self.engine(found.id)) as connection:
-                connection.execute(update(libraries).values(values))
+            with self.writing(found.id) as connection:
+                connection.execute(update(about).values(values))
         return self.row(found.id)
 
     def delete(self, library: str) -> None:
@@ -238,13 +235,11 @@ class Libraries:
 
     def compact(self, library: str) -> None:
         """Write the catalog anew without what was deleted."""
-        with write(self.engine(library)) as connection:
-            for corpus in CORPORA:
-                if lexical.exists(connection, library, corpus):
-                    # Tombstoned words leave the index when its parts are merged into one.
-                    name = lexical.table(library, corpus)
-                    connection.exec_driver_sql(f"INSERT INTO {name}({name}) VALUES ('optimize')")
-        raw = self.engine(library).raw_connection()
+        with self.writing(library) as connection:
+            for name in map(lexical.table, CORPORA):
+                # Tombstoned words leave the index when its parts are merged into one.
+                connection.exec_driver_sql(f"INSERT INTO {name}({name}) VALUES ('optimize')")
+        raw = self._engine(library).raw_connection()
         try:
             cursor = raw.cursor()
             cursor.execute("VACUUM")
@@ -254,7 +249,3 @@ class Libraries:
             raise LibraryError(f"The catalog cannot be compacted ({error})", REMEDY) from error
         finally:
             raw.close()
-
-
-def _library(row: Any) -> LibraryRow:
-    return LibraryRow(**{field: row[field] for field in _FIELDS})

@@ -170,7 +170,7 @@ class Library:
     def _remove(self, source_id: str) -> None:
         settings = corpora_settings()
         with locks.writer(settings.home, self.id, self.name, settings.lock_wait, lambda holder: None):
-            committer = Committer(self.held.catalog, self.held.catalog.row(self.id), "")
+            committer = Committer(self.held.catalog, self.held.catalog.row(self.id))
             committer.recover()
             if not committer.remove_source(source_id):
                 raise InputError(

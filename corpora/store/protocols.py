@@ -1,15 +1,18 @@
 """What the stores are to everybody else: whatever keeps a library keeps these, and no type of a database crosses them.
 
 The stores of this package are the first implementation: SQLite for catalog and lexical index, vectors in the catalog
-with Chroma as their index, media in a folder. The commit of a source (`commit`), the knowledge graph and the care of a
-library (`reembed`, `repair`, `bundle`) write several of them in one transaction of SQLite, and belong to it.
+with Chroma as their index, media in a folder. The commit of a source, the knowledge graph and the care of a library
+write several of them in one transaction of SQL (`Catalog.writing`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
+
+from sqlalchemy import Connection
 
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.libraries import LibraryRow
@@ -37,6 +40,12 @@ class Catalog(Protocol):
 
     def rename(self, name: str, to: str) -> None:
         """Give a library another name."""
+
+    def reading(self, library: str) -> AbstractContextManager[Connection]:
+        """Begin a transaction of SQL that sees one state of a library."""
+
+    def writing(self, library: str) -> AbstractContextManager[Connection]:
+        """Begin a transaction of SQL that changes a library, for the holder of its writer lock."""
 
     def set_ageing(self, name: str, recency: str | None, half_life: float | None) -> LibraryRow:
         """Say how the documents of a library age."""
@@ -103,19 +112,14 @@ class Vectors(Protocol):
 
     def put(
         self, library: str, corpus: Corpus, space: str, ids: Sequence[str], sources: Sequence[str], rows: Matrix
-    ) -> list[str]:
-        """Write chunk vectors; return the ids of those that were written, which zeros are not."""
+    ) -> int:
+        """Write chunk vectors; return how many were written, which zeros are not."""
 
     def discard(self, library: str, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
         """Remove chunks by id."""
 
     def ids(self, library: str, corpus: Corpus, space: str) -> list[str]:
         """Return the ids of every chunk, in order."""
-
-    def fetch(
-        self, library: str, corpus: Corpus, space: str, ids: Sequence[str]
-    ) -> tuple[list[str], list[str], Matrix]:
-        """Return those of the chunks that are stored: ids, sources, vectors."""
 
     def of_items(self, library: str, corpus: Corpus, space: str, items: Sequence[str]) -> dict[str, Matrix]:
         """Return the vectors of items; without those that have none."""

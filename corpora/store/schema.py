@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from sqlalchemy import (
     Engine,
     Float,
     ForeignKey,
-    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
@@ -34,59 +34,60 @@ from sqlalchemy.exc import DBAPIError
 from ragweave.corpora.store.folders import REMEDY, unwritable
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
-SCHEMA_VERSION = 5
-"""Version of the tables below; a catalog of a newer one is refused, never guessed at."""
+SCHEMA_VERSION = 6
+"""Version of the tables below; a catalog of another one is refused, never guessed at."""
 
 metadata = MetaData()
 
-libraries = Table(
-    "libraries",
+
+def _texts(names: str) -> list[Column[str]]:
+    return [Column(name, String, nullable=False) for name in names.split()]
+
+
+def _lists(names: str) -> list[Column[Any]]:
+    return [Column(name, JSON, nullable=False) for name in names.split()]
+
+
+def _source() -> Column[str]:
+    return Column("source", ForeignKey("sources.id", ondelete="CASCADE"), nullable=False)
+
+
+about = Table(
+    "about",
     metadata,
-    Column("id", String, primary_key=True),
-    Column("name", String, nullable=False, unique=True),
+    Column("name", String, primary_key=True),
     Column("encoder", String, nullable=False),
     Column("dim", Integer, nullable=False),
     Column("generation", Integer, nullable=False),
-    Column("created", String, nullable=False),
-    Column("recency", String, nullable=False, server_default="auto"),
+    Column("recency", String, nullable=False),
     Column("half_life", Float),
 )
-"""One row in each catalog. `generation` grows with every change of what the library holds; readers compare it at each
-query. `recency` and `half_life` (days) are how its documents age, where a question does not say otherwise."""
+"""One row: the library. `generation` grows with every change of what it holds; readers compare it at each query.
+`recency` and `half_life` (days) are how its documents age, where a question does not say otherwise."""
 
 sources = Table(
     "sources",
     metadata,
-    Column("library", ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
     Column("id", String, primary_key=True),
-    Column("kind", String, nullable=False),
-    Column("title", String, nullable=False),
-    Column("status", String, nullable=False),
-    Column("reason", String, nullable=False),
+    *_texts("kind title named status reason sha256 params_hash author language indexed_at"),
     Column("bytes", Integer, nullable=False),
-    Column("sha256", String, nullable=False),
-    Column("params_hash", String, nullable=False),
-    Column("warnings", JSON, nullable=False),
-    Column("author", String, nullable=False),
-    Column("language", String, nullable=False),
+    *_lists("warnings"),
     Column("date", String),
-    Column("indexed_at", String, nullable=False),
 )
-"""A source is its bytes and the parameters it was read with: two equal files are one source with two paths."""
+"""A source is its bytes and the parameters it was read with: two equal files are one source with two paths. `named` is
+the file name that items of it have as their title, or ""."""
 
 paths = Table(
     "paths",
     metadata,
-    Column("library", String, primary_key=True),
     Column("path", String, primary_key=True),
-    Column("source", String, nullable=False),
+    _source(),
     Column("size", Integer, nullable=False),
     Column("mtime_ns", Integer, nullable=False),
     Column("ctime_ns", Integer, nullable=False),
     Column("inode", Integer, nullable=False),
     Column("checked_at", Float, nullable=False),
-    ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
-    Index("paths_by_source", "library", "source"),
+    Index("paths_by_source", "source"),
 )
 """Where a source lies on disk, and what its file looked like when its bytes were last read."""
 
@@ -94,23 +95,14 @@ items = Table(
     "items",
     metadata,
     Column("n", Integer, primary_key=True),
-    Column("library", String, nullable=False),
-    Column("source", String, nullable=False),
-    Column("id", String, nullable=False),
-    Column("corpus", String, nullable=False),
+    Column("id", String, nullable=False, unique=True),
+    _source(),
+    *_texts("corpus title text language"),
     Column("ordinal", Integer, nullable=False),
-    Column("title", String, nullable=False),
-    Column("text", String, nullable=False),
-    Column("locator", JSON, nullable=False),
-    Column("heading", JSON, nullable=False),
-    Column("spans", JSON, nullable=False),
-    Column("meta", JSON, nullable=False),
+    *_lists("locator heading spans meta"),
     Column("date", String),
-    Column("language", String, nullable=False),
-    UniqueConstraint("library", "id"),
-    ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
-    Index("items_by_source", "library", "source", "corpus"),
-    Index("items_by_corpus", "library", "corpus"),
+    Index("items_by_source", "source", "corpus"),
+    Index("items_by_corpus", "corpus"),
 )
 """`n` is the row of the lexical index; everything else speaks of `id`."""
 
@@ -118,17 +110,12 @@ vectors = Table(
     "vectors",
     metadata,
     Column("n", Integer, primary_key=True),
-    Column("library", String, nullable=False),
-    Column("space", String, nullable=False),
-    Column("corpus", String, nullable=False),
-    Column("item", String, nullable=False),
-    Column("part", String, nullable=False),
-    Column("source", String, nullable=False),
+    *_texts("space corpus item part"),
+    _source(),
     Column("data", LargeBinary, nullable=False),
-    UniqueConstraint("library", "space", "corpus", "item", "part"),
-    ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
-    Index("vectors_by_source", "library", "source"),
-    Index("vectors_by_item", "library", "item"),
+    UniqueConstraint("space", "corpus", "item", "part"),
+    Index("vectors_by_source", "source"),
+    Index("vectors_by_item", "item"),
     sqlite_autoincrement=True,
 )
 """Vectors of length 1 as little-endian 32-bit floats. `n` is never used twice and grows with every write, so that a
@@ -137,45 +124,33 @@ larger one is newer than an index, and one that is gone was deleted or replaced.
 indexes = Table(
     "indexes",
     metadata,
-    Column("library", ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
     Column("space", String, primary_key=True),
     Column("corpus", String, primary_key=True),
-    Column("name", String, nullable=False),
+    *_texts("name digest"),
     Column("upto", Integer, nullable=False),
     Column("count", Integer, nullable=False),
-    Column("digest", String, nullable=False),
 )
 """The index of the vectors of a space and corpus: the collection `name` holds the `count` rows up to `n` = `upto`."""
 
 stages = Table(
     "stages",
     metadata,
-    Column("library", ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
-    Column("source", String, primary_key=True),
+    Column("source", ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
     Column("item", String, primary_key=True),
     Column("stage", String, primary_key=True),
-    Column("params_hash", String, nullable=False),
-    Column("status", String, nullable=False),
-    Column("error", String, nullable=False),
-    Column("at", String, nullable=False),
+    *_texts("params_hash"),
 )
-"""The ledger. Rows may name sources that are not (or no longer) in the catalog: that is what they are for."""
+"""The ledger: what was done for a source, or an item of it, beside reading it, and with which parameters."""
 
 mentions = Table(
     "mentions",
     metadata,
     Column("n", Integer, primary_key=True),
-    Column("library", String, nullable=False),
-    Column("source", String, nullable=False),
-    Column("chunk", String, nullable=False),
-    Column("entity", String, nullable=False),
-    Column("name", String, nullable=False),
-    Column("kind", String, nullable=False),
-    Column("description", String, nullable=False),
-    Column("items", JSON, nullable=False),
-    ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
-    Index("mentions_by_entity", "library", "entity"),
-    Index("mentions_by_chunk", "library", "source", "chunk"),
+    _source(),
+    *_texts("chunk entity name kind description"),
+    *_lists("items"),
+    Index("mentions_by_entity", "entity"),
+    Index("mentions_by_chunk", "source", "chunk"),
 )
 """What a chunk says about an entity, and in which of its items; `entity` is the digest of the name's normal form."""
 
@@ -183,27 +158,21 @@ relations = Table(
     "relations",
     metadata,
     Column("n", Integer, primary_key=True),
-    Column("library", String, nullable=False),
-    Column("source", String, nullable=False),
-    Column("chunk", String, nullable=False),
-    Column("head", String, nullable=False),
-    Column("tail", String, nullable=False),
-    Column("description", String, nullable=False),
+    _source(),
+    *_texts("chunk head tail description"),
     Column("weight", Float, nullable=False),
-    ForeignKeyConstraint(["library", "source"], ["sources.library", "sources.id"], ondelete="CASCADE"),
-    Index("relations_by_head", "library", "head"),
-    Index("relations_by_tail", "library", "tail"),
-    Index("relations_by_chunk", "library", "source", "chunk"),
+    Index("relations_by_head", "head"),
+    Index("relations_by_tail", "tail"),
+    Index("relations_by_chunk", "source", "chunk"),
 )
 """What a chunk says about two entities together; `head` stands before `tail` in the order of the digests."""
 
 aliases = Table(
     "aliases",
     metadata,
-    Column("library", ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
     Column("one", String, primary_key=True),
     Column("other", String, primary_key=True),
-    Column("reason", String, nullable=False),
+    *_texts("reason"),
 )
 """Pairs of names of one entity, `one` before `other`. No mention is changed by them."""
 
@@ -212,7 +181,7 @@ def connect(path: Path) -> Engine:
     """Open or create the catalog at `path`.
 
     Raises:
-        LibraryError: the file was written by a newer Ragweave, is no catalog, or cannot be opened.
+        LibraryError: the file was written by another Ragweave, is no catalog, or cannot be opened.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -225,15 +194,17 @@ def connect(path: Path) -> Engine:
     try:
         with engine.connect() as connection:
             found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
-        if found > SCHEMA_VERSION:
-            raise LibraryError(
-                f"The catalog {path} was written by a newer Ragweave (schema {found}, this one reads {SCHEMA_VERSION})",
-                "upgrade Ragweave, or choose another RAGWEAVE_HOME",
-            )
-        if found < SCHEMA_VERSION:
+        if found == 0:
             with write(engine) as connection:
                 metadata.create_all(connection)
                 connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        elif found != SCHEMA_VERSION:
+            newer = found > SCHEMA_VERSION
+            raise LibraryError(
+                f"The catalog {path} was written by {'a newer' if newer else 'an earlier'} Ragweave (schema {found}, "
+                f"this one reads {SCHEMA_VERSION})",
+                "upgrade Ragweave, or choose another RAGWEAVE_HOME" if newer else EARLIER,
+            )
     except (sqlite3.Error, DBAPIError) as error:
         engine.dispose()
         raise LibraryError(f"The catalog {path} cannot be opened ({getattr(error, 'orig', error)})", REMEDY) from error
@@ -243,7 +214,11 @@ def connect(path: Path) -> Engine:
     return engine
 
 
-def write(engine: Engine) -> Any:
+EARLIER = "set RAGWEAVE_HOME to a new folder, or move the old libraries away, and index the files again"
+"""What to do with a library of an earlier Ragweave."""
+
+
+def write(engine: Engine) -> AbstractContextManager[Connection]:
     """Begin a transaction that takes the write lock at once, so that it never fails half-way for want of it."""
     return engine.execution_options(ragweave_begin="BEGIN IMMEDIATE").begin()
 
@@ -285,16 +260,16 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def generation(connection: Connection, library: str) -> int:
-    """Return the generation of a library by id, within a transaction."""
-    found = connection.execute(select(libraries.c.generation).where(libraries.c.id == library)).scalar()
+def generation(connection: Connection) -> int:
+    """Return the generation of the library, within a transaction."""
+    found = connection.execute(select(about.c.generation)).scalar()
     if found is None:
         raise LibraryNotFound("The library was deleted", "open another, or index it again")
     return int(found)
 
 
-def bump(connection: Connection, library: str) -> int:
-    """Begin the next generation of a library, within a write transaction, and return it."""
-    following = generation(connection, library) + 1
-    connection.execute(update(libraries).where(libraries.c.id == library).values(generation=following))
+def bump(connection: Connection) -> int:
+    """Begin the next generation of the library, within a write transaction, and return it."""
+    following = generation(connection) + 1
+    connection.execute(update(about).values(generation=following))
     return following

@@ -137,7 +137,7 @@ def _see(
         return 0
     vectors = encoder.images([pixels for _, _, pixels in opened])
     ids, sources = [i for i, _, _ in opened], [s for _, s, _ in opened]
-    return len(held.vectors.put(row.id, corpus, visual_space(encoder.name), ids, sources, vectors))
+    return held.vectors.put(row.id, corpus, visual_space(encoder.name), ids, sources, vectors)
 
 
 def _open(media: Media, name: str) -> Pixels | None:

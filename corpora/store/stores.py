@@ -32,8 +32,8 @@ def stores() -> Stores:
     key = (str(settings.home), settings.chroma_url)
     with _lock:
         if key not in _open:
-            catalog = Catalog(settings.home, settings.chroma_url)
-            _open[key] = Stores(catalog, Lexical(catalog.engine), Vectors(catalog, settings.home, settings.chroma_url))
+            catalog = Catalog(settings.home)
+            _open[key] = Stores(catalog, Lexical(catalog), Vectors(catalog, settings.home, settings.chroma_url))
         return _open[key]
 
 

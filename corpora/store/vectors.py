@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, select
 
 from ragweave.corpora.store import blobs
-from ragweave.corpora.store.blobs import SEEN, Matrix, item_of
-from ragweave.corpora.store.catalog import Catalog, bump, generation
+from ragweave.corpora.store.blobs import SEEN, Matrix
 from ragweave.corpora.store.chroma import Broken, Indexes
 from ragweave.corpora.store.folders import catalog_of, folder_of
-from ragweave.corpora.store.schema import indexes, upsert, vectors, write
+from ragweave.corpora.store.libraries import Libraries
+from ragweave.corpora.store.schema import bump, generation, indexes, upsert, vectors
 from ragweave.corpora.types import Corpus
 from ragweave.models.errors import LibraryError
 
@@ -53,7 +53,7 @@ class _Rows:
 class Vectors:
     """The vectors of the libraries of a home."""
 
-    def __init__(self, catalog: Catalog, home: Path, url: str = "") -> None:
+    def __init__(self, catalog: Libraries, home: Path, url: str = "") -> None:
         self._catalog = catalog
         self._home = home
         self._indexes = Indexes(url)
@@ -76,13 +76,13 @@ class Vectors:
             return found
         unit = (asked[usable] / norms[usable, None]).astype(np.float32)
         most = k if corpus == "paragraph" else 4 * k
-        with self._catalog.engine(library).begin() as connection:
-            mine = _mine(library, corpus, space)
+        with self._catalog.reading(library) as connection:
+            mine = _mine(corpus, space)
             index = connection.execute(select(indexes).where(*mine(indexes))).mappings().first()
             near: list[list[tuple[int, float]]] = [[] for _ in usable]
             if index is not None:
                 try:
-                    near = self._indexed(connection, index, unit, most, sources)
+                    near = self._indexed(connection, library, index, unit, most, sources)
                 except Broken as error:
                     logger.warning("%s; all vectors are compared instead", error)
                     self._forget(library, str(index["name"]))
@@ -105,60 +105,48 @@ class Vectors:
 
     def put(
         self, library: str, corpus: Corpus, space: str, ids: Sequence[str], sources: Sequence[str], rows: Matrix
-    ) -> list[str]:
-        """Write chunk vectors, shape (n, dim), in place of those of the same ids; return the ids that were written."""
-        with write(self._catalog.engine(library)) as connection:
-            written = blobs.put(connection, library, corpus, space, ids, sources, rows)
+    ) -> int:
+        """Write chunk vectors, shape (n, dim), in place of those of the same ids; return how many were written."""
+        with self._catalog.writing(library) as connection:
+            written = blobs.put(connection, corpus, space, ids, sources, rows)
             if written:
-                bump(connection, library)
+                bump(connection)
         return written
 
     def discard(self, library: str, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
         """Remove chunks by id."""
         if ids:
-            with write(self._catalog.engine(library)) as connection:
-                blobs.discard(connection, library, corpus, space, ids)
-                bump(connection, library)
+            with self._catalog.writing(library) as connection:
+                blobs.discard(connection, corpus, space, ids)
+                bump(connection)
 
     def ids(self, library: str, corpus: Corpus, space: str) -> list[str]:
         """Return the ids of every chunk, in order."""
-        query = select(vectors.c.item, vectors.c.part).where(*_mine(library, corpus, space)(vectors))
-        with self._catalog.engine(library).begin() as connection:
+        query = select(vectors.c.item, vectors.c.part).where(*_mine(corpus, space)(vectors))
+        with self._catalog.reading(library) as connection:
             return sorted(f"{item}~{part}" for item, part in connection.execute(query))
 
     def has(self, library: str, corpus: Corpus, space: str) -> bool:
         """Say whether there are vectors of a corpus in a space."""
-        query = select(vectors.c.n).where(*_mine(library, corpus, space)(vectors)).limit(1)
-        with self._catalog.engine(library).begin() as connection:
+        query = select(vectors.c.n).where(*_mine(corpus, space)(vectors)).limit(1)
+        with self._catalog.reading(library) as connection:
             return connection.execute(query).first() is not None
 
     def image_encoders(self, library: str) -> list[str]:
         """Return the names of the image encoders that have vectors."""
-        query = select(vectors.c.space).where(vectors.c.library == library, vectors.c.space.startswith(SEEN))
-        with self._catalog.engine(library).begin() as connection:
+        query = select(vectors.c.space).where(vectors.c.space.startswith(SEEN))
+        with self._catalog.reading(library) as connection:
             return sorted(s.removeprefix(SEEN) for s in connection.execute(query.distinct()).scalars())
-
-    def fetch(
-        self, library: str, corpus: Corpus, space: str, ids: Sequence[str]
-    ) -> tuple[list[str], list[str], Matrix]:
-        """Return those of the chunks that are stored: their ids, their sources, their vectors of shape (n, dim)."""
-        held: dict[str, tuple[str, bytes]] = {}
-        columns = (vectors.c.item, vectors.c.part, vectors.c.source, vectors.c.data)
-        with self._catalog.engine(library).begin() as connection:
-            for part in _parts(sorted({item_of(i) for i in ids})):
-                query = select(*columns).where(*_mine(library, corpus, space)(vectors), vectors.c.item.in_(part))
-                held |= {f"{item}~{n}": (source, data) for item, n, source, data in connection.execute(query)}
-        found = [i for i in ids if i in held]
-        matrix = _matrix([held[i][1] for i in found])
-        return found, [held[i][0] for i in found], matrix
 
     def of_items(self, library: str, corpus: Corpus, space: str, items: Sequence[str]) -> dict[str, Matrix]:
         """Return the first vectors of items, shape (n, dim) each; without those that have none."""
-        found, _, matrix = self.fetch(library, corpus, space, [f"{i}~{n}" for i in items for n in range(PER_ITEM)])
-        rows: dict[str, list[int]] = {}
-        for at, id_ in enumerate(found):
-            rows.setdefault(item_of(id_), []).append(at)
-        return {item: matrix[at] for item, at in rows.items()}
+        found: dict[str, list[bytes]] = {}
+        with self._catalog.reading(library) as connection:
+            for some in _parts(list(items)):
+                query = select(vectors.c.item, vectors.c.data).where(*_mine(corpus, space)(vectors))
+                for item, data in connection.execute(query.where(vectors.c.item.in_(some)).order_by(vectors.c.n)):
+                    found.setdefault(item, []).append(data)
+        return {item: _matrix(rows[:PER_ITEM]) for item, rows in found.items()}
 
     def tidy(self, library: str, *, anew: bool = False) -> str:
         """Make the indexes that are missing or too old; the caller holds the writer lock.
@@ -171,9 +159,8 @@ class Vectors:
             Why an index could not be made, in words, or "".
         """
         folder = folder_of(self._home, library) / "chroma"
-        engine = self._catalog.engine(library)
-        spaces = select(vectors.c.space, vectors.c.corpus).where(vectors.c.library == library).distinct()
-        with engine.begin() as connection:
+        spaces = select(vectors.c.space, vectors.c.corpus).distinct()
+        with self._catalog.reading(library) as connection:
             groups = connection.execute(spaces).all()
             named = {(r["space"], r["corpus"]): r for r in connection.execute(select(indexes)).mappings()}
         why = ""
@@ -189,9 +176,9 @@ class Vectors:
 
     def forget_indexes(self, library: str) -> None:
         """Remove the indexes that hold vectors which were deleted, so that these leave the disk now."""
-        with write(self._catalog.engine(library)) as connection:
+        with self._catalog.writing(library) as connection:
             for row in connection.execute(select(indexes)).mappings().all():
-                if _counted(connection, library, row["corpus"], row["space"], row["upto"])[0] < row["count"]:
+                if _counted(connection, row["corpus"], row["space"], row["upto"])[0] < row["count"]:
                     connection.execute(delete(indexes).where(indexes.c.name == row["name"]))
         self._sweep(library, folder_of(self._home, library) / "chroma")
 
@@ -209,10 +196,10 @@ class Vectors:
         self._indexes.close()
 
     def _indexed(
-        self, connection: Connection, index: Any, unit: Matrix, most: int, sources: Sequence[str]
+        self, connection: Connection, library: str, index: Any, unit: Matrix, most: int, sources: Sequence[str]
     ) -> list[list[tuple[int, float]]]:
         """Return what an index finds, without what has gone since; more is asked for until enough of it lives."""
-        folder = folder_of(self._home, index["library"]) / "chroma"
+        folder = folder_of(self._home, library) / "chroma"
         asked = most
         while True:
             near = self._indexes.query(folder, index["name"], index["digest"], unit, asked, sources)
@@ -225,7 +212,7 @@ class Vectors:
 
     def _rows(self, connection: Connection, library: str, corpus: Corpus, space: str, after: int) -> _Rows:
         """Return the vectors after a row, brought up to the generation of this snapshot."""
-        key, at = (library, corpus, space), generation(connection, library)
+        key, at = (library, corpus, space), generation(connection)
         with self._lock:
             held = self._held.get(key)
             if held is None or (held.generation, held.after) != (at, after):
@@ -242,53 +229,52 @@ class Vectors:
         if self._url:  # the server may be back soon
             return
         try:
-            with write(self._catalog.engine(library)) as connection:
+            with self._catalog.writing(library) as connection:
                 connection.execute(delete(indexes).where(indexes.c.name == name))
         except LibraryError as error:  # another process may hold the disk, or it may not be written
             logger.warning("%s", error)
 
     def _stale(self, library: str, corpus: Corpus, space: str, old: Any) -> bool:
-        with self._catalog.engine(library).begin() as connection:
+        with self._catalog.reading(library) as connection:
             upto = old["upto"] if old else 0
-            living, newer = _counted(connection, library, corpus, space, upto)
+            living, newer = _counted(connection, corpus, space, upto)
         changes = newer + (old["count"] - living if old else 0)
         return changes > max(self._least, (living + newer) // 4)
 
     def _build(self, library: str, corpus: Corpus, space: str, folder: Path) -> None:
-        engine = self._catalog.engine(library)
-        with engine.begin() as connection:
-            top = select(func.max(vectors.c.n), func.count()).where(*_mine(library, corpus, space)(vectors))
+        with self._catalog.reading(library) as connection:
+            top = select(func.max(vectors.c.n), func.count()).where(*_mine(corpus, space)(vectors))
             upto, count = connection.execute(top).one()
         if count <= self._least:
-            with write(engine) as connection:
-                connection.execute(delete(indexes).where(*_mine(library, corpus, space)(indexes)))
+            with self._catalog.writing(library) as connection:
+                connection.execute(delete(indexes).where(*_mine(corpus, space)(indexes)))
             return
-        made = self._indexes.build(catalog_of(self._home, library), folder, (library, space, corpus, int(upto)))
-        row = {"library": library, "space": space, "corpus": corpus, "upto": upto, "count": count}
-        with write(engine) as connection:
+        made = self._indexes.build(catalog_of(self._home, library), folder, (space, corpus, int(upto)))
+        row = {"space": space, "corpus": corpus, "upto": upto, "count": count}
+        with self._catalog.writing(library) as connection:
             upsert(connection, indexes, {**row, "name": made[0], "digest": made[1]})
 
     def _sweep(self, library: str, folder: Path) -> None:
-        with self._catalog.engine(library).begin() as connection:
+        with self._catalog.reading(library) as connection:
             kept = set(connection.execute(select(indexes.c.name)).scalars())
         self._indexes.keep(folder, kept)
 
 
-def _mine(library: str, corpus: str, space: str) -> Any:
-    return lambda table: (table.c.library == library, table.c.space == space, table.c.corpus == corpus)
+def _mine(corpus: str, space: str) -> Any:
+    return lambda table: (table.c.space == space, table.c.corpus == corpus)
 
 
-def _counted(connection: Connection, library: str, corpus: Corpus, space: str, upto: int) -> tuple[int, int]:
+def _counted(connection: Connection, corpus: Corpus, space: str, upto: int) -> tuple[int, int]:
     """Return how many vectors there are up to a row, and after it."""
-    query = select(func.count()).where(*_mine(library, corpus, space)(vectors))
+    query = select(func.count()).where(*_mine(corpus, space)(vectors))
     before = int(connection.execute(query.where(vectors.c.n <= upto)).scalar_one())
     return before, int(connection.execute(query.where(vectors.c.n > upto)).scalar_one())
 
 
 def _loaded(connection: Connection, key: tuple[str, str, str], after: int, at: int, held: _Rows | None) -> _Rows:
     """Return the vectors after a row; those that are held already are not read again."""
-    where = "FROM vectors WHERE library = ? AND corpus = ? AND space = ? AND n > ? ORDER BY n"
-    live = np.fromiter(connection.exec_driver_sql(f"SELECT n {where}", (*key, after)).scalars(), np.int64)
+    where = "FROM vectors WHERE corpus = ? AND space = ? AND n > ? ORDER BY n"
+    live = np.fromiter(connection.exec_driver_sql(f"SELECT n {where}", (*key[1:], after)).scalars(), np.int64)
     if held is None or not len(held.n):
         held = _Rows(at, after, np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
     kept = np.isin(held.n, live)
@@ -297,7 +283,7 @@ def _loaded(connection: Connection, key: tuple[str, str, str], after: int, at: i
         held = _Rows(at, after, held.n[kept], held.matrix[kept])
     if not len(missing):
         return _Rows(at, after, held.n, held.matrix)
-    rows = connection.exec_driver_sql(f"SELECT n, data {where}", (*key, int(missing[0]) - 1)).all()
+    rows = connection.exec_driver_sql(f"SELECT n, data {where}", (*key[1:], int(missing[0]) - 1)).all()
     wanted = set(missing.tolist())
     new = [row for row in rows if row[0] in wanted]
     matrix = _matrix([row[1] for row in new])

@@ -123,19 +123,19 @@ class Content:
         self.rows: dict[str, Counter[Any]] = {}
         self.words: dict[str, Counter[Any]] = {}
         self.vectors: dict[str, dict[str, Any]] = {}
-        with catalog.engine(row.id).begin() as connection:
+        with catalog.reading(row.id) as connection:
             ask = connection.exec_driver_sql
             for name, query in {
                 "sources": "SELECT id, kind, title, status, sha256, bytes FROM sources",
                 "paths": "SELECT path, source FROM paths",
-                "stages": "SELECT source, stage, status FROM stages",
+                "stages": "SELECT source, item, stage FROM stages",
             }.items():
                 self.rows[name] = Counter(map(tuple, ask(query).fetchall()))
             for corpus in CORPORA:
-                if lexical.exists(connection, row.id, corpus):
-                    table = lexical.table(row.id, corpus)
-                    query = f"SELECT i.id, f.text FROM {table} f LEFT JOIN items i ON i.n = f.rowid"
-                    self.words[corpus] = Counter(map(tuple, ask(query).fetchall()))
+                query = (
+                    f"SELECT i.id, f.title, f.text FROM {lexical.table(corpus)} f LEFT JOIN items i ON i.n = f.rowid"
+                )
+                self.words[corpus] = Counter(map(tuple, ask(query).fetchall()))
             self.indexed = ask("SELECT count(*) FROM indexes").scalar_one()
             self.damage = [r[0] for r in ask("PRAGMA integrity_check") if r[0] != "ok"]
             ids = ask("SELECT id FROM items").scalars().all()
@@ -145,8 +145,11 @@ class Content:
         self.twice = len(ids) - len(set(ids))
         self.lost = 0
         for corpus in self.words:
-            ids = vectors.ids(row.id, corpus, row.encoder)
-            got, sources, found = vectors.fetch(row.id, corpus, row.encoder, ids)
+            query = "SELECT item || '~' || part, source, data FROM vectors WHERE space = ? AND corpus = ?"
+            with catalog.reading(row.id) as connection:
+                stored = connection.exec_driver_sql(query, (row.encoder, corpus)).fetchall()
+            got, sources = [row[0] for row in stored], [row[1] for row in stored]
+            found = np.array([np.frombuffer(row[2], "<f4") for row in stored]).reshape(len(stored), row.dim)
             self.vectors[corpus] = {i: (s, v) for i, s, v in zip(got, sources, found, strict=True)}
             # Documents are copied, so that several vectors may be equal: among 30 each has to be.
             hits = vectors.query(row.id, corpus, row.encoder, found, 30)
@@ -184,7 +187,6 @@ class Content:
             "vectors without item": len(vectors - items.keys()),
             "items without vectors": len(items.keys() - vectors),
             "vectors not found by themselves": self.lost,
-            "unfinished stages": sum(status != "done" for _, _, status in self.rows["stages"]),
             "stray folders": self.strays,
             "damage": len(self.damage),
         }

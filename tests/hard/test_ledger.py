@@ -40,8 +40,7 @@ def countdown(patch: pytest.MonkeyPatch, left: int) -> None:
         (blobs, "put"),
         (blobs, "forget_texts"),
         (commit, "bump"),
-        (ledger, "mark"),
-        (ledger, "forget"),
+        (ledger, "put_pictures"),
         (commit.Committer, "_put_path"),
     ]:
         real = getattr(owner, name)
@@ -98,7 +97,7 @@ def check(folder: Path) -> None:
         good = Path(source.path).read_text() not in ("", "%PDF-1.4 no")
         assert (source.status == "failed") != good
         assert bool(source.items) == good
-    with held.catalog.engine(row.id).begin() as connection:
+    with held.catalog.reading(row.id) as connection:
         items = set(connection.exec_driver_sql("SELECT id FROM items").scalars())
     stored = [held.vectors.ids(row.id, corpus, row.encoder) for corpus in ("paragraph", "document")]
     assert {item_of(i) for ids in stored for i in ids} == items

@@ -9,7 +9,7 @@ from contextlib import suppress
 from sqlalchemy import select, update
 
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.schema import items, write
+from ragweave.corpora.store.schema import items
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import LibraryError
 
@@ -25,10 +25,10 @@ def add_frames(name: str = "default", count: int = 15) -> int:
     held = stores()
     library = held.catalog.library(name)
     media = Media.of(library.id)
-    mine = (items.c.library == library.id) & (items.c.corpus == "clip")
-    with held.catalog.engine(library.id).begin() as connection:
+    mine = items.c.corpus == "clip"
+    with held.catalog.reading(library.id) as connection:
         rows = connection.execute(select(items.c.n, items.c.source, items.c.locator, items.c.meta).where(mine)).all()
-    with write(held.catalog.engine(library.id)) as connection:
+    with held.catalog.writing(library.id) as connection:
         for n, source, locator, meta in rows:
             start, end = float(locator["start"]), float(locator["end"])
             frames = [[start + (end - start) * at / count, f"{source}/{n}-{at}.jpg"] for at in range(count)]

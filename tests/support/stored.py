@@ -31,12 +31,11 @@ async def whole():
     """Everything both stores hold, each in a form that can be compared."""
     held = stores()
     [row] = held.catalog.libraries()
-    with held.catalog.engine(row.id).begin() as connection:
+    with held.catalog.reading(row.id) as connection:
         items = connection.exec_driver_sql("SELECT id, source, corpus FROM items").fetchall()
         words = [
-            connection.exec_driver_sql(f"SELECT rowid FROM {lexical.table(row.id, corpus)}").fetchall()
+            connection.exec_driver_sql(f"SELECT rowid FROM {lexical.table(corpus)}").fetchall()
             for corpus in ("paragraph", "document")
-            if lexical.exists(connection, row.id, corpus)
         ]
     vectors = {
         i.rpartition("~")[0]

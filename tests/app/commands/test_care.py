@@ -63,13 +63,13 @@ def test_reembed_says_what_to_set(main: Any, notes: Path, monkeypatch: pytest.Mo
     assert code == 2 and "set RAGWEAVE_EMBED=other:model" in err
 
 
-def test_the_doctor_repairs_every_library_and_says_before_and_now(main: Any, notes: Path) -> None:
+def test_the_doctor_repairs_every_library_and_says_what_it_made(main: Any, notes: Path) -> None:
     assert main("library", "create", "empty")[0] == 0
     code, out, _ = main("doctor", "--repair")
     assert code == 0
-    assert "Library default: sound" in out and "Library empty: sound" in out and out.count("free disk:") == 2
+    assert "Library default, in" in out and "Library empty, in" in out and out.count("free disk:") == 2
     found = json.loads(main("doctor", "--repair", "--library", "default", "--json")[1])
-    assert [f["library"] for f in found] == ["default"] and found[0]["after"]["vectors_without_item"] == 0
+    assert [f["library"] for f in found] == ["default"] and found[0]["vectors"] == 0
     assert main("doctor", "--repair", "--library", "nothing")[0] == 2
 
 

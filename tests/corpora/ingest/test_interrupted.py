@@ -79,10 +79,10 @@ async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_go
             LibraryError("The catalog cannot be used (database or disk is full)", "x"),
         ),
         (
-            "ragweave.corpora.store.ledger.mark",
+            "ragweave.corpora.store.ledger.put_pictures",
             LibraryError("The catalog cannot be used (database or disk is full)", "x"),
         ),
-        ("ragweave.corpora.store.lexical.insert", LibraryError("The catalog cannot be used (disk I/O error)", "x")),
+        ("ragweave.corpora.store.lexical.put", LibraryError("The catalog cannot be used (disk I/O error)", "x")),
         (
             "ragweave.corpora.store.blobs.forget_texts",
             LibraryError("The catalog cannot be used (database or disk is full)", "x"),

@@ -3,10 +3,13 @@
 import subprocess
 import sys
 
+import pytest
+
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import close_all, open_library
 from ragweave.corpora.store.repair import repair
 from ragweave.corpora.store.stores import stores
+from ragweave.models.settings import model_settings
 
 WRITER = """
 import asyncio, os, signal, sys
@@ -17,8 +20,17 @@ from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.stages import prepare
 
 Readers.read = lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
-where = {"bump": commit, "remove_paths": commit.Committer}[sys.argv[2]]
-setattr(where, sys.argv[2], lambda *given: os.kill(os.getpid(), signal.SIGKILL))
+nth, name = {"second bump": (2, "bump"), "third bump": (3, "bump")}.get(sys.argv[2], (1, sys.argv[2]))
+where = {"bump": commit, "remove_paths": commit.Committer}[name]
+real, calls = getattr(where, name), []
+
+def killed(*given):
+    calls.append(given)
+    if len(calls) == nth:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*given)
+
+setattr(where, name, killed)
 asyncio.run(index([Path(sys.argv[1])]))
 """
 
@@ -51,4 +63,45 @@ async def test_killed_before_a_commit_and_before_a_removal_the_next_run_brings_e
     held = await library.items([h.id for h in lists.dense])
     assert len(lists.dense) == 3 and held[lists.dense[0].id].text == "The Pantheon has a dome of concrete."
     assert stored("paragraph") == stored("document") == 3
-    assert (await repair()).before.sound
+    assert (await repair()).sound
+
+
+async def names_of(library, source):
+    """Return what each store says of the name of a source: title, titles of items, words, and the vector itself."""
+    row = await library.about()
+    [item] = await library.items_of(source.id, "paragraph")
+    with stores().catalog.reading(row.id) as connection:
+        n = connection.exec_driver_sql("SELECT n FROM items WHERE id = ?", (item.id,)).scalar_one()
+        words = connection.exec_driver_sql("SELECT title FROM lex_paragraph WHERE rowid = ?", (n,)).scalar_one()
+    [vector] = stores().vectors.of_items(row.id, "paragraph", row.encoder, [item.id])[item.id]
+    return source.title, item.title, words, vector.tobytes()
+
+
+@pytest.mark.parametrize("where", ["", "bump", "remove_paths", "second bump", "third bump"])
+async def test_a_file_that_was_renamed_has_its_new_name_everywhere_with_and_without_a_kill(
+    notes, home, monkeypatch, where
+):
+    (notes / "obelisks.txt").write_text("It stood in Heliopolis before it was moved.\n")
+    await index([notes])
+    (notes / "obelisks.txt").rename(notes / "pillars.txt")
+    if where:
+        close_all()
+        killed_at(notes, where)
+    await index([notes])
+    library = await open_library()
+    [source] = [s for s in await library.sources() if s.path.endswith(".txt")]
+    assert source.paths == (str(notes / "pillars.txt"),)
+    title, of_item, words, vector = await names_of(library, source)
+    assert (title, of_item, words) == ("pillars", "pillars", "pillar")
+    report = await index([notes])
+    assert (report.indexed, report.unchanged) == (0, 4), "it is read anew once"
+    (notes / "fresh").mkdir()
+    (notes / "pillars.txt").rename(notes / "fresh" / "pillars.txt")
+    assert (await index([notes])).indexed == 0, "a file that moves keeps its name"
+    close_all()
+    monkeypatch.setenv("RAGWEAVE_HOME", str(home.parent / "fresh home"))
+    model_settings.cache_clear()
+    await index([notes])
+    library = await open_library()
+    [source] = [s for s in await library.sources() if s.path.endswith(".txt")]
+    assert (await names_of(library, source))[3] == vector, "as if it had been indexed for the first time"

@@ -17,11 +17,10 @@ from ragweave.corpora.knowledge.search import ngrams, search
 from ragweave.corpora.knowledge.small import extract
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.blobs import entity_space
-from ragweave.corpora.store.bundle import export_library
+from ragweave.corpora.store.bundle import export_library, import_library
 from ragweave.corpora.store.library import delete_library, open_library
-from ragweave.corpora.store.schema import mentions, relations, write
+from ragweave.corpora.store.schema import mentions, relations
 from ragweave.corpora.store.stores import stores
-from ragweave.corpora.store.unbundle import import_library
 from ragweave.models.embed import encoder
 from ragweave.models.errors import ModelError, ModelTransient
 
@@ -56,14 +55,14 @@ async def folder(tmp_path: Path, home: Path) -> Path:
 
 def count(table: Any) -> int:
     catalog = stores().catalog
-    with catalog.engine(catalog.library("default").id).begin() as connection:
+    with catalog.reading(catalog.library("default").id) as connection:
         return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
 
 
 def names(library: str = "default") -> set[str]:
     catalog = stores().catalog
     row = catalog.library(library)
-    return {n.name for n in store.named(catalog.engine(row.id), row.id)}
+    return {n.name for n in store.named(catalog, row.id)}
 
 
 def vectors() -> list[str]:
@@ -77,7 +76,7 @@ async def test_indexing_a_transcript_finds_its_names_and_what_stands_together(fo
     assert report.extracted == 2
     assert {"Ada Ostrander", "Mount Helder", "Corvane Observatory", "Boris Tamm"} <= names()
     catalog = stores().catalog
-    with catalog.engine(catalog.library("default").id).begin() as connection:
+    with catalog.reading(catalog.library("default").id) as connection:
         ends = {frozenset(row) for row in connection.execute(select(relations.c.head, relations.c.tail))}
     assert {key_of("Ada Ostrander"), key_of("Mount Helder")} in ends
 
@@ -112,7 +111,7 @@ async def test_lost_vectors_of_entities_come_back_with_the_next_run(folder: Path
     await index([folder])
     held = stores()
     row, before = held.catalog.library("default"), vectors()
-    with write(held.catalog.engine(row.id)) as connection:
+    with held.catalog.writing(row.id) as connection:
         connection.exec_driver_sql("DELETE FROM vectors WHERE space = ?", (entity_space(row.encoder),))
     await index([folder])
     assert vectors() == before

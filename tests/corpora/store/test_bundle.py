@@ -1,10 +1,11 @@
 import asyncio
-import base64
 import hashlib
 import json
 import os
 import shutil
+import sqlite3
 import zipfile
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +15,11 @@ import pytest
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
-from ragweave.corpora.store import unbundle
-from ragweave.corpora.store.bundle import MANIFEST, export_library, manifest_bytes
+from ragweave.corpora.store import bundle as module
+from ragweave.corpora.store import repair
+from ragweave.corpora.store.bundle import CATALOG, MANIFEST, export_library, import_library
 from ragweave.corpora.store.library import close_all, list_libraries, open_library, set_ageing
-from ragweave.corpora.store.unbundle import import_library
+from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError, LibraryError
 from ragweave.models.settings import model_settings
 
@@ -60,17 +62,23 @@ def parts(path):
 
 
 def rewrite(path, changed, resign=True):
-    """Write a bundle anew with some parts exchanged; with its digests, unless told otherwise."""
-    manifest = json.loads(changed.pop(MANIFEST, parts(path)[MANIFEST]))
+    """Write a bundle anew with some parts exchanged; with their digests, unless told otherwise."""
     every = {**parts(path), **changed}
+    manifest = json.loads(every[MANIFEST])
     if resign:
-        for name, data in changed.items():
-            manifest["parts"].setdefault(name, {"rows": 1})
-            manifest["parts"][name] |= {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    every[MANIFEST] = manifest_bytes(manifest)
+        manifest["parts"] |= {n: hashlib.sha256(data).hexdigest() for n, data in changed.items() if n != MANIFEST}
+        every[MANIFEST] = json.dumps(manifest).encode()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in every.items():
             archive.writestr(name, data)
+
+
+def rows(path):
+    """Return everything that the catalog of a bundle holds, but for when it was indexed."""
+    with closing(sqlite3.connect(":memory:")) as raw:
+        raw.deserialize(parts(path)[CATALOG])
+        tables = ("sources", "paths", "items", "vectors", "stages", "mentions", "relations", "aliases")
+        return {t: sorted(map(repr, raw.execute(f"SELECT * FROM {t}"))) for t in tables}
 
 
 async def test_another_machine_opens_it_without_embedding(bundle, tmp_path, monkeypatch):
@@ -100,11 +108,7 @@ async def test_a_bundle_tells_nothing_of_where_the_files_lay(bundle, _indexed):
 async def test_what_was_imported_is_exported_as_it_was(bundle, tmp_path):
     await import_library(bundle.path)
     again = await export_library("default", tmp_path / "again.ragweave")
-    one, other = parts(bundle.path), parts(again.path)
-    for name in one:
-        if name != MANIFEST:
-            assert one[name] == other[name], name
-    assert (await export_library("default", tmp_path / "third.ragweave")).sha256 == again.sha256
+    assert rows(again.path) == rows(bundle.path)
 
 
 async def test_how_its_documents_age_travels_with_a_library(bundle, tmp_path):
@@ -134,77 +138,84 @@ def left(home):
     return list((home / "libraries").glob("*"))
 
 
-def first(data, /, **values):
-    rows = [json.loads(line) for line in data.splitlines()]
-    rows[0] |= values
-    return b"".join(json.dumps(r).encode() + b"\n" for r in rows)
+def harmed(statement, *values):
+    """Return what a bundle is changed to: its catalog after a statement that no constraint holds back."""
+
+    def change(p):
+        with closing(sqlite3.connect(":memory:")) as raw:
+            raw.deserialize(p[CATALOG])
+            raw.execute("PRAGMA foreign_keys = OFF")
+            raw.execute(statement, values)
+            raw.commit()
+            return {CATALOG: raw.serialize()}
+
+    return change
 
 
-def forged(part, /, **values):
-    return lambda p: {part: first(p[part], **values)}
+def nan():
+    return np.array([np.nan] * 256, "<f4").tobytes()
 
 
-MENTION = json.dumps(
-    {"source": "0" * 24, "chunk": "1" * 24, "entity": "2" * 24, "name": "Rome", "kind": "", "description": ""}
-    | {"items": []}
-).encode()
-
-
-def packed(*values):
-    return base64.b64encode(np.array(values, dtype="<f4").tobytes()).decode()
-
+MENTION = (
+    "INSERT INTO mentions(source, chunk, entity, name, kind, description, items) VALUES (?, 'c', 'e', '', '', '', ?)"
+)
+SOURCE = "INSERT INTO mentions SELECT 1, id, 'c', 'e', '', '', '', ? FROM sources LIMIT 1"
 
 TAMPERED = {
-    "an item": (forged("items.jsonl", text="forged"), False, "was changed"),
-    "a vector": (lambda p: {"vectors.jsonl": p["vectors.jsonl"].replace(b"A", b"B", 1)}, False, "was changed"),
+    "an item": (harmed("UPDATE items SET text = 'forged'"), False, "was changed"),
     "a part more": (lambda p: {"evil.py": b"print()"}, False, "other parts"),
     "a part more, named": (lambda p: {"evil.py": b"print()"}, True, "other parts"),
-    "a path that leads out": (forged("paths.jsonl", path="../../etc/passwd"), True, "leads out"),
-    "an absolute path": (forged("paths.jsonl", path="/etc/passwd"), True, "leads out"),
-    "a source of an unknown form": (forged("sources.jsonl", extra=1), True, "row"),
-    "an item without source": (forged("items.jsonl", source="0" * 24), True, "without its source"),
-    "an item twice": (lambda p: {"items.jsonl": p["items.jsonl"] * 2}, True, "row twice"),
-    "an unknown corpus": (forged("items.jsonl", corpus="x"), True, "row"),
-    "an item with other spans": (forged("items.jsonl", spans=[["a"]]), True, "row"),
-    "a vector without item": (forged("vectors.jsonl", item="0" * 24), True, "without its item"),
-    "a vector of another corpus": (forged("vectors.jsonl", corpus="video"), True, "without its item"),
-    "a vector that is no number": (forged("vectors.jsonl", data=packed(*[np.nan] * 256)), True, "length 1"),
-    "a vector cut short": (forged("vectors.jsonl", data=packed(1.0)), True, "another length"),
-    "bytes that are no floats": (forged("vectors.jsonl", data="AAAA"), True, "length 1"),
-    "a mention without source": (lambda p: {"mentions.jsonl": MENTION}, True, "without its source"),
-    "lines that are no JSON": (lambda p: {"items.jsonl": b"{]\n"}, True, "row"),
-    "a long line": (lambda p: {"items.jsonl": b" " * 3000 + b"\n"}, True, "line of more"),
-    "a bomb": (lambda p: {"items.jsonl": b" " * 10_000_000}, True, "would unpack"),
-    "a newer format": (
-        lambda p: {MANIFEST: json.dumps({"format": 4, "other": "things"}).encode()},
-        False,
-        "newer Ragweave",
-    ),
-    "an earlier format": (
-        lambda p: {MANIFEST: json.dumps({"format": 2, "parts": {}}).encode()},
-        False,
-        "an earlier Ragweave",
-    ),
-    "another manifest": (lambda p: {MANIFEST: json.dumps({"format": 3, "parts": {}}).encode()}, False, "manifest"),
-    "a manifest that is a list": (lambda p: {MANIFEST: b"[[[]]]"}, None, "manifest"),
+    "a picture that leads out": (lambda p: {"media/../../x.png": b""}, True, "other parts"),
+    "a picture without source": (lambda p: {f"media/{'0' * 24}/x.png": b""}, True, "without its source"),
+    "a path that leads out": (harmed("UPDATE paths SET path = '../../etc/passwd' WHERE rowid = 1"), True, "leads out"),
+    "an absolute path": (harmed("UPDATE paths SET path = '/etc/passwd' WHERE rowid = 1"), True, "leads out"),
+    "a trigger": (harmed("CREATE TRIGGER t AFTER INSERT ON items BEGIN DELETE FROM items; END"), True, "tables"),
+    "a view": (harmed("CREATE VIEW v AS SELECT * FROM items"), True, "tables"),
+    "another column": (harmed("ALTER TABLE sources ADD COLUMN extra TEXT"), True, "tables"),
+    "an item without source": (harmed("UPDATE items SET source = 'x'"), True, "FOREIGN KEY"),
+    "an unknown corpus": (harmed("UPDATE items SET corpus = 'x' WHERE n = 1"), True, "cannot be used"),
+    "an item with other spans": (harmed("UPDATE items SET spans = '[[\"a\"]]'"), True, "cannot be used"),
+    "an item that is no text": (harmed("UPDATE items SET text = x'00ff'"), True, "with another text"),
+    "a list that is no JSON": (harmed("UPDATE items SET heading = '{]'"), True, "with another heading"),
+    "a place that is none": (harmed('UPDATE items SET locator = \'{"page": "x"}\''), True, "cannot be used"),
+    "a date that is none": (harmed("UPDATE sources SET date = 'yesterday'"), True, "cannot be used"),
+    "a state that is none": (harmed("UPDATE sources SET status = 'fine'"), True, "unknown state"),
+    "a vector without item": (harmed("UPDATE vectors SET item = 'x' WHERE n = 1"), True, "without its item"),
+    "a vector of another corpus": (harmed("UPDATE vectors SET corpus = 'video'"), True, "without its item"),
+    "a vector that is no number": (harmed("UPDATE vectors SET data = ?", nan()), True, "length 1"),
+    "a vector cut short": (harmed("UPDATE vectors SET data = x'0000803f' WHERE n = 1"), True, "another length"),
+    "a mention without source": (harmed(MENTION, "x", "[]"), True, "FOREIGN KEY"),
+    "a mention of nothing": (harmed(SOURCE, '["a"]'), True, "cannot be used"),
+    "an ageing that is none": (harmed("UPDATE about SET half_life = -1"), True, "ages"),
+    "two libraries": (harmed("INSERT INTO about VALUES ('x', 'y', 1, 1, 'auto', NULL)"), True, "none"),
+    "no catalog": (lambda p: {CATALOG: b"no database at all" * 500}, True, "cannot be used"),
+    "a bomb": (lambda p: {CATALOG: bytes(10_000_000)}, True, "would unpack"),
+    "a newer schema": (lambda p: {MANIFEST: b'{"schema": 99}'}, False, "newer Ragweave"),
+    "an earlier schema": (lambda p: {MANIFEST: b'{"schema": 5}'}, False, "an earlier Ragweave"),
+    "a manifest that is a list": (lambda p: {MANIFEST: b"[[[]]]"}, False, "cannot be used"),
 }
 
 
 @pytest.mark.parametrize("what", TAMPERED)
 async def test_a_bundle_that_was_tampered_with_is_refused_and_leaves_nothing(bundle, tmp_path, monkeypatch, what):
     change, resign, said = TAMPERED[what]
-    monkeypatch.setattr(unbundle, "MAX_LINE", 2_000)
-    monkeypatch.setattr(unbundle, "RATIO_FROM", 1_000_000)
-    changed = change(parts(bundle.path))
-    if resign is None:
-        with zipfile.ZipFile(bundle.path, "w") as archive:
-            archive.writestr(MANIFEST, changed[MANIFEST])
-    else:
-        rewrite(bundle.path, changed, resign)
+    monkeypatch.setattr(module, "RATIO_FROM", 1_000_000)
+    rewrite(bundle.path, change(parts(bundle.path)), resign)
     with pytest.raises(InputError, match=said):
         await import_library(bundle.path)
     assert await list_libraries() == []
     assert left(tmp_path / "elsewhere") == []
+
+
+async def test_a_file_that_a_locator_names_is_not_opened(bundle, tmp_path):
+    forged = 'UPDATE items SET locator = \'{"kind": "heading", "file": "/etc/passwd"}\''
+    rewrite(bundle.path, harmed(forged)(parts(bundle.path)))
+    await import_library(bundle.path, files=tmp_path / "notes")
+    [row] = stores().catalog.libraries()
+    for page in stores().catalog.pages(row.id, "paragraph"):
+        held = stores().catalog.items(row.id, [item.id for item in page])
+        assert all(i.locator["file"].startswith(str(tmp_path / "notes")) for i in held.values())
+        assert all(i.locator["file"] == "" for i in page)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.99])
@@ -227,7 +238,7 @@ async def test_a_flipped_byte_anywhere_is_noticed_or_harmless(bundle):
 
 
 async def test_a_failure_half_way_leaves_nothing(bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(unbundle, "terms_of", lambda rows: (_ for _ in ()).throw(LibraryError("full", "")))
+    monkeypatch.setattr(repair, "terms_of", lambda rows: (_ for _ in ()).throw(LibraryError("full", "")))
     with pytest.raises(LibraryError):
         await import_library(bundle.path)
     assert await list_libraries() == []

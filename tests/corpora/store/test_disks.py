@@ -43,7 +43,7 @@ async def ask():
     return held[lists.dense[0].id].title
 
 async def sound():
-    return (await repair()).before.sound
+    return (await repair()).sound
 
 if sys.argv[2:] == ["read-only"]:
     (notes / "petra.md").write_text("# Petra\\n\\nPetra was carved from sandstone.")

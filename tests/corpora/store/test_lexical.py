@@ -6,7 +6,7 @@ from sqlalchemy import text as sql
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.lexical import Frequencies, indexed, prune
-from ragweave.corpora.store.schema import items, sources, write
+from ragweave.corpora.store.schema import items, sources
 
 TEXTS = {
     "plain": "The library of Alexandria held many scrolls and some maps.",
@@ -29,23 +29,23 @@ def filled(tmp_path):
 
 def fill(catalog, name, texts):
     library = catalog.create(name, "enc", 2).id
-    with write(catalog.engine(library)) as connection:
+    with catalog.writing(library) as connection:
         first = connection.execute(sql("SELECT coalesce(max(n), 0) FROM items")).scalar_one() + 1
         for n, (key, text) in enumerate(texts.items(), first):
-            source = {"library": library, "id": f"s-{key}", "kind": "text", "title": key, "status": "ok", "reason": ""}
+            source = {"id": f"s-{key}", "kind": "text", "title": key, "status": "ok", "reason": ""}
             source |= {"bytes": 1, "sha256": "", "params_hash": "", "warnings": [], "author": "", "language": ""}
-            connection.execute(sources.insert(), {**source, "indexed_at": ""})
-            row = {"n": n, "library": library, "source": f"s-{key}", "id": key, "corpus": "paragraph", "ordinal": 0}
+            connection.execute(sources.insert(), {**source, "indexed_at": "", "named": ""})
+            row = {"n": n, "source": f"s-{key}", "id": key, "corpus": "paragraph", "ordinal": 0}
             row |= {"title": key, "text": text, "locator": {}, "heading": [], "spans": [], "meta": {}, "language": ""}
             connection.execute(items.insert(), row)
-            lexical.insert(connection, library, "paragraph", [(n, indexed(key), "", indexed(text))])
+            lexical.put(connection, "paragraph", [(n, indexed(key), "", indexed(text))])
     return library
 
 
 def find(catalog, library, query, k=10, only=(), budget=lexical.BUDGET, generation=0):
-    with catalog.engine(library).begin() as connection:
-        known = Frequencies(library, "paragraph")
-        return lexical.search(connection, known, library, "paragraph", generation, query, k, only, budget)
+    with catalog.reading(library) as connection:
+        known = Frequencies("paragraph")
+        return lexical.search(connection, known, "paragraph", generation, query, k, only, budget)
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,18 @@ def test_libraries_do_not_see_each_other(filled):
 
 def test_a_deleted_source_is_found_no_more_and_counts_no_more(filled):
     catalog, library = filled
-    with write(catalog.engine(library)) as connection:
-        lexical.delete(connection, library, "paragraph", "s-maps")
-        assert Frequencies(library, "paragraph").of(connection, 0, ["map"])[1] == {"map": 1}
+    with catalog.writing(library) as connection:
+        lexical.delete(connection, "s-maps")
+        assert Frequencies("paragraph").of(connection, 0, ["map"])[1] == {"map": 1}
     assert [i for i, _ in find(catalog, library, "maps")] == ["plain"]
 
 
 def test_frequencies_are_kept_for_one_generation_and_read_anew_in_the_next(filled):
     catalog, library = filled
-    known = Frequencies(library, "paragraph")
-    with write(catalog.engine(library)) as connection:
+    known = Frequencies("paragraph")
+    with catalog.writing(library) as connection:
         assert known.of(connection, 1, ["map", "nowhere"]) == (len(TEXTS), {"map": 2, "nowhere": 0})
-        lexical.delete(connection, library, "paragraph", "s-maps")
+        lexical.delete(connection, "s-maps")
         assert known.of(connection, 1, ["map"])[1] == {"map": 2}
         assert known.of(connection, 2, ["map"])[1] == {"map": 1}
 

@@ -22,9 +22,8 @@ async def diary(notes):
     library = await open_library()
     [source] = [s for s in await library.sources() if s.title == "Diary"]
     row = stores().catalog.row(library.id)
-    ids = stores().vectors.ids(row.id, "paragraph", row.encoder)
-    _, sources, vectors = stores().vectors.fetch(row.id, "paragraph", row.encoder, ids)
-    [vector] = [v for v, s in zip(vectors, sources, strict=True) if s == source.id]
+    [item] = await library.items_of(source.id, "paragraph")
+    [vector] = stores().vectors.of_items(row.id, "paragraph", row.encoder, [item.id])[item.id]
     return library, source, ("zyzzyva", "Xanthippe", "quincunx", "diary.md", source.id, vector.tobytes())
 
 

@@ -4,9 +4,9 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.library import close_all, open_library
 from ragweave.corpora.store.repair import repair
-from ragweave.corpora.store.schema import write
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import LibraryError, LibraryNotFound
+from ragweave.tests.support.stored import sound
 
 
 def library():
@@ -15,7 +15,7 @@ def library():
 
 
 def run(statement, *values):
-    with write(stores().catalog.engine(library().id)) as connection:
+    with stores().catalog.writing(library().id) as connection:
         return connection.exec_driver_sql(statement, values)
 
 
@@ -28,11 +28,11 @@ def add_ghosts(row):
 
 
 def lose_words(row):
-    run(f"DELETE FROM {lexical.table(row.id, 'paragraph')} WHERE rowid = (SELECT min(n) FROM items)")
+    run(f"DELETE FROM {lexical.table('paragraph')} WHERE rowid = (SELECT min(n) FROM items)")
 
 
 def add_words(row):
-    run(f"INSERT INTO {lexical.table(row.id, 'paragraph')}(rowid, title, heading, text) VALUES (999, '', '', 'ghost')")
+    run(f"INSERT INTO {lexical.table('paragraph')}(rowid, title, heading, text) VALUES (999, '', '', 'ghost')")
 
 
 def lose_items(row):
@@ -44,12 +44,12 @@ def change_dimension(row):
 
 
 HARM = [
-    (lose_vectors, {"items_without_vectors": 2}),
-    (add_ghosts, {"vectors_without_item": 1, "items_without_vectors": 1}),
-    (lose_words, {"items_without_words": 1}),
-    (add_words, {"words_without_item": 1}),
-    (lose_items, {"sources_without_items": 1, "vectors_without_item": 2, "words_without_item": 2}),
-    (change_dimension, {"wrong_dimension": 3}),
+    (lose_vectors, {"vectors": 2}),
+    (add_ghosts, {"vectors": 1, "stray": 1}),
+    (lose_words, {}),
+    (add_words, {}),
+    (lose_items, {"empty": 1}),
+    (change_dimension, {"vectors": 3}),
 ]
 
 
@@ -57,10 +57,11 @@ HARM = [
 async def test_what_does_not_agree_is_counted_and_mended(notes, harm, seen):
     harm(library())
     done = await repair()
-    fields = done.before.__dataclass_fields__
-    assert {f: getattr(done.before, f) for f in fields if getattr(done.before, f) and f != "free"} == seen
-    assert done.after.sound, done.after
-    assert done.after.free > 0
+    counted = {f: n for f in ("vectors", "stray", "empty", "without_media") if (n := getattr(done, f))}
+    assert counted == seen and done.sound == (not seen)
+    assert done.free > 0
+    await sound()
+    assert (await repair()).sound
     await index([notes])
     found = await open_library()
     for word, title in (("lighthouse", "Alexandria"), ("aqueducts", "Rome"), ("大雁塔", "长安")):
@@ -73,7 +74,7 @@ async def test_what_does_not_agree_is_counted_and_mended(notes, harm, seen):
 async def test_a_sound_library_stays_as_it_is(notes):
     before = await (await open_library()).sources()
     done = await repair()
-    assert done.before.sound and done.after.sound
+    assert done.sound and done.items == 6
     assert await (await open_library()).sources() == before
 
 
@@ -81,8 +82,7 @@ async def test_lost_vectors_are_made_again_of_the_catalog(notes):
     run("DELETE FROM vectors")
     for path in notes.rglob("*.md"):
         path.unlink()
-    done = await repair()
-    assert (done.before.items_without_vectors, done.after.sound) == (6, True)
+    assert (await repair()).vectors == 6
     [lists] = await (await open_library()).search("paragraph", ["lighthouse"])
     assert len(lists.dense) == 3
 
@@ -90,14 +90,14 @@ async def test_lost_vectors_are_made_again_of_the_catalog(notes):
 async def test_lost_vectors_are_made_again_by_the_next_run_of_index(notes):
     run("DELETE FROM vectors")
     assert (await index([notes])).unchanged == 3
-    assert (await repair()).before.sound
+    assert (await repair()).sound
 
 
 async def test_vectors_of_another_encoder_are_left_alone_and_that_is_said(notes, turned, monkeypatch):
     lose_vectors(library())
     monkeypatch.setenv("RAGWEAVE_EMBED", "turned")
     done = await repair()
-    assert "wordllama" in done.after.unchecked
+    assert "wordllama" in done.notes[0]
     row = library()
     assert len(stores().vectors.ids(row.id, "paragraph", row.encoder)) == 1
 

@@ -9,8 +9,8 @@ import pytest
 from ragweave.corpora.store import blobs
 from ragweave.corpora.store import vectors as module
 from ragweave.corpora.store.blobs import item_of
-from ragweave.corpora.store.catalog import Catalog, bump
-from ragweave.corpora.store.schema import indexes, sources, write
+from ragweave.corpora.store.catalog import Catalog
+from ragweave.corpora.store.schema import bump, indexes, sources
 from ragweave.corpora.store.vectors import Vectors
 
 EYE = np.eye(4, dtype=np.float32)
@@ -20,9 +20,9 @@ EYE = np.eye(4, dtype=np.float32)
 def catalog(home):
     found = Catalog(home)
     row = found.create("default", "enc", 4)
-    with write(found.engine(row.id)) as connection:
+    with found.writing(row.id) as connection:
         blank = {"kind": "", "title": "", "status": "ok", "reason": "", "bytes": 0, "sha256": "", "params_hash": ""}
-        blank |= {"warnings": [], "author": "", "language": "", "indexed_at": "", "library": row.id}
+        blank |= {"warnings": [], "author": "", "language": "", "indexed_at": "", "named": ""}
         connection.execute(sources.insert(), [{**blank, "id": id_} for id_ in ("s", "s1", "s2", "t")])
     yield found
     found.close()
@@ -44,9 +44,9 @@ def put(catalog, rows, corpus="paragraph", space="enc"):
     """Write (chunk id, source, vector) rows and begin the next generation."""
     lib = catalog.library("default").id
     ids, belongs, values = zip(*rows, strict=True)
-    with write(catalog.engine(lib)) as connection:
-        blobs.put(connection, lib, corpus, space, ids, belongs, np.array(values, dtype=np.float32))
-        bump(connection, lib)
+    with catalog.writing(lib) as connection:
+        blobs.put(connection, corpus, space, ids, belongs, np.array(values, dtype=np.float32))
+        bump(connection)
 
 
 def ask(vectors, lib, query, k=5, corpus="paragraph", only=()):
@@ -84,9 +84,9 @@ def test_a_corpus_or_an_encoder_without_vectors_finds_nothing(catalog, vectors, 
 
 def test_vectors_go_with_their_source_and_are_replaced_by_their_id(catalog, vectors, lib):
     put(catalog, [("a~0", "s1", EYE[0]), ("b~0", "s2", EYE[1]), ("c~0", "s1", EYE[2])])
-    with write(catalog.engine(lib)) as connection:
+    with catalog.writing(lib) as connection:
         connection.exec_driver_sql("DELETE FROM sources WHERE id = 's1'")
-        bump(connection, lib)
+        bump(connection)
     put(catalog, [("b~0", "s2", EYE[3])])
     assert vectors.ids(lib, "paragraph", "enc") == ["b~0"]
     assert ask(vectors, lib, EYE[3]) == [("b", pytest.approx(1.0))]
@@ -98,14 +98,14 @@ def test_what_another_process_wrote_is_seen_at_once(catalog, vectors, lib, home)
     code = (
         "import sys, numpy as np; from pathlib import Path\n"
         "from ragweave.corpora.store import blobs\n"
-        "from ragweave.corpora.store.catalog import Catalog, bump\n"
-        "from ragweave.corpora.store.schema import write\n"
+        "from ragweave.corpora.store.catalog import Catalog\n"
+        "from ragweave.corpora.store.schema import bump\n"
         "catalog = Catalog(Path(sys.argv[1])); lib = catalog.library('default').id\n"
-        "with write(catalog.engine(lib)) as connection:\n"
+        "with catalog.writing(lib) as connection:\n"
         "    connection.exec_driver_sql(\"DELETE FROM sources WHERE id = 's'\")\n"
         "    eye = np.eye(4, dtype='float32')[1:2]\n"
-        "    blobs.put(connection, lib, 'paragraph', 'enc', ['b~0'], ['t'], eye)\n"
-        "    bump(connection, lib)\n"
+        "    blobs.put(connection, 'paragraph', 'enc', ['b~0'], ['t'], eye)\n"
+        "    bump(connection)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(home)], check=True)
     assert names(ask(vectors, lib, EYE[1])) == ["b"]
@@ -129,7 +129,7 @@ def indexed(catalog, vectors, lib, monkeypatch):
 
 
 def index_of(catalog, lib):
-    with catalog.engine(lib).begin() as connection:
+    with catalog.reading(lib) as connection:
         return connection.execute(indexes.select()).mappings().first()
 
 
@@ -146,9 +146,9 @@ def test_an_index_answers_with_what_came_after_it_and_without_what_has_gone(cata
     assert vectors._held[lib, "paragraph", "enc"].n.size == 10, "what the index holds was compared one by one"
     odd = [n for n in range(60) if n % 2]
     assert names(ask(vectors, lib, SPREAD[3], only=["s1"])) == exact(SPREAD[3], odd)
-    with write(catalog.engine(lib)) as connection:
+    with catalog.writing(lib) as connection:
         connection.exec_driver_sql("DELETE FROM sources WHERE id = 's1'")
-        bump(connection, lib)
+        bump(connection)
     even = [n for n in range(60) if not n % 2]
     for query in SPREAD[::7]:
         assert names(ask(vectors, lib, query, k=20)) == exact(query, even, 20)
@@ -218,9 +218,9 @@ def test_an_index_that_cannot_be_made_is_said_and_leaves_nothing(catalog, vector
 
 
 def test_what_was_deleted_leaves_the_index_when_it_has_to(catalog, vectors, lib, indexed, home):
-    with write(catalog.engine(lib)) as connection:
+    with catalog.writing(lib) as connection:
         connection.exec_driver_sql("DELETE FROM sources WHERE id = 's1'")
-        bump(connection, lib)
+        bump(connection)
     vectors.forget_indexes(lib)
     assert list(home.glob("libraries/*/chroma/*")) == [] and index_of(catalog, lib) is None
 
