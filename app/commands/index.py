@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
 from ragweave.app import api
@@ -96,8 +96,9 @@ class Watcher:
         counts = TextColumn("{task.fields[told]}", markup=False, table_column=Column(no_wrap=True))
         self.changed: list[str] = []
         self.removed: list[str] = []
+        left = TimeRemainingColumn(compact=True)
         self._bars = Progress(
-            words, BarColumn(20), counts, console=err, transient=True, disable=not (shown and err.is_terminal)
+            words, BarColumn(20), counts, left, console=err, transient=True, disable=not (shown and err.is_terminal)
         )
         self._files = self._bars.add_task("Looking for files ...", total=None, told="")
         self._senses: dict[tuple[str, str], TaskID] = {}
@@ -122,12 +123,11 @@ class Watcher:
                 self._bars.update(self._files, total=total)
             case events.Staged(path=path, stage=stage):
                 self._say(f"{_VERBS[stage]} {short_path(path)}")
-            case events.Perceived(path=path, stage=stage, done=done, total=total, left=left):
+            case events.Perceived(path=path, stage=stage, done=done, total=total):
                 if (path, stage) not in self._senses:
                     name = clean(f"  {_SENSES[stage]} {short_path(path)}")
                     self._senses[path, stage] = self._bars.add_task(name, told="")
-                ahead = f"{duration(left)} left" if left else ""
-                self._bars.update(self._senses[path, stage], completed=done, total=total, told=ahead)
+                self._bars.update(self._senses[path, stage], completed=done, total=max(done, total))
             case events.Done(path=path) | events.Linked(path=path):
                 self.changed.append(path)
                 self._finish(path)

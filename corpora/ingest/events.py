@@ -105,12 +105,11 @@ class Staged(OfFile):
 
 @dataclass(frozen=True, slots=True)
 class Perceived(OfFile):
-    """How far one stage of a recording has come, in seconds of it or clips; `left` is seconds at its pace so far."""
+    """How far one stage of a recording has come, in seconds of it or clips."""
 
     stage: str
     done: float
     total: float
-    left: float
 
 
 @dataclass(frozen=True, slots=True)

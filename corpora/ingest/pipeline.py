@@ -25,7 +25,7 @@ from ragweave.corpora.store.files import File, Known, Stat, check_unchanged, ide
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, dense_texts, params_hash, source_id
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
-from ragweave.corpora.video.job import Pace, Stopped
+from ragweave.corpora.video.job import Stopped
 from ragweave.corpora.video.perceived import Later
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import SourceError
@@ -192,8 +192,7 @@ class Pipeline:
         try:
             staging = self._media.staging(file.source)
             if file.params:
-                pace = Pace(lambda *far: self._tell(Perceived(file.path, *far)))
-                prepared = self._intake.read(file, staging, pace)
+                prepared = self._intake.read(file, staging, lambda *far: self._tell(Perceived(file.path, *far)))
             else:
                 prepared = self._readers.read(file.path, file.source, self._encoder.max_words, staging, self._roots)
         except Stopped:

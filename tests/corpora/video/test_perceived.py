@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ragweave.corpora.store.folders import sweep
-from ragweave.corpora.video.job import Pace
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 
 
@@ -61,18 +60,3 @@ def test_what_no_source_needs_is_swept_but_not_what_was_just_written(tmp_path: P
     assert sweep(tmp_path, "lib", ["a" * 64]) == 1
     assert [p.name for p in (tmp_path / "libraries" / "lib" / "perceived").iterdir()] == ["a" * 32]
     assert sweep(tmp_path, "none", []) == 0
-
-
-def test_the_pace_says_how_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 100.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    told: list[tuple[str, float, float, float]] = []
-    pace = Pace(lambda *event: told.append(event))
-    pace("look", 0, 100)
-    now = 110.0
-    pace("look", 25, 100)
-    now = 110.1
-    pace("look", 26, 100)  # too soon to be worth telling
-    now = 140.0
-    pace("look", 100, 100)
-    assert [(done, round(left)) for _, done, _, left in told] == [(0, 0), (25, 30), (100, 0)]
