@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Protocol
 
 from ragweave.corpora.blocks import Block, Figure, joint
-from ragweave.corpora.types import Box, Span, union
+from ragweave.corpora.grid import Line, grids
+from ragweave.corpora.types import Span, union
 
 LARGER = 1.15
 """A line is larger than the body text from this ratio of font sizes on."""
@@ -25,31 +26,6 @@ _ENDS = (".", "!", "?", ":", "。", "！", "？", "：", ".”", '."', "”")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LETTERS_END = re.compile(r"[^\W\d_]+\Z")
 _WORDLIKE = re.compile(r"[^\W\d_]{2,}")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a page.
-
-    Attributes:
-        text: its text, without a hyphen that the format itself marks as such.
-        page: page, 1-based.
-        bbox: [left, bottom, right, top] in points.
-        base: height of the baseline on the page at its start, in points.
-        end: the same at its end.
-        size: font size of most of it in points.
-        bold: whether most of it is in a bold font.
-        hyphen: whether a word is broken at its end, as the format itself marks it.
-    """
-
-    text: str
-    page: int
-    bbox: Box
-    base: float
-    end: float
-    size: float
-    bold: bool
-    hyphen: bool
 
 
 class PageLook(Protocol):
@@ -72,17 +48,31 @@ def blocks(lines: Sequence[Line]) -> list[Block]:
         weights[x.size] += len(x.text)
     body = weights.most_common(1)[0][0]
     usual = _usual_leading(lines, body)
-    groups: list[list[Line]] = [[lines[0]]]
+    words = Counter(w.lower() for x in lines for w in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", x.text))
+    between: list[list[list[Line]]] = []
+    tables: list[Block] = []
+    at = 0
+    for first, end, table in [*grids(lines), (len(lines), len(lines), None)]:
+        between.append(_across_pages(_grouped(lines[at:first], usual), body))
+        tables += [table] if table is not None else []
+        at = end
+    levels = _levels([g for groups in between for g in groups], body)
+    found: list[Block] = []
+    for n, groups in enumerate(between):
+        found += [_block(g, levels[_style(g, body)] if _is_heading(g, body) else 0, words) for g in groups]
+        found += tables[n : n + 1]
+    return _lists(found)
+
+
+def _grouped(lines: Sequence[Line], usual: float) -> list[list[Line]]:
+    """Part lines where a paragraph ends."""
+    groups = [[line] for line in lines[:1]]
     for before, line in pairwise(lines):
         if _parts(before, line, usual):
             groups.append([line])
         else:
             groups[-1].append(line)
-    groups = _across_pages(groups, body)
-    levels = _levels(groups, body)
-    words = Counter(w.lower() for x in lines for w in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", x.text))
-    found = [_block(g, levels[_style(g, body)] if _is_heading(g, body) else 0, words) for g in groups]
-    return _lists(found)
+    return groups
 
 
 def _usual_leading(lines: Sequence[Line], body: float) -> float:

@@ -149,34 +149,47 @@ class Table:
         return ", ".join([f"{spoken(self.columns[0].head)} {named[0]}" if counted else named[0], *named[1:]])
 
 
-def tables(texts: Sequence[str], languages: Sequence[str] = ()) -> list[Table]:
+def tables(texts: Sequence[str], languages: Sequence[str] = (), sections: Sequence[object] = ()) -> list[Table]:
     """Return the tables that stand in consecutive texts of a file, whole where they were cut.
 
-    A table that a text begins with goes on from one that the text before it ended with, where it is as wide; heads that
+    A table goes on below a gap and in the next text where the row there is as wide and reads like no heads; heads that
     are repeated there count once.
     """
     out: list[Table] = []
     rows: list[Row] = []
     before = ""
     for number_, text in enumerate(texts):
-        first, line = True, ""
+        line = ""
         for m in _LINE.finditer(text):
             if not is_row(m.group()):
-                goes_on = False
                 out += _closed(rows, before, languages)
                 rows, line = [], m.group().strip()
-            else:
-                row = Row(tuple(cells(m.group())), number_, m.start(), m.end())
-                goes_on = bool(rows) and first and rows[-1].text != number_
-                if goes_on and len(row.cells) != len(rows[0].cells):
-                    out += _closed(rows, before, languages)
-                    rows = []
-                if not rows:
-                    before = line
-                if not (goes_on and rows and row.cells == rows[0].cells) and len(rows) <= MAX_ROWS:
-                    rows.append(row)
-            first = False
+                continue
+            row = Row(tuple(cells(m.group())), number_, m.start(), m.end())
+            apart = bool(rows) and (rows[-1].text != number_ or m.start() > rows[-1].end + 1)
+            goes_on = apart and _goes_on(rows, row, sections)
+            if goes_on and row.cells == rows[0].cells:
+                continue
+            if apart and not goes_on:
+                out += _closed(rows, before, languages)
+                rows = []
+            if not rows:
+                before = line
+            if len(rows) <= MAX_ROWS:
+                rows.append(row)
     return [*out, *_closed(rows, before, languages)]
+
+
+def _goes_on(rows: Sequence[Row], row: Row, sections: Sequence[object]) -> bool:
+    """Tell whether a row below a gap, or in the next text, still belongs to a table.
+
+    Below a gap, one of which all cells are filled, and none with a figure, names columns anew.
+    """
+    if len(row.cells) != len(rows[0].cells):
+        return False
+    if row.text != rows[-1].text:
+        return not sections or sections[row.text] == sections[rows[-1].text]
+    return row.cells == rows[0].cells or not all(c and not any(x.isdigit() for x in c) for c in row.cells)
 
 
 def _closed(rows: Sequence[Row], before: str, languages: Sequence[str]) -> Iterator[Table]:

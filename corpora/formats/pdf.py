@@ -7,11 +7,13 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Parsed
-from ragweave.corpora.layout import LARGER, Line, PageLook, blocks
+from ragweave.corpora.grid import GAP, Cell, Line
+from ragweave.corpora.layout import LARGER, PageLook, blocks
 from ragweave.corpora.meta import pdf_date
 from ragweave.corpora.types import Box, union
 from ragweave.models.errors import SourceError
@@ -25,7 +27,16 @@ _REPEATED = 0.5
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|/)\s*\d{1,4})?\W*页?\W*", re.I
 )
-_JUNK_TITLE = re.compile(r"microsoft (?:word|powerpoint)|untitled|\.(?:docx?|tex|dvi|indd|pptx?|xlsx?|qxd|pdf)\b", re.I)
+_JUNK_TITLE = re.compile(
+    r"microsoft (?:word|powerpoint)|untitled|\.(?:docx?|tex|dvi|indd|pptx?|xlsx?|qxd|pdf)\b|"
+    r"\A[^\W\d_]{0,4}[\d_.-]*\d[\w.-]*\Z",
+    re.I,
+)
+"""Titles that a program gave: its own name, that of a file, or a number under which it was filed."""
+_WHITE = 250
+"""Least value of each channel of a colour that cannot be told from paper."""
+_TINY, _READABLE = 1.5, 5.0
+"""Points of a font that nobody reads, and of one that can be read."""
 _HYPHENS = (0x02, 0xAD, 0xFFFE)
 """What PDFium gives for a hyphen at a line end."""
 _OTHER_BASELINE = 2.0
@@ -50,11 +61,12 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
     document = _open(path)
     try:
         count = len(document)
-        pages = []
-        warnings = []
+        pages: list[tuple[list[Line], float]] = []
+        warnings: list[str] = []
+        hidden: list[str] = []
         for n in range(min(count, MAX_PAGES)):
             try:
-                lines, height = _page(document, n, pictures)
+                lines, height = _page(document, n, pictures, hidden)
             except pypdfium2.PdfiumError:
                 warnings.append(f"page {n + 1} is damaged")
                 continue
@@ -66,11 +78,12 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
         meta = document.get_metadata_dict(skip_empty=True)
     finally:
         document.close()
+    pages, hidden = _without_tiny_lines(pages, hidden)
     found = blocks(_without_running_lines(pages))
     stated = str(meta.get("Title", "")).strip()
     # Headings are ranked by size: the largest of the first page, if it stands alone on top, is the title.
-    first = next((b for b in found if b.kind == "heading"), None)
-    guessed = first.text if first is not None and first.level == 1 and first.page == 1 else ""
+    first = next((b for b in found if b.kind == "heading" and b.page == 1), None)
+    guessed = first.text if first is not None and (first.level == 1 or stated) else ""
     return Parsed(
         title=guessed if not stated or _JUNK_TITLE.search(stated) else stated,
         blocks=tuple(found),
@@ -79,6 +92,7 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
         warnings=_shortened(warnings),
         meta={"pages": count},
         figures=pictures.figures(found) if pictures is not None else (),
+        hidden=tuple(hidden),
     )
 
 
@@ -96,13 +110,17 @@ def _open(path: Path) -> Any:
         ) from None
 
 
-def _page(document: Any, number: int, pictures: PageLook | None) -> tuple[list[Line], float]:
-    """Return the lines of a page in reading order, and its height in points."""
+def _page(document: Any, number: int, pictures: PageLook | None, hidden: list[str]) -> tuple[list[Line], float]:
+    """Return the lines of a page in reading order, and its height in points; what nobody sees goes into `hidden`."""
     page = document[number]
     try:
         text = page.get_textpage()
         try:
-            lines = list(_Text(text, number + 1).lines())
+            read = _Text(text, number + 1)
+            lines = list(read.lines())
+            white = {n for n, line in enumerate(lines) if read.white[n] and not _on_ground(page, line.bbox)}
+            hidden += [line.text for n, line in enumerate(lines) if n in white]
+            lines = [line for n, line in enumerate(lines) if n not in white]
         finally:
             text.close()
         return (pictures.page(page, number + 1, lines) if pictures is not None else lines), page.get_height()
@@ -120,6 +138,8 @@ class _Text:
         self._text = text
         self._page = page
         self._count = min(text.count_chars(), MAX_PAGE_CHARACTERS)
+        self.white: list[bool] = []
+        """Of each line that was yielded, whether it is white."""
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the page as they are set.
@@ -138,7 +158,8 @@ class _Text:
             inked = [first + i for i, c in enumerate(characters) if c.strip()]
             boxes = [self._text.get_rect(i) for i in range(self._text.count_rects(first, n - first))] if inked else ()
             if boxes:
-                yield self._line("".join(characters), union(boxes), inked, hyphen)
+                self.white.append(self._is_white(inked[0]) and self._is_white(inked[-1]))
+                yield self._line("".join(characters), union(boxes), inked, hyphen, first)
             characters, first = [], n + 1
 
     def _turns(self, space: int) -> bool:
@@ -149,21 +170,44 @@ class _Text:
         to_x, to_y = self._origin(space + 1)
         return to_x < x and abs(to_y - y) > _OTHER_BASELINE
 
-    def _line(self, text: str, box: Box, inked: Sequence[int], hyphen: bool) -> Line:
-        """Return a line with the font size and weight of most of it; `inked` are its characters but white space."""
+    def _line(self, text: str, box: Box, inked: Sequence[int], hyphen: bool, first: int) -> Line:
+        """Return a line with the font size and weight of most of it; `inked` are its characters but white space.
+
+        `first` is the place of the first character of `text`.
+        """
         left, bottom, right, top = box
         samples = inked[:: -(-len(inked) // _SAMPLES)]
         clean = "".join(c for c in text if c >= " " or c == "\t")
+        size = Counter(map(self._size, samples)).most_common(1)[0][0]
         return Line(
             text=" ".join(clean.split()),
             page=self._page,
             bbox=(round(left, 1), round(bottom, 1), round(right, 1), round(top, 1)),
             base=self._origin(inked[0])[1],
             end=self._origin(inked[-1])[1],
-            size=Counter(map(self._size, samples)).most_common(1)[0][0],
+            size=size,
             bold=sum(map(self._is_bold, samples)) * 2 > len(samples),
             hyphen=hyphen,
+            cells=self._cells(text, inked, size, first),
         )
+
+    def _cells(self, text: str, inked: Sequence[int], size: float, first: int) -> tuple[Cell, ...]:
+        """Return the cells of a line that wide gaps part, or none."""
+        stops = [(a, b) for a, b in pairwise(inked) if b - a > 1]
+        ends = [(a, b) for a, b in stops if self._side(b, 0) - self._side(a, 1) > GAP * max(1.0, size)]
+        if not ends:
+            return ()
+        starts, lasts = [inked[0], *(b for _, b in ends)], [*(a for a, _ in ends), inked[-1]]
+        return tuple(
+            Cell(self._side(a, 0), self._side(b, 1), " ".join(text[a - first : b - first + 1].split()))
+            for a, b in zip(starts, lasts, strict=True)
+        )
+
+    def _side(self, at: int, right: int) -> float:
+        """Return where a character begins, or ends, on its line."""
+        left, end, bottom, top = (ctypes.c_double() for _ in range(4))
+        self._raw.FPDFText_GetCharBox(self._text, at, left, end, bottom, top)
+        return round(end.value if right else left.value, 1)
 
     def _origin(self, at: int) -> tuple[float, float]:
         """Return where a character stands on its baseline, in points."""
@@ -179,12 +223,45 @@ class _Text:
         size: float = self._raw.FPDFText_GetFontSize(self._text, at)
         return round(size * (scale or 1.0), 1)
 
+    def _is_white(self, at: int) -> bool:
+        channels = [ctypes.c_uint() for _ in range(4)]
+        known = self._raw.FPDFText_GetFillColor(self._text, at, *channels)
+        return bool(known) and all(c.value >= _WHITE for c in channels[:3])
+
     def _is_bold(self, at: int) -> bool:
         if self._raw.FPDFText_GetFontWeight(self._text, at) >= 600:
             return True
         name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
         self._raw.FPDFText_GetFontInfo(self._text, at, name, 128, ctypes.byref(flags))
         return bool(_BOLD.search(name.value.decode("utf-8", "replace")))
+
+
+def _on_ground(page: Any, box: Box) -> bool:
+    """Tell whether something is drawn behind a box: a filled shape that is not white, or a picture."""
+    import pypdfium2.raw as raw
+
+    left, bottom, right, top = box
+    for found in page.get_objects(filter=(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)):
+        a, b, c, d = found.get_bounds()
+        if a > left + 1 or b > bottom + 1 or c < right - 1 or d < top - 1:
+            continue
+        channels = [ctypes.c_uint() for _ in range(4)]
+        raw.FPDFPageObj_GetFillColor(found.raw, *channels)
+        if found.type != raw.FPDF_PAGEOBJ_PATH or any(v.value < _WHITE for v in channels[:3]):
+            return True
+    return False
+
+
+def _without_tiny_lines(
+    pages: Sequence[tuple[list[Line], float]], hidden: Sequence[str]
+) -> tuple[list[tuple[list[Line], float]], list[str]]:
+    """Leave out lines too small to be read, and those below or above the page, where others can be read."""
+    sizes = Counter(x.size for lines, _ in pages for x in lines)
+    least = _TINY if any(size >= _READABLE for size in sizes) else 0.0
+    unseen = [x for lines, height in pages for x in lines if x.size <= least or x.bbox[1] > height or x.bbox[3] < 0]
+    gone = {id(x) for x in unseen}
+    kept = [([x for x in lines if id(x) not in gone], height) for lines, height in pages]
+    return kept, [*hidden, *(x.text for x in unseen)]
 
 
 def _without_running_lines(pages: Sequence[tuple[list[Line], float]]) -> list[Line]:
@@ -203,7 +280,7 @@ def _without_running_lines(pages: Sequence[tuple[list[Line], float]]) -> list[Li
 
     written = sum(bool(lines) for lines, _ in pages)
     counts = Counter(k for lines, height in pages for k in {key(x) for x in lines if at_edge(x, height)})
-    running = {k for k, n in counts.items() if n >= 3 and n >= written * _REPEATED}
+    running = {k for k, n in counts.items() if n >= min(3, max(2, written)) and n >= written * _REPEATED}
     offsets = Counter(
         o for lines, height in pages for o in {n - x.page for x in lines if at_edge(x, height) for n in _folios(x)}
     )

@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 
 from ragweave.corpora.blocks import Figure, Parsed
+from ragweave.corpora.grid import Line as PageLine
 from ragweave.corpora.images.items import Items
 from ragweave.corpora.images.links import MOST_BYTES
 from ragweave.corpora.images.reader import PictureReader, Shot
-from ragweave.corpora.layout import Line as PageLine
 from ragweave.corpora.layout import blocks
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.split import split

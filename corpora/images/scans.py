@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ragweave.corpora.blocks import CAPTION, Block, Figure, captioned
+from ragweave.corpora.grid import Line as PageLine
 from ragweave.corpora.images.files import page_line
 from ragweave.corpora.images.reader import PictureReader, Shot
-from ragweave.corpora.layout import Line as PageLine
 from ragweave.models.ocr import Box, Line
 from ragweave.models.pictures import WORKING, Picture, Pixels
 

@@ -149,7 +149,7 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
     which = "highest" if side == "most" else "lowest"
     named = _listed(table, used, _asked_column(asked, table, at))
     text = f"{named}: {spoken(column.head)} {shown}, the {which} of {len(values)} rows."
-    return text, used, set(column.terms)
+    return text, used, _subject(asked, table) | column.terms
 
 
 def _asked_column(asked: Asked, table: Table, target: int) -> int | None:
@@ -180,7 +180,7 @@ def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Ma
     unit = values[0][1].unit if values else ""
     if len({v.unit for _, v in values}) > 1 or len(values) < 2:
         return None
-    explained = set(column.terms) | {str(len(values))}
+    explained = _subject(asked, table) | column.terms | {str(len(values))}
     explained |= {w for w in asked.said if w in _SMALL and _SMALL[w] == len(values)}
     if operation == "difference":
         if len(values) != 2:

@@ -71,7 +71,8 @@ async def _tables(desk: Desk, brief: Brief) -> list[_Found]:
     out: list[_Found] = []
     for source in sources:
         items = await library.items_of(source, "paragraph")
-        made = await asyncio.to_thread(tables, [i.text for i in items], [i.language for i in items])
+        texts, languages, sections = ([i.text for i in items], [i.language for i in items], [i.heading for i in items])
+        made = await asyncio.to_thread(tables, texts, languages, sections)
         beside = frozenset(terms(" ".join(i.text for i in items))) if made else frozenset()
         out += [_Found(t, items, beside) for t in made]
     return out

@@ -55,6 +55,13 @@ def test_a_wider_table_in_the_next_text_is_another_one() -> None:
     assert len(tables(["Bird | Seen\nWren | 3", "Tree | Height | Age\nOak | 20 | 300"])) == 2
 
 
+def test_a_table_goes_on_below_a_gap_and_not_in_another_section() -> None:
+    (one,) = tables(["Bird | Seen\nWren | 3\n\nTit | 5\n\nBird | Seen\nJay | 1"])
+    assert [r.cells[0] for r in one.body] == ["Wren", "Tit", "Jay"]
+    assert len(tables(["Bird | Seen\nWren | 3\n\nTree | Height\nOak | 20"])) == 2
+    assert len(tables(["Bird | Seen\nWren | 3", "Tree | Height\nOak | 20"], [], ["birds", "trees"])) == 2
+
+
 def test_a_row_is_named_by_as_many_cells_as_it_takes() -> None:
     table = only("Bread | Size | Price\nRye | small | 3.20\nRye | large | 5.80\nOat | small | 3.90")
     assert [table.label(i) for i in range(3)] == ["Rye, small", "Rye, large", "Oat"]

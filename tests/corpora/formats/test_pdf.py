@@ -152,3 +152,92 @@ def test_the_font_size_counts_as_drawn(write: Make, make_pdf: Make, set_lines: M
         [[(72, 740, 16, "F1", "Large heading"), *set_lines(["Small words that make up the body of it."], 700)]]
     )
     assert [b.kind for b in parse(write("a.pdf", data)).blocks] == ["heading", "text"]
+
+
+def grid(rows: list[list[str]], top: float, lefts: list[int], size: int = 10, lead: int = 16) -> list[Any]:
+    return [
+        (left, top - n * lead, size, "F1", cell)
+        for n, row in enumerate(rows)
+        for left, cell in zip(lefts, row, strict=True)
+        if cell
+    ]
+
+
+FIGURES = [["Ship", "Crew", "Load (t)"], ["Marten", "4", "1,250"], ["Petrel of Ness", "6", ""], ["Tern", "5", "980"]]
+
+
+def test_cells_that_stand_under_each_other_are_a_table_with_its_heads(
+    write: Make, make_pdf: Make, set_lines: Make
+) -> None:
+    page = [*set_lines(["The ships of the island are listed here with crew and load."], 700)]
+    page += grid(FIGURES, 660, [72, 200, 300]) + set_lines(["After the table there is a line of prose again."], 560)
+    before, table, after = parse(write("a.pdf", make_pdf([page]))).blocks
+    assert (table.kind, table.level, table.page) == ("table", 1, 1)
+    assert table.text == "Ship | Crew | Load (t)\nMarten | 4 | 1,250\nPetrel of Ness | 6 | \nTern | 5 | 980"
+    assert [table.text[s.start : s.end] for s in table.spans] == table.text.split("\n")
+    assert before.text.startswith("The ships") and after.text.startswith("After the table")
+
+
+def test_a_cell_that_is_wrapped_stays_one(write: Make, make_pdf: Make) -> None:
+    rows = [["Ship", "What became of it"], ["Marten", "sold to Ness"], ["Petrel", "sunk"], ["Tern", "broken up"]]
+    page = [r for n, row in enumerate(rows) for r in grid([row], 700 - 30 * n, [72, 200])]
+    page.insert(4, (200, 700 - 30 - 12, 10, "F1", "and burnt there"))
+    (table,) = parse(write("a.pdf", make_pdf([page]))).blocks
+    assert table.text.split("\n")[1] == "Marten | sold to Ness and burnt there"
+
+
+def test_two_columns_of_prose_are_no_table(write: Make, make_pdf: Make) -> None:
+    left = [
+        "the tide rises at the old pier in",
+        "the morning and falls again before",
+        "noon comes and the boats go out",
+        "to the skerries for lobster pots",
+    ]
+    right = [
+        "after which the harbour master is",
+        "seen to walk along the wall with",
+        "his dog and a lamp in his hand as",
+        "his father did before the war too",
+    ]
+    page = grid([list(pair) for pair in zip(left, right, strict=True)], 700, [72, 310], lead=13)
+    assert {b.kind for b in parse(write("a.pdf", make_pdf([page]))).blocks} == {"text"}
+
+
+def test_a_footer_of_two_pages_is_left_out(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    pages = [
+        [
+            *set_lines([f"Body of page {n} with enough words to be read."], 600),
+            (72, 30, 9, "F1", f"Harbour Office, {n}"),
+        ]
+        for n in (1, 2)
+    ]
+    assert "Harbour Office" not in " ".join(b.text for b in parse(write("a.pdf", make_pdf(pages))).blocks)
+
+
+@pytest.mark.parametrize("title", ["0000320193-23-000106", "SOP_0012-b", "20240312"])
+def test_a_number_under_which_a_file_was_kept_is_no_title(
+    write: Make, make_pdf: Make, set_lines: Make, title: str
+) -> None:
+    page = [
+        (72, 740, 16, "F2", "Annual report"),
+        *set_lines(["It was a good year for the harbour and its ships."], 700),
+    ]
+    assert parse(write("a.pdf", make_pdf([page], f"/Title ({title})"))).title == "Annual report"
+
+
+def test_white_and_tiny_text_is_hidden_and_white_text_on_a_dark_ground_is_not(write: Make, make_pdf: Make) -> None:
+    page = [
+        (72, 700, 11, "F1", "The harbour opens at six."),
+        (72, 660, 11, "F1", "Hidden white words"),
+        (72, 620, 1, "F1", "Hidden tiny words"),
+        (72, 580, 11, "F1", "White heads on blue"),
+    ]
+    data = make_pdf([page]).decode("latin-1")
+    data = data.replace("BT /F1 11 Tf 72 660", "1 1 1 rg BT /F1 11 Tf 72 660", 1)
+    data = data.replace("BT /F1 1 Tf 72 620", "0 0 0 rg BT /F1 1 Tf 72 620", 1)
+    data = data.replace("BT /F1 11 Tf 72 580", "0 0 .6 rg 60 570 400 30 re f 1 1 1 rg BT /F1 11 Tf 72 580", 1)
+    length = data[data.index("stream\n") + 7 : data.index("endstream")]
+    data = data.replace(data[data.index("/Length") : data.index(" >>\nstream")], f"/Length {len(length)}", 1)
+    parsed = parse(write("a.pdf", data.encode("latin-1")))
+    assert " ".join(b.text for b in parsed.blocks) == "The harbour opens at six. White heads on blue"
+    assert set(parsed.hidden) == {"Hidden white words", "Hidden tiny words"}
