@@ -125,12 +125,7 @@ class Running:
     def _gather(self) -> None:
         assert self._process.stderr is not None
         for raw in iter(lambda: self._process.stderr.readline(4096), b""):  # type: ignore[union-attr]
-            line = raw.decode("utf-8", "replace").rstrip()
-            self.told(line)
-            self._lines.append(line)
-
-    def told(self, line: str) -> None:
-        """Take note of a message; for those who read times from them."""
+            self._lines.append(raw.decode("utf-8", "replace").rstrip())
 
 
 def _command(arguments: Sequence[str], output_bytes: int) -> list[str]:

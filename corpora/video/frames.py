@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,7 +19,6 @@ STORED = 512
 """Pixels of the longer side of the frames that are kept."""
 _LARGEST = 64 * 2**20
 """Bytes of one frame."""
-_TIME = re.compile(r"Parsed_showinfo.*? pts_time:\s*(-?[\d.]+)")
 _HEADER = re.compile(rb"P6\n(\d{1,5}) (\d{1,5})\n255\n")
 _SMALL = (36, 64)
 """Rows and columns of the small grey picture by which two frames are compared."""
@@ -30,37 +28,14 @@ SAME = 0.004
 """Share of changed cells up to which two frames look alike: nine of 2,304, less than a word on a slide."""
 
 
-class _Timed(Running):
-    """A run whose messages state the time of each frame."""
-
-    def __init__(self, arguments: list[str]) -> None:
-        self.times: list[float] = []
-        self.more = threading.Condition()
-        super().__init__(arguments)
-
-    def told(self, line: str) -> None:
-        found = _TIME.search(line)
-        if found:
-            with self.more:
-                self.times.append(float(found[1]))
-                self.more.notify()
-
-    def time(self, n: int) -> float | None:
-        """Return the time of the n-th frame; its message comes about when the frame comes."""
-        with self.more:
-            self.more.wait_for(lambda: len(self.times) > n, timeout=10.0)
-            return self.times[n] if len(self.times) > n else None
-
-
 def frames(path: str, demuxer: str, stream: int, every: float, start: float = 0.0) -> Iterator[tuple[float, Pixels]]:
-    """Yield (seconds, pixels): the first frame of each interval of `every` seconds, upright, its aspect kept.
+    """Yield (seconds, pixels): what is shown at every multiple of `every` seconds, upright, its aspect kept.
 
     It may begin at a multiple of `every`.
 
     Raises:
         SourceError: not one frame can be decoded.
     """
-    chosen = f"isnan(prev_selected_t)+gt(floor(t/{every:g}),floor(prev_selected_t/{every:g}))"
     # Cells of a picture need not be square: widen it first, then shrink its longer side.
     shrink = (
         "scale=w='trunc(iw*if(gt(sar,0),sar,1)/2)*2':h=ih,setsar=1,"
@@ -69,19 +44,17 @@ def frames(path: str, demuxer: str, stream: int, every: float, start: float = 0.
     arguments = [
         *reading(path, demuxer, start),
         *("-map", f"0:{stream}", "-an", "-sn", "-dn"),
-        *("-vf", f"select='{chosen}',showinfo=checksum=0,{shrink},format=rgb24"),
+        *("-vf", f"fps=1/{every:g}:start_time=0:round=up,{shrink},format=rgb24"),
         *("-fps_mode", "passthrough", "-c:v", "ppm", "-f", "image2pipe", "-threads", "2", "pipe:1"),
     ]
     count = 0
-    with _Timed(["-threads", "2", *arguments]) as process:
+    with Running(["-threads", "2", *arguments]) as process:
         held = bytearray()
         for block in process.blocks():
             held += block
             while (picture := _next(held)) is not None:
-                at = process.time(count)
+                yield start + count * every, picture
                 count += 1
-                if at is not None and at >= 0:
-                    yield start + at, picture
         ended = process.wait()
     # A picture without a single frame is none; only a picture that cannot be decoded is an error.
     if not count and start == 0 and (ended.code != 0 or ended.stalled):
