@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.decode import read_text
+from ragweave.corpora.formats import man
 
 _UNDERLINE = re.compile(r"([=\-~^*#])\1{2,}\s*\Z")
 _NUMBERED = re.compile(
@@ -23,13 +25,18 @@ _NARROW = 40
 
 
 def parse(path: Path) -> Parsed:
-    """Read plain text in any encoding that can be told."""
-    found = blocks(read_text(path))
+    """Read plain text in any encoding that can be told; manual pages are told by their first lines."""
+    text = read_text(path)
+    if (page := man.source(text)) is not None:
+        return Parsed(*page)
+    if (shown := man.printed(text)) is not None:
+        return Parsed(shown[0], blocks(shown[1], man.is_section))
+    found = blocks(text)
     titled = bool(found) and found[0].kind == "heading"
     return Parsed(title=found[0].text if titled else "", blocks=found)
 
 
-def blocks(text: str) -> tuple[Block, ...]:
+def blocks(text: str, is_section: Callable[[str], bool] = lambda line: False) -> tuple[Block, ...]:
     """Return the blocks of plain text.
 
     Headings are underlined lines, and numbered or `Chapter N` lines that stand alone, when there are at least two and
@@ -39,11 +46,14 @@ def blocks(text: str) -> tuple[Block, ...]:
     held: list[str] = []
     for number, line in enumerate([*text.split("\n"), ""], 1):
         line = line.replace("\f", "").rstrip()
-        if line:
+        section = is_section(line)
+        if line and not section:
             held.append(line)
         elif held:
             out += _paragraph(held, number - len(held))
             held = []
+        if section:
+            out.append(Block(line, "heading", 2, number))
     return _numbered(out)
 
 
