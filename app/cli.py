@@ -22,6 +22,7 @@ from ragweave.app.commands.index import index
 from ragweave.app.commands.options import with_trace
 from ragweave.app.commands.replay import replay
 from ragweave.app.commands.search import search
+from ragweave.app.commands.setup import setup
 from ragweave.models.errors import InputError, RagweaveError
 
 app = typer.Typer(
@@ -51,7 +52,7 @@ def _options(
     common.set_up_logging(debug)
 
 
-for command in (index, ask, search, replay, chat, sources.show, serve.serve, serve.mcp, doctor, graph):
+for command in (index, ask, search, replay, chat, sources.show, serve.serve, serve.mcp, doctor, setup, graph):
     app.command()(command)
 app.command("export")(care.export_library)
 app.command("import")(care.import_library)

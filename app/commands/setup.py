@@ -1,0 +1,86 @@
+"""`ragweave setup`: find a chat model on this machine, or take the named one, try it, and write its settings."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ragweave.app.commands.common import run
+from ragweave.app.render import clean
+from ragweave.models.errors import InputError
+
+PORTS = {"Ollama": 11_434, "llama.cpp": 8_080}
+"""Where the two listen on 127.0.0.1 unless they are told otherwise; no other machine is ever looked at."""
+
+
+def setup(
+    model: Annotated[str, typer.Option("--model", metavar="NAME", help="Such as openai:gpt-4o-mini.")] = "",
+    key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="Environment variable with its key.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the first that is found, and ask nothing.")] = False,
+) -> None:
+    """Find a chat model, ask it for one word, and write its settings to `.env` here after asking.
+
+    Without --model it looks for Ollama and llama.cpp on this machine. No key is used but the one that is named.
+    """
+    if key and not os.environ.get(key):
+        raise InputError(f"the environment has no {key}", "export it first")
+    found = [(model, "")] if model else run(_served())
+    if not found:
+        told = "neither Ollama nor llama.cpp answers with a chat model on this machine"
+        raise InputError(told, "start one, or name a model: ragweave setup --model openai:NAME --key OPENAI_API_KEY")
+    for n, (name, url) in enumerate(found, 1):
+        typer.echo(clean(f"{n}. {name}" + (f" at {url}" if url else "")))
+    at = 1 if yes or len(found) == 1 else typer.prompt("Which one", default=1, type=int)
+    if not 1 <= at <= len(found):
+        raise InputError(f"there is no number {at}", f"give one from 1 to {len(found)}")
+    name, url = found[at - 1]
+    secret = os.environ.get(key, "")
+    typer.echo(clean(f"{name} says: {run(_tried(name, url, secret))}"))
+    path = Path(".env").absolute()
+    if yes or typer.confirm(f"Write it to {path}?"):
+        _write(path, {"RAGWEAVE_CHAT": name, "RAGWEAVE_CHAT_URL": url, "RAGWEAVE_CHAT_KEY": secret})
+        typer.echo("Written. `ragweave ask` uses it from now on where it is started in this folder.")
+
+
+async def _served() -> list[tuple[str, str]]:
+    """Return the chat models that are served here, each with the URL of its server."""
+    import httpx
+
+    async def listed(client: httpx.AsyncClient, url: str) -> list[tuple[str, str]]:
+        try:
+            rows: Any = (await client.get(f"{url}/models")).json()["data"]
+            return [(str(row["id"]), url) for row in rows if "embed" not in str(row["id"])]
+        except (httpx.HTTPError, ValueError, KeyError, TypeError):
+            return []
+
+    urls = [f"http://127.0.0.1:{port}/v1" for port in PORTS.values()]
+    async with httpx.AsyncClient(timeout=2, trust_env=False) as client:
+        return [row for rows in await asyncio.gather(*(listed(client, url) for url in urls)) for row in rows]
+
+
+async def _tried(name: str, url: str, key: str) -> str:
+    from pydantic import SecretStr
+
+    from ragweave.models.chat import Chat
+    from ragweave.models.chat_client import Served
+    from ragweave.models.meter import Meter
+    from ragweave.models.settings import Endpoint, model_settings
+
+    at = Served.of(Endpoint(name, url, SecretStr(key)), model_settings())
+    said = await Chat("writer", at).text([("user", "Reply with the word: ready")], node="setup", meter=Meter())
+    return " ".join(said.split())[:60] or "nothing"
+
+
+def _write(path: Path, values: dict[str, str]) -> None:
+    from dotenv import set_key, unset_key
+
+    path.touch(mode=0o600)
+    for name, value in values.items():
+        if value:
+            set_key(path, name, value)
+        elif name in path.read_text(encoding="utf-8"):
+            unset_key(path, name)
