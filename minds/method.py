@@ -63,7 +63,7 @@ class Method(BaseModel):
     turn_passages: int = Field(10, ge=1, le=20, description="New passages that the reasoning model is shown per round.")
     turn_tokens: int = Field(16_000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
     answerable: float | None = Field(
-        None, ge=-1, le=1, description="Relevance to the question below which the small mind declines; empty: measured."
+        None, ge=0, le=1, description="How sure of a sentence the small mind must be to answer; empty: measured."
     )
     channels: tuple[Literal["chunk", "entity", "visual", "speech"], ...] = Field(
         ("chunk", "entity", "visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.places import seconds
 from ragweave.minds.evidence import Citation, Evidence, Sentence, Strip, Support
 from ragweave.minds.known import Checked
-from ragweave.minds.passages import best_sentence
+from ragweave.minds.passages import as_strip, best_sentence
 
 SECOND = 0.6
 """Confidence of a sentence that only a second opinion verifies."""
+NEAREST = 2
+"""Places that are cited where nothing answers."""
 SLACK = 1.0
 """Seconds that a time in prose may lie outside its evidence: writers round."""
 _CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
@@ -132,6 +134,16 @@ class Page:
         self.sentences.append(sentence)
         self._emit(sentence, list(used.values()))
 
+    def note(self, strip: Strip) -> None:
+        """Cite what came closest, where no sentence is shown."""
+        self._cite(strip, best_sentence(strip["text"], strip["text"]) if len(strip["text"]) > 500 else strip["text"])
+
+    def nearest(self) -> None:
+        """Cite the best of what was found, where no sentence is shown and nothing came close."""
+        best = sorted(self._rows.values(), key=lambda e: (-e.get("global_score", 0.0), -e["relevance"], e["id"]))
+        for row in best[:NEAREST]:
+            self.note(as_strip(row))
+
     def _cite(self, strip: Strip, words: str) -> Citation:
         place = exact(strip, words, self._items.get(strip["evidence"]))
         for c in self.citations:
@@ -193,8 +205,3 @@ def times_agree(text: str, strips: Sequence[Strip]) -> bool:
         or any(a is not None and b is not None and a - SLACK <= at <= b + SLACK for a, b in spans)
         for written, at in times_in(text)
     )
-
-
-def placed(strips: Iterable[Strip]) -> list[str]:
-    """Return the ids of the evidence that has a time, or lies in a picture."""
-    return list(dict.fromkeys(s["evidence"] for s in strips if s["locator"].get("kind") in ("time", "image")))

@@ -19,7 +19,13 @@ _PHRASES = {
     "empty": ("the library holds nothing yet", "资料库还是空的"),
     "nothing": ("no item of the library bears on the question", "资料库中没有与问题相关的内容"),
     "unmentioned": ("“{thing}” is never mentioned there", "其中没有提到“{thing}”"),
-    "weak": ("the closest item found, “{title}”, does not answer it", "找到的最接近的内容“{title}”并未回答这个问题"),
+    "weak": ("the closest that was found is “{title}”", "找到的最接近的内容是“{title}”"),
+    "closest": (
+        "I am not sure that this answers it, but it is the closest I found, in “{title}”: “{text}”",
+        "我不确定这是否回答了问题，这是找到的最接近的内容，出自《{title}》：“{text}”",
+    ),
+    "before": ("Before, in “{title}”: {text}", "以前（《{title}》）：{text}"),
+    "differs": ("Another source differs, “{title}”: {text}", "另一处说法不同（《{title}》）：{text}"),
     "foreign": (
         "“{title}” is in {language}: without a multilingual encoder only names and numbers find it from this question",
         "“{title}”的语言是 {language}：没有多语言编码器时，这个问题只能靠名称和数字找到它",
@@ -29,8 +35,6 @@ _PHRASES = {
         "仅凭画面找到，没有文字说明其内容：{titles}。",
     ),
     "budget": ("{limit} was spent before an answer could be written", "在写出答案之前已用完限额：{limit}"),
-    "library": ("Your library says: {text}", "您的资料库中写道：{text}"),
-    "web": ("The web says: {text}", "网上写道：{text}"),
 }
 """English and Chinese."""
 

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from ragweave.minds.evidence import Citation, Sentence
 from ragweave.minds.phrases import phrase
 
+Sure = Literal["answer", "closest", "nothing"]
+
 
 class NodeUsage(BaseModel):
     """What one node spent."""
@@ -40,6 +42,9 @@ class Answer(BaseModel):
     confidence: float = Field(0.0, ge=0, le=1)
     """How far the evidence carries the answer."""
     abstained: bool = False
+    """Nothing is claimed to be the answer: what came closest may still be quoted and cited."""
+    sure: Sure = "nothing"
+    """An answer; the closest that was found, which may not answer; or nothing at all."""
     why: str = ""
     """Reason for an abstention, or empty."""
     mind: Literal["small", "llm"] = "small"

@@ -10,7 +10,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.desk import chosen
 from ragweave.minds.evidence import Citation, Sentence
 from ragweave.minds.phrases import phrase
-from ragweave.nodes.answer import Answer, marked
+from ragweave.nodes.answer import Answer, Sure, marked
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update, message_id
 
@@ -22,12 +22,15 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
     draft = [Sentence.model_validate(s) for s in state.get("draft", [])]
     cited = {n for s in draft for n in s.citations}
     kept = [Citation.model_validate(c) for c in state.get("citations", [])]
-    citations = tuple(c for c in kept if c.n in cited)
+    citations = tuple(c for c in kept if c.n in cited or not draft)
     question = state["question"]
     why = "" if draft else state.get("abstain", "") or phrase("unsupported", question)
     if run.meter.refused:
         run.note(f"A limit of this run was reached: {run.meter.refused}.")
-    text = " ".join(map(marked, draft)) if draft else f"{phrase('abstain', question)} ({why})"
+    sure: Sure = "answer" if draft else "closest" if citations else "nothing"
+    quoted = sure == "closest" and why.endswith("”")
+    declined = f"{why} [1]" if quoted else f"{phrase('abstain', question)} ({why})"
+    text = " ".join(map(marked, draft)) if draft else declined
     counts = ((len(draft), "sentence"), (len(citations), "source"))
     writer = chosen("writer", run.context.mind)
     told = ", ".join(f"{n} {noun if n == 1 else noun + 's'}" for n, noun in counts) if draft else f"abstained: {why}"
@@ -40,6 +43,7 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
         citations=citations,
         confidence=round(min((s.confidence for s in draft), default=0.0), 3),
         abstained=not draft,
+        sure=sure,
         why=why,
         mind=state.get("mind", "small"),
         model=f"{writer.name} at {writer.host}" if writer is not None else "",

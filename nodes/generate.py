@@ -8,12 +8,11 @@ from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Citation, Sentence, Strip, Support
 from ragweave.minds.known import Checked
 from ragweave.minds.llm.write import finish
 from ragweave.minds.mind import Made
-from ragweave.minds.page import Claim, Page, placed
+from ragweave.minds.page import Claim, Page
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.choose import offered
 from ragweave.nodes.answer import marked
@@ -28,8 +27,8 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
     """Return the page of the turn, with what is written on it already."""
     question = state["question"]
     rows = {e["id"]: e for e in state.get("evidence", [])}
-    # What a chat model read whole is cited by the sentence that says it.
-    ids = list(dict.fromkeys(s["evidence"] for s in strips)) if reads(run.context) else placed(strips)
+    # What was read whole is cited by the sentence that says it.
+    ids = list(dict.fromkeys([*(s["evidence"] for s in strips), *rows]))
     items = await (await run.library()).items(ids)
 
     async def check(text: str, against: Sequence[Strip]) -> Checked:
@@ -86,6 +85,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     else:
         made = await run.minds.writer(run, brief, page)
     why = "" if page.sentences else made.value
+    if why and not page.citations:
+        page.nearest()
     if run.meter.refused and not page.sentences:
         why = phrase("budget", question, limit=run.meter.refused)
     summary = f"{len(page.sentences)} sentences" if page.sentences else f"nothing: {why}"

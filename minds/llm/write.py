@@ -153,8 +153,10 @@ async def finish(desk: Desk, brief: Brief, page: Page) -> None:
     if not page.sentences or len({s["origin"] for s in brief.strips} & {"library", "web"}) < 2 or len(cited) == 2:
         return
     ranked = await asyncio.to_thread(rank, brief.question, brief.strips, await small.idf_of(desk, brief.question))
-    if sides := conflict(brief.question, ranked):
-        own, web = (e.text for e in sides)
+    told = conflict(brief.question, ranked)
+    sides = {e.strip["origin"]: e.text for e in (told.first, told.other)} if told else {}
+    if len(sides) == 2:
+        own, web = sides.get("library"), sides.get("web")
         desk.note(f"Your library and the web answer this differently. The library: “{own}” The web: “{web}”")
 
 

@@ -20,6 +20,7 @@ from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.known import Checked
 from ragweave.minds.small.facts import Fact, Negation, facts, negations
+from ragweave.minds.small.hostile import hostile, without_orders
 from ragweave.models import tables, text
 from ragweave.models.relevance import Passage, embed
 from ragweave.models.relevance_features import LIMIT, content_words
@@ -91,6 +92,10 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> C
         return Checked(False, 0.0, (), "There is no evidence for it.")
     if not text.words(sentence):
         return Checked(False, 0.0, (), "It says nothing that could be checked.")
+    if hostile(sentence):
+        return Checked(False, 0.0, (), "It repeats an order that a text gives to machines.")
+    # An instruction found in retrieved text supports nothing.
+    evidence = [Passage(p.title, without_orders(p.text)) for p in evidence]
     copied = tuple(i for i, p in enumerate(evidence) if stands_in(sentence, p.text))
     if copied:
         return Checked(True, 1.0, copied, "")

@@ -1,65 +1,114 @@
-"""Where the library and the web answer the same question with different values."""
+"""Other values for the same question: an older one that was replaced, or one that another source states instead."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
+from typing import Literal, NamedTuple
 
+from ragweave.minds.evidence import Evidence
+from ragweave.minds.small.asked import Asked, asked_of
 from ragweave.minds.small.facts import facts
-from ragweave.minds.small.sentences import Extract, answer_type
-from ragweave.models.text import STOP, content_terms, names, stem, terms
+from ragweave.minds.small.sentences import Extract
+from ragweave.models.text import STOP, content_terms, fold, names, terms, words
 
-_HOW_MANY = re.compile(r"\bhow many ((?:[a-z]+ ){0,2}?[a-z]+)\b", re.I)
-_ASKING = frozenset(terms("year date day month time country city town name person people kind place"))
+RIVALS = 8
+"""Best sentences among which another value is looked for."""
+SUBJECT = 0.5
+"""Share of the subject that another sentence must name; it says the same words of what is asked."""
+_CLOCK = re.compile(r"\b\d{1,2}[:.]\d{2}\b")
+_DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.I)
+_CHANGES = re.compile(
+    r"\b(?:now|no longer|from now on|until now|instead of|used to|so far|raised|changed|increased|decreased|new)\b"
+    r"|\b(?:jetzt|bisher|künftig|neu|désormais|jusqu'ici)\b|现在|以前|改为",
+    re.I,
+)
 
 
-def conflict(question: str, ranked: Sequence[Extract]) -> tuple[Extract, Extract] | None:
-    """Return the own and the web sentence that answer the same question with different values, or None.
+class Told(NamedTuple):
+    """The sentence to lead with, and one that states something else for the same: older, or simply otherwise."""
 
-    Compared are the best sentence of each origin that holds a value of the kind asked for (a date, an amount, a name)
-    and speaks of what is asked: it shares words with the question besides the names, and the names with its title. Two
-    dates, amounts or names conflict when nothing of the one agrees with the other.
+    first: Extract
+    other: Extract
+    how: Literal["before", "differs"]
+
+
+def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Evidence] | None = None) -> Told | None:
+    """Return two sentences of different documents that answer the same question differently, or None.
+
+    Both speak of the subject and of what is asked, and hold values of the kind asked for of which nothing agrees, or
+    stand in two versions of one document. The newer leads where both are dated; a document that states no date leads
+    only when it answers better.
     """
-    named = {t for name in names(question) for t in content_terms(name)}
-    asked = set(content_terms(question)) - named - _ASKING
-    own, web = (_first(question, asked, named, [e for e in ranked if e.strip["origin"] == o]) for o in _SIDES)
-    if own is None or web is None or not asked & set(terms(own.text)) & set(terms(web.text)):
+    if not ranked:
         return None
-    ours, theirs = _values(question, own), _values(question, web)
-    differ = any(ours[k] and theirs[k] and ours[k].isdisjoint(theirs[k]) for k in ours.keys() & theirs.keys())
-    return (own, web) if differ else None
-
-
-_SIDES = ("library", "web")
-
-
-def _first(question: str, asked: set[str], named: set[str], ranked: Sequence[Extract]) -> Extract | None:
-    for e in ranked:
-        about = not named or len(named & e.covers) * 2 > len(named)
-        if about and len(asked & set(terms(e.text))) * 2 >= len(asked) and any(_values(question, e).values()):
-            return e
+    best, asked, dates = ranked[0], asked_of(question), rows or {}
+    said = asked.slot & set(terms(best.text))
+    for e in ranked[1:RIVALS]:
+        # SIGNS: subject, slot, weakest, both, fit.
+        alike = e.signs[0] >= min(SUBJECT, best.signs[0]) and e.signs[4] >= best.signs[4] and said & set(terms(e.text))
+        if not alike or _source(e) == _source(best) or fold(e.text) == fold(best.text):
+            continue
+        versions = _versions(best, e)
+        if versions or _differ(asked, best, e):
+            first, other = best, e
+            ages = [_date(x, dates) for x in (best, e)]
+            if all(ages) and ages[1] > ages[0]:
+                first, other = e, best
+            dated = all(ages) and ages[0] != ages[1]
+            changed = versions or bool(_CHANGES.search(first.text))
+            return Told(first, other, "before" if dated and changed else "differs")
     return None
 
 
-def _values(question: str, e: Extract) -> dict[str, set[str]]:
-    """Return the values that may answer, by what they can be compared with: a year, a month, a unit, a noun, a name."""
-    kind = answer_type(question)
-    said = {(f.value, f.unit) for f in facts(question)}
+def _source(e: Extract) -> str:
+    place = e.strip["locator"]
+    return place.get("file") or place.get("url") or e.strip["evidence"]
+
+
+def _date(e: Extract, rows: Mapping[str, Evidence]) -> str:
+    row = rows.get(e.strip["evidence"])
+    return row["date"] if row else ""
+
+
+def _versions(a: Extract, b: Extract) -> bool:
+    """Tell whether two sentences stand in two versions of one document: their titles are the same but for numbers."""
+    one, two = ([w for w in words(e.strip["title"]) if not w.isdigit()] for e in (a, b))
+    if not all(e.strip["locator"].get("file") for e in (a, b)):
+        return False
+    ours, theirs = ({t for t in terms(e.text) if not t.isdigit()} for e in (a, b))
+    return one == two and 2 * len(ours & theirs) > min(len(ours), len(theirs))
+
+
+def _differ(asked: Asked, a: Extract, b: Extract) -> bool:
+    ours, theirs = _values(asked, a), _values(asked, b)
+    return any(ours[k] and theirs[k] and ours[k].isdisjoint(theirs[k]) for k in ours.keys() & theirs.keys())
+
+
+def _values(asked: Asked, e: Extract) -> dict[str, set[str]]:
+    """Return the values that may answer, by what they can be compared with: a year, a day, a unit, a noun, a name."""
+    said = {(f.value, f.unit) for f in facts(asked.question)}
     found = [f for f in facts(e.text) if (f.value, f.unit) not in said]
-    if kind == "time":
+    if asked.kind == "time":
         years = {f.value for f in found if not f.unit and f.value.isdigit() and 1000 <= int(f.value) <= 2100}
-        return {"year": years, "month": {f.value for f in found if f.value.startswith("month ")}}
-    if kind == "name":
-        known = set(content_terms(f"{question} {e.strip['title']}"))
+        months = {f.value for f in found if f.value.startswith("month ")}
+        days = {f.value for f in found if months and f.value.isdigit() and int(f.value) <= 31}
+        return {
+            "year": years, "month": months, "day": days, "clock": {m.group() for m in _CLOCK.finditer(e.text)},
+            "weekday": {m.group().lower() for m in _DAY.finditer(e.text)} if not months else set(),
+        }  # fmt: skip
+    if asked.kind in ("person", "name"):
+        known = set(content_terms(f"{asked.question} {e.strip['title']}"))
         return {"name": {t for n in names(e.text) for t in content_terms(n) if not t.isdigit()} - known}
-    if counted := _HOW_MANY.search(question):
-        noun = stem(counted[1].split()[-1].lower())
-        return {noun: {v for v in _counted(noun, e.text) if (v, "") not in said}}
+    if asked.counted and (near := counted(asked.counted, e.text)):
+        return {asked.counted: {v for v in near if (v, "") not in said}}
+    if asked.kind != "count":
+        return {}
     return {unit: {f.value for f in found if f.unit == unit} for unit in {f.unit for f in found if f.unit}}
 
 
-def _counted(noun: str, sentence: str) -> set[str]:
+def counted(noun: str, sentence: str) -> set[str]:
     """Return the numbers that stand right before a noun, or before its adjectives."""
     said = sentence.split()
     found: set[str] = set()

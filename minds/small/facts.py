@@ -73,6 +73,8 @@ _UNITS = {
     )
     for spelling in names.split()
 }
+UNITS = frozenset(text.stem(spelling) for spelling in _UNITS)
+"""Stems of the names of units."""
 _BY_LENGTH = sorted(_UNITS, key=len, reverse=True)
 _UNIT = (
     "(?P<unit>"
@@ -114,6 +116,12 @@ class Fact:
     def agrees(self, other: Fact) -> bool:
         """Say whether two facts have the same value and no contradicting units."""
         return self.value == other.value and (not self.unit or not other.unit or self.unit == other.unit)
+
+
+def units(of: str) -> frozenset[str]:
+    """Return the stems of every name of the units that a text measures in: “88 km” is in kilometres."""
+    found = {f.unit for f in facts(of) if f.unit}
+    return frozenset(text.stem(spelling) for spelling, unit in _UNITS.items() if unit in found)
 
 
 def facts(of: str) -> list[Fact]:

@@ -1,24 +1,29 @@
-"""The few sentences of the evidence that answer a question best, by stated rules."""
+"""The sentences of the evidence in the order of how well they answer a question, each read with its subject."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import PurePath
 
 from ragweave.corpora.types import Locator
 from ragweave.corpora.video.utterances import pieces, spoken
 from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
+from ragweave.minds.small.asked import Asked, Idf, asked_of, asked_part, capitals
+from ragweave.minds.small.facts import units
+from ragweave.minds.small.hostile import harmless
+from ragweave.minds.small.reason import has_clause
 from ragweave.models import tables
 from ragweave.models.embed import encoder
-from ragweave.models.text import content_terms, fold, names, numbers, sentences, terms, words
-
-Idf = Callable[[str], float]
+from ragweave.models.relevance import embed
+from ragweave.models.text import content_terms, fold, names, terms, words
 
 _LEANS = re.compile(
-    r"^(?:it|they|he|she|this|these|those|such|his|her|their|its)\b|\b(?:these|those|such) \w+"
+    r"^(?:it|they|he|she|this|these|those|such|his|her|their|its|cost|costs)\b|\b(?:these|those|such) \w+"
     r"|^(?:这|那|它|他|她|其|该|此)",
     re.I,
 )
@@ -28,58 +33,23 @@ _ATTRIBUTED = re.compile(
 """Words of a question that asks what somebody says: there the name of the speaker counts."""
 _HEADING = re.compile(r"(?=[A-Z])(?:[^\W\d]+[\s'’-]+){0,7}[^\W\d]+")
 """A few words without a full stop or a number, begun with a capital: a heading that stands in the text as a line."""
-ASKED_WEIGHT = 0.5
-"""Weight of covering what is asked, beside as much for the whole question."""
-COSINE_WEIGHT = 0.75
-STRIP_WEIGHT = 0.35
-"""Weight of the relevance of the strip."""
-FIT_WEIGHT = 0.4
-"""Weight of holding something of the kind asked for."""
-NAMED_WEIGHT = 0.8
-"""Weight of standing in an item that one of the best items names."""
-LED_WEIGHT = -0.4
-"""Weight of standing in an item that led to a further query."""
-OPEN_WEIGHT = 0.5
-"""Weight of covering the words of the question that the items that led on lack."""
-NEW_WEIGHT = 0.5
-"""Weight of covering words of the question that no chosen sentence covers yet."""
-NEXT_WEIGHT = 0.15
-"""Weight of standing right after a chosen sentence, where no single fact is asked for: prose explains as it goes on."""
-WITHIN = 0.5
-"""How far below the best sentence a further one may lie."""
-
-_TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "time",
-        re.compile(
-            r"\b(when|(?:what|which) (year|date|day|month)|what time)\b|何时|什么时候|哪一?[年天]|几[月点号时]", re.I
-        ),
-    ),
-    (
-        "count",
-        re.compile(
-            r"\b(how (many|much|long|far|old|tall|big|often|deep|high|large)|what (percentage|number|share))\b"
-            r"|多少|几[个年天次]|多[长大高远]",
-            re.I,
-        ),
-    ),
-    (
-        "name",
-        re.compile(
-            r"\b(who|whom|whose|where|which|what (is the name|city|country|team|person|company))\b"
-            r"|谁|哪里|哪儿|哪个|何处",
-            re.I,
-        ),
-    ),
-)
-_QUESTION_WORD = re.compile(
-    r"\b(?:who|whom|whose|which|what|where|when|why|how (?:many|much|long|far|old|tall|often|big))\b", re.I
-)
-_DATE = re.compile(
-    r"\b(1\d{3}|20\d{2})\b|\b(january|february|march|april|may|june|july|august|september|october|november|december)\b"
-    r"|\d{1,2}:\d{2}|[\d〇零一二三四五六七八九十]+\s*[年月日号点时]|\b(century|decade|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
+_FURNITURE = re.compile(
+    r"^(?:from|to|cc|bcc|reply-to|sent|message-id|subject|von|an|betreff|de|à|objet): .*@|^(?:subject|betreff|objet): "
+    r"|^>*\s*(?:on|am|le) .{6,80} (?:wrote|schrieb|a écrit):?|^[^.!?]*(?:[·|»>] [^.!?·|»>]{1,30}){3,}",
     re.I,
 )
+"""Heads of mails, the line above a quoted one, menus and footers."""
+_INLINE = re.compile(r"(?<=\S)\s+(?=[A-Z][a-z'’]*(?: [a-z'’]+){0,3}: \S)")
+"""Before a label that names what follows it, where several stand in one paragraph."""
+COSINE, STRIP, FIT, NAMED, LED, OPEN = 0.75, 0.35, 0.4, 0.8, -0.4, 0.5
+"""What counts beside coverage: the meaning, the relevance of the strip, a value of the kind asked for, standing in an
+item that a best one names, or in one that led on, and the words of the question that those that led on lack."""
+FOREIGN = 1.5
+"""Where the question is not English its function words and endings, which are not known, cannot be asked for."""
+JOINED = 12
+"""Best sentences that are read together with those of other items."""
+NEAR = 0.55
+"""Cosine at which a word stands in for another."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +61,9 @@ class Extract:
         start: first character in the strip's text.
         end: one past the last character.
         score: order among the sentences.
-        covers: content terms of the question that the sentence with its title holds.
+        covers: content terms of the question that the sentence with its subject holds.
+        signs: what says that it answers, see `SIGNS`.
+        before: [start, end) of the sentence that it leans on, or empty.
     """
 
     strip: Strip
@@ -99,11 +71,23 @@ class Extract:
     end: int
     score: float
     covers: frozenset[str]
+    signs: tuple[float, ...] = ()
+    before: tuple[int, int] | None = None
 
     @cached_property
     def text(self) -> str:
         """The sentence as an answer says it."""
-        return tables.told(self.strip["text"], self.start, self.end)
+        return _plain(tables.told(self.strip["text"], self.start, self.end))
+
+    @property
+    def told(self) -> str:
+        """The sentence with its subject: what it leans on before it, or its heading before a piece of a list."""
+        text = self.text
+        if self.before is not None:
+            return f"{_plain(tables.told(self.strip['text'], *self.before))} {text}"
+        head = self.strip["title"].split(" · ")[-1]
+        whole = text.endswith((".", "!", "?", "。", "！", "？", "”"))
+        return text if whole or not head or set(terms(head)) <= set(terms(text)) else f"{head}: {text}"
 
     @property
     def narrowed(self) -> Strip:
@@ -112,61 +96,168 @@ class Extract:
         place: Locator = {**self.strip["locator"], "chars": [offset + self.start, offset + self.end]}
         return Strip(**{**self.strip, "text": self.strip["text"][self.start : self.end], "locator": place})
 
-
-def answer_type(question: str) -> str:
-    """Return what kind of thing is asked for: `time`, `count`, `name`, or empty."""
-    return next((kind for kind, pattern in _TYPES if pattern.search(question)), "")
-
-
-def asked_part(question: str) -> str:
-    """Return what a question asks for: its last sentence from the first question word on, or all of that sentence.
-
-    What stands before (“X won her seat because somebody gave it up. Who ...”) leads there.
-    """
-    spans = sentences(question)
-    last = question[slice(*spans[-1])] if spans else question
-    found = _QUESTION_WORD.search(last)
-    return last[found.start() :] if found else last
+    @property
+    def sure(self) -> float:
+        """How likely it is that this answers, in [0, 1]."""
+        total = BIAS + sum(w * s for w, s in zip(WEIGHTS, self.signs, strict=True))
+        return 1 / (1 + math.exp(-total))
 
 
-def fits(kind: str, question: str, sentence: str) -> bool:
-    """Tell whether a sentence holds something of the kind asked for that the question does not say itself."""
-    if kind == "time":
-        return bool(_DATE.search(sentence))
-    if kind == "count":
-        return bool(set(numbers(sentence)) - set(numbers(question)))
-    said = fold(question)
-    return kind == "name" and any(fold(n) not in said for n in names(sentence))
+SIGNS = ("subject", "slot", "weakest", "both", "fit", "cosine", "strip")
+WEIGHTS = (0.16, 1.36, 1.5, 1.84, 1.58, 0.74, 1.18)
+BIAS = -6.09
+
+
+def _plain(told: str) -> str:
+    """Return a sentence without marks of quoting, links and pictures; what a link is called stays."""
+    return re.sub(r"(?:^| )>+(?= )", "", _LINK.sub(r"\1", told)).strip()
+
+
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*(?:\s[^)]*)?\)")
+
+
+class _Read:
+    """A sentence with what it is said of: stems by how near they stand to it."""
+
+    def __init__(self, strip: Strip, at: int, parts: Sequence[tuple[int, int]], question: str) -> None:
+        text, (a, b) = strip["text"], parts[at]
+        self.strip, self.start, self.end = strip, a, b
+        told = tables.told(text, a, b)
+        self.told = told
+        self.said = told if _ATTRIBUTED.search(question) else spoken(told, question)
+        first = next(p for p in parts[: at + 1] if "\n\n" not in text[p[0] : a])
+        head = (
+            frozenset(terms(text[slice(*first)]))
+            if first != parts[at] and _run_in(text[slice(*first)])
+            else frozenset()
+        )
+        self.before = parts[at - 1] if at and "\n\n" not in text[parts[at - 1][1] : a] else None
+        self.leans = self.before is not None and bool(_LEANS.search(told))
+        near = frozenset(terms(text[slice(*self.before)])) if self.before else frozenset()
+        self.own = frozenset(terms(self.said)) | units(told)
+        self.title = frozenset(terms(strip["title"]))
+        self.have = self.own | self.title | head | (near if self.leans else frozenset())
+        path = PurePath(strip["locator"].get("file", ""))
+        filed = frozenset(terms(f"{path.parent.name} {path.stem}".replace("_", " ")))
+        self.levels = (
+            (self.own | self.title, 1.0),
+            (self.have, 0.9),
+            (filed, 0.8),
+            (near, 0.5),
+            (frozenset(terms(text)), 0.35),
+        )
+
+    @property
+    def read(self) -> str:
+        """The sentence as it is encoded: with what it leans on, a piece of a list with its heading."""
+        if self.leans and self.before:
+            return f"{self.strip['text'][slice(*self.before)]} {self.told}"
+        piece = not self.told.endswith((".", "!", "?", "。", "”"))
+        return f"{self.strip['title'].split(' · ')[-1]}: {self.told}" if piece else self.told
+
+    def level(self, term: str) -> float:
+        return next((value for have, value in self.levels if term in have), 0.0)
+
+
+def _run_in(text: str) -> bool:
+    """Tell whether a sentence is the head that opens a paragraph: “Quiet hours”."""
+    return len(text.split()) <= 5 and text.rstrip().endswith((".", ":")) and not re.search(r"\d|: ", text)
 
 
 def rank(question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None = None) -> list[Extract]:
     """Order the sentences of the strips by how well they answer.
 
-    A sentence is read with its title. Its score adds: coverage by rarity of the question and of what it asks for, the
-    cosine, the strip's own relevance, and the kind of thing asked for. Where items lead to one another, the answer
-    stands at the end: in an item that the best ones name rather than in one that led on, and beside the words that
-    those lack.
+    A sentence is read with its title and with what it leans on. Its score adds: coverage by rarity of the question and
+    of what it asks for, the cosine, the strip's own relevance, and the kind of thing asked for. Where items lead to one
+    another, the answer stands at the end: in an item that the best ones name rather than in one that led on, and beside
+    the words that those lack.
     """
     chain = chain or Chain()
-    asked = asked_part(question)
-    wanted, kind = content_terms(question), answer_type(asked) or answer_type(question)
-    spans = [(s, a, b) for s in strips for a, b in _asked_for(s, set(wanted))]
-    spans = [(s, a, b) for s, a, b in spans if _says(s["text"][a:b], s["title"], question)]
-    if not spans:
+    asked = asked_of(question, capitals(s["text"] for s in strips))
+    wanted, part = content_terms(question), content_terms(asked_part(question))
+    read = [r for s in strips for r in _candidates(s, question, frozenset(wanted))]
+    if not read:
         return []
-    texts = [tables.told(s["text"], a, b) for s, a, b in spans]
-    cosine = encoder().texts(texts) @ encoder().queries([question])[0]
-    out: list[Extract] = []
-    for i, (strip, a, b) in enumerate(spans):
-        said = texts[i] if _ATTRIBUTED.search(question) else spoken(texts[i], question)
-        have = frozenset(terms(f"{strip['title']} {said}"))
-        value = (1 - ASKED_WEIGHT) * _share(wanted, have, idf) + ASKED_WEIGHT * _share(content_terms(asked), have, idf)
-        value += COSINE_WEIGHT * float(cosine[i]) + STRIP_WEIGHT * strip["score"]
-        value += FIT_WEIGHT * fits(kind, question, texts[i])
-        value += NAMED_WEIGHT * (strip["evidence"] in chain.named) + LED_WEIGHT * (strip["evidence"] in chain.led)
-        value += OPEN_WEIGHT * _share(chain.open, have, idf)
-        out.append(Extract(strip, a, b, value, have & set(wanted)))
-    return sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start))
+    cosine = encoder().texts([r.read for r in read]) @ encoder().queries([question])[0]
+    near = _near(asked, read)
+    out: list[tuple[Extract, _Read, float]] = []
+    for r, cos in zip(read, cosine, strict=True):
+        fit = asked.fits(r.told)
+        value = 0.5 * _share(wanted, r.have, idf) + 0.5 * _share(part, r.have, idf)
+        value += COSINE * float(cos) + STRIP * r.strip["score"] + FIT * fit
+        value += NAMED * (r.strip["evidence"] in chain.named) + LED * (r.strip["evidence"] in chain.led)
+        value += OPEN * _share(chain.open, r.have, idf)
+        signs = _signs(asked, r, fit, float(cos), idf, near, frozenset())
+        out.append(
+            (
+                Extract(r.strip, r.start, r.end, value, r.have & set(wanted), signs, r.before if r.leans else None),
+                r,
+                fit,
+            )
+        )
+    # A document stands beside its own paragraphs: each sentence of a file counts once, under its nearest heading.
+    once: dict[tuple[str, str], tuple[Extract, _Read, float]] = {}
+    for row in sorted(out, key=lambda row: len(row[0].strip["title"])):
+        once[row[1].strip["locator"].get("file", row[1].strip["evidence"]), fold(row[1].told)] = row
+    out = sorted(once.values(), key=lambda row: (-row[0].score, row[0].strip["id"], row[0].start))
+    said = fold(question)
+    for n, (e, r, fit) in enumerate(out[:JOINED] if has_clause(question) else []):
+        if joined := _joined(r, read, said):
+            signs = _signs(asked, r, fit, e.signs[-2], idf, near, joined)
+            out[n] = (replace(e, signs=signs), r, fit)
+    return [e for e, _, _ in out]
+
+
+def _joined(r: _Read, read: Sequence[_Read], said: str) -> frozenset[str]:
+    """Return what other items say of a name that this sentence, or its title, speaks of and the question does not."""
+    ours = [n for n in names(f"{r.told}. {r.strip['title']}") if fold(n) not in said]
+    whole = [frozenset(content_terms(n)) for n in ours if len(n) > 3]
+    found = [
+        o.own | o.title
+        for o in read
+        if o.strip["evidence"] != r.strip["evidence"] and any(n and n <= o.own | o.title for n in whole)
+    ]
+    return frozenset().union(*found)
+
+
+def _signs(
+    asked: Asked, r: _Read, fit: float, cosine: float, idf: Idf, near: dict[str, dict[str, float]], joined: Set[str]
+) -> tuple[float, ...]:
+    def level(term: str) -> float:
+        found = 1.0 if fit == 1.0 and term in asked.implied else r.level(term)
+        if found < 0.8 and term in near:
+            found = max(found, max((v for t, v in near[term].items() if t in r.own), default=0.0))
+        return max(found, 0.8 if term in joined else 0.0)
+
+    def covered(of: Iterable[str]) -> float:
+        rows = [(idf(t), level(t)) for t in of]
+        total = sum(w for w, _ in rows)
+        return sum(w * v for w, v in rows) / total if total else 1.0
+
+    subject, slot = covered(asked.subject or asked.slot), covered(asked.slot)
+    weakest = min((level(t) for t in asked.subject or asked.slot), default=1.0)
+    if asked.typed and not asked.subject:
+        weakest = slot
+    if asked.foreign:
+        subject, slot = min(1.0, FOREIGN * subject), min(1.0, FOREIGN * slot)
+        weakest = max(weakest, subject * slot)
+    return subject, slot, weakest, subject * slot, fit, cosine, r.strip["score"]
+
+
+def _near(asked: Asked, read: Sequence[_Read]) -> dict[str, dict[str, float]]:
+    """Return, by stem of the slot, the stems of the evidence that stand in for it, and how well."""
+    lacking = {w for w in words(asked.question) if w.isalpha() and w.isascii() and set(terms(w)) & asked.slot}
+    around = {w for r in read for w in words(r.said) if w.isalpha() and w.isascii() and len(w) > 2}
+    if not lacking or not around:
+        return {}
+    ours, theirs = sorted(lacking), sorted(around)
+    vectors = embed([*ours, *theirs])
+    found = vectors[: len(ours)] @ vectors[len(ours) :].T
+    out: dict[str, dict[str, float]] = {}
+    for w, row in zip(ours, found, strict=True):
+        for at in (row >= NEAR).nonzero()[0]:
+            out.setdefault(terms(w)[0], {})[terms(theirs[at])[0]] = float(row[at])
+    return out
 
 
 def parts_of(strip: Strip) -> list[tuple[int, int]]:
@@ -174,93 +265,104 @@ def parts_of(strip: Strip) -> list[tuple[int, int]]:
     text = strip["text"]
     if strip["locator"].get("kind") == "time":
         return pieces(text)
-    return [(a, b) for a, b in tables.spans(text) if not tables.is_heads(text, a, b)]
+    found = [(a, b) for a, b in tables.spans(text) if not tables.is_heads(text, a, b)]
+    return [p for a, b in found for p in _labels(text, a, b)]
 
 
-def _asked_for(strip: Strip, wanted: set[str]) -> list[tuple[int, int]]:
-    """Leave out the rows of a table whose cells hold less of what is wanted than those of another row.
+def _labels(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Part a sentence that is several labels with their values before each label."""
+    cuts = [(m.start(), m.end()) for m in _INLINE.finditer(text, start, end)]
+    if not cuts or ": " not in text[start : cuts[0][0]]:
+        return [(start, end)]
+    edges = [start, *(x for cut in cuts for x in cut), end]
+    return list(zip(edges[::2], edges[1::2], strict=True))
 
-    The heads of the columns are common to all rows; what tells them apart is which of them is asked for.
+
+def _candidates(strip: Strip, question: str, wanted: Set[str]) -> list[_Read]:
+    """Return the sentences of a strip that say something.
+
+    Of a table those rows are left out whose cells hold less of what is wanted than those of another row: the heads of
+    the columns are common to all rows; what tells them apart is which of them is asked for.
     """
     text, parts = strip["text"], parts_of(strip)
     rows = {(a, b): wanted & set(terms(text[a:b])) for a, b in parts if tables.is_row(text[a:b])}
-    return [p for p in parts if p not in rows or not any(rows[p] < other for other in rows.values())]
+    able = {p for p in harmless(text, parts) if p not in rows or not any(rows[p] < other for other in rows.values())}
+    heads = {a for a, b in parts if _run_in(text[a:b]) and b < len(text) and text[b] == " "}
+    found = [_Read(strip, n, parts, question) for n, p in enumerate(parts) if p in able and p[0] not in heads]
+    return [r for r in found if _says(text[r.start : r.end], strip["title"], question)]
 
 
 def _says(sentence: str, title: str, question: str) -> bool:
     """Tell whether a sentence says more than its title does: headings and page titles stand in texts as sentences."""
-    plain = spoken(sentence, question)
+    plain = sentence if re.search(r"\d", sentence) else spoken(sentence, question)
     said = words(plain)
     if plain != sentence and len(content_terms(plain)) < 2:
         return False
     least = 2 if tables.is_row(sentence) or ": " in sentence else 3
-    return len(said) >= least and not set(said) <= set(words(title)) and not _HEADING.fullmatch(sentence.strip())
+    bare = _HEADING.fullmatch(sentence.strip()) or _FURNITURE.search(sentence)
+    return len(said) >= least and not set(said) <= set(words(title)) and not bare
 
 
-def _share(wanted: Iterable[str], have: frozenset[str], idf: Idf) -> float:
+def _share(wanted: Iterable[str], have: Set[str], idf: Idf) -> float:
     weights = {t: idf(t) for t in wanted}
     total = sum(weights.values())
     return sum(w for t, w in weights.items() if t in have) / total if total else 0.0
 
 
-def choose(ranked: Sequence[Extract], question: str, idf: Idf, limit: int) -> list[Extract]:
-    """Return the few sentences that answer together, each text once, in reading order.
+GAIN, WITHIN, FLOW = 0.15, 0.5, 0.25
+"""A further sentence must add so much of the question, lie so near the best one, or go on where it ends."""
 
-    After the best sentence, each next one earns what it covers of the question that is still uncovered, and a little
-    for going on where a chosen one ends; the choice ends where nothing comes within WITHIN of the best.
-    """
+
+def choose(ranked: Sequence[Extract], question: str, idf: Idf, limit: int) -> list[Extract]:
+    """Return the best sentence, then those that add something asked for, each saying something of its own."""
     if not ranked:
         return []
-    total = sum(idf(t) for t in content_terms(question)) or 1.0
-    flow = 0.0 if answer_type(question) else NEXT_WEIGHT
-    kept = {fold(ranked[0].text): ranked[0]}
-    covered = set(ranked[0].covers)
-
-    def worth(e: Extract) -> float:
-        gap = len(e.strip["text"][: e.start].rstrip())
-        follows = (e.strip["id"], gap) in {(k.strip["id"], k.end) for k in kept.values()}
-        return e.score + NEW_WEIGHT * sum(idf(t) for t in e.covers - covered) / total + flow * follows
-
-    while len(kept) < limit:
-        near = [(worth(e), e) for e in ranked if fold(e.text) not in kept]
-        value, best = max(near, key=lambda row: row[0], default=(0.0, None))
-        if best is None or value < ranked[0].score - WITHIN:
+    wanted = content_terms(question)
+    total = sum(idf(t) for t in wanted) or 1.0
+    best = _with_list(ranked[0])
+    kept, covered = [best], set(best.covers)
+    told = not asked_of(question).kind
+    for e in ranked[1:]:
+        if len(kept) == limit:
             break
-        kept[fold(best.text)] = best
-        covered |= best.covers
-    # Reading order within an item; items in the order of their best sentence.
-    first: dict[str, int] = {}
-    for n, e in enumerate(kept.values()):
-        first.setdefault(e.strip["evidence"], n)
-    return sorted(kept.values(), key=lambda e: (first[e.strip["evidence"]], _offset(e.strip), e.start))
+        gap = ranked[0].score - e.score
+        adds = sum(idf(t) for t in e.covers - covered) / total >= GAIN and gap <= WITHIN
+        follows = told and e.strip["id"] == best.strip["id"] and 0 <= e.start - best.end <= 2 and gap <= FLOW
+        if (adds or follows or gap <= NARROW) and not any(_same(e, k) for k in kept):
+            kept.append(_with_list(e))
+            covered |= e.covers
+    return kept
 
 
-def _offset(strip: Strip) -> int:
-    return int(strip["id"].rsplit("#", 1)[1].split("-")[0])
+NARROW = 0.05
+"""Lead of the best sentence within which the next one may as well be the answer."""
 
 
-def with_context(chosen: Sequence[Extract], limit: int) -> list[Extract]:
-    """Put the sentence before it in front of each chosen one that leans on it, as far as the limit allows.
+def _same(a: Extract, b: Extract) -> bool:
+    one, two = set(terms(a.text)), set(terms(b.text))
+    return len(one & two) >= 0.8 * min(len(one), len(two))
 
-    “They are treated in these devices” tells a reader nothing; the sentence before it names them.
-    """
-    taken = {(e.strip["id"], e.start) for e in chosen}
-    room = limit - len(chosen)
-    out: list[Extract] = []
-    for e in chosen:
-        spans = sentences(e.strip["text"])
-        at = next((n for n, (a, _) in enumerate(spans) if a == e.start), 0)
-        if at and room > 0 and _LEANS.search(e.text) and (e.strip["id"], spans[at - 1][0]) not in taken:
-            out.append(replace(e, start=spans[at - 1][0], end=spans[at - 1][1]))
-            room -= 1
-        out.append(e)
-    return out
+
+def _with_list(e: Extract) -> Extract:
+    """Let a sentence that ends with a colon go on to the list, code or table that it introduces."""
+    if not e.text.endswith((":", "：")):
+        return e
+    text, end = e.strip["text"], e.end
+    for a, b in parts_of(e.strip):
+        if a >= end and b - e.start <= _LISTED and (_ITEM.match(text, a) or tables.is_row(text[a:b])):
+            end = b
+    return replace(e, end=end)
+
+
+_ITEM = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s")
+_LISTED = 600
+"""Characters that a sentence and the list it introduces may have."""
 
 
 def with_premise(
     chosen: Sequence[Extract], ranked: Sequence[Extract], led: Set[str], question: str, limit: int
 ) -> list[Extract]:
-    """Put the sentence that led to the end of a chain in front of it, so that a reader can follow.
+    """Put the sentence that led to the end of a chain behind it, so that a reader can follow.
 
     It is the best one of an item that led on which names what a chosen sentence or its title speaks of and the question
     does not. Where there is no room, nothing is added.
@@ -271,5 +373,5 @@ def with_premise(
     ends = fold(" ".join(f"{e.strip['title']} {e.text}" for e in chosen))
     for e in ranked:
         if e.strip["evidence"] in led and any(fold(n) in ends and fold(n) not in said for n in names(e.text)):
-            return [e, *chosen]
+            return [*chosen, e]
     return list(chosen)

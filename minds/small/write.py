@@ -13,25 +13,33 @@ from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.looks import shown_by_look
 from ragweave.minds.page import Page
-from ragweave.minds.passages import as_strip
+from ragweave.minds.passages import as_seen, as_strip
 from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.choose import nearest, rests_on
+from ragweave.minds.small.compare import compare
 from ragweave.minds.small.conflict import conflict
 from ragweave.minds.small.greeting import is_thanks
 from ragweave.minds.small.overview import overview
-from ragweave.minds.small.sentences import choose, rank, with_context, with_premise
+from ragweave.minds.small.reason import has_clause
+from ragweave.minds.small.sentences import choose, rank, with_premise
 from ragweave.minds.small.tables import work
 from ragweave.minds.small.tell import tell
 from ragweave.minds.small.timeline import placeless
 from ragweave.minds.small.tongue import foreign
-from ragweave.models.text import content_terms
+from ragweave.models.text import clip, content_terms
 
-ANSWERABLE = -0.3
-"""Relevance to the question itself that something found must reach before it is answered from; read off the answerable
-and the absent questions of docs/evaluation.md."""
-ANSWERABLE_RECORDED = -0.9
+ANSWERABLE = 0.2
+"""How sure the small mind must be of its best sentence to answer with it; read off the near misses of
+docs/small-mind.md, not off the questions it is reported on."""
+ANSWERABLE_RECORDED = 0.02
 """The same for recordings: what was said or shown is seldom put into sentences (docs/video.md)."""
+_QUOTE = 300
+"""Characters of the closest sentence that are shown."""
+RELEVANT = -0.3
+"""Relevance at which a question with a relative clause is answered all the same: no one sentence covers it."""
+READ = 10
+"""Items, best first over all rounds, whose sentences are read."""
 
 
 async def write(desk: Desk, brief: Brief, page: Page) -> str:
@@ -48,7 +56,7 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
         return ""
     if await work(desk, brief, page) or await overview(desk, brief, page):
         return ""
-    why = await (_extract(desk, brief, page) if brief.strips else say_nothing(desk, brief))
+    why = await _extract(desk, brief, page)
     show_pictures(brief, page)
     told = await foreign(desk, brief, page)
     return f"{why}; {told}" if told else why
@@ -80,8 +88,7 @@ async def say_nothing(desk: Desk, brief: Brief) -> str:
     """Say why nothing can be answered where no evidence was kept."""
     if not await desk.held():
         return phrase("empty", brief.question)
-    rows = [e for e in brief.rows.values() if e["origin"] == "library"]
-    best = max(rows, key=lambda e: (e["relevance"], e["id"]), default=None)
+    best = next(iter(readable(brief)), None)
     return phrase("weak", brief.question, title=best["title"]) if best else phrase("nothing", brief.question)
 
 
@@ -95,11 +102,17 @@ def show_pictures(brief: Brief, page: Page) -> None:
         page.show(phrase("by_look", brief.question, titles=titles), "verified", rests, confidence)
 
 
-def _answerable(desk: Desk, strips: Sequence[Strip]) -> float:
-    if desk.context.method.answerable is not None:
-        return desk.context.method.answerable
-    best = max(strips, key=lambda s: (s["score"], s["id"]))
-    return ANSWERABLE_RECORDED if best["locator"].get("kind") == "time" else ANSWERABLE
+def readable(brief: Brief) -> list[Strip]:
+    """Return what was kept in all rounds, whole, and of the web as it was cut; where nothing was, all that was found."""
+    own = brief.own
+    kept = {s["evidence"] for s in own}
+    rows = [e for e in brief.rows.values() if e["origin"] == "library" and (e["id"] in kept or not own)]
+    best = sorted(rows, key=lambda e: (-e.get("global_score", 0.0), -e["relevance"], e["id"]))[:READ]
+    whole = {e["id"]: e["text"] for e in best}
+    return [
+        *(s for e in best for s in (as_strip(e), *as_seen(e))),
+        *(s for s in own if s["text"] not in whole.get(s["evidence"], "")),
+    ]
 
 
 def closest(strips: Sequence[Strip]) -> str:
@@ -108,27 +121,39 @@ def closest(strips: Sequence[Strip]) -> str:
 
 
 async def _extract(desk: Desk, brief: Brief, page: Page) -> str:
-    """Show the best supported sentences, or say why where the best strip does not carry an answer."""
-    own = brief.own
-    if not own:
-        return phrase("nothing", brief.question)
-    if brief.best < _answerable(desk, own):
-        return phrase("weak", brief.question, title=closest(own))
+    """Show the sentence that answers, and what adds to it; where that is not sure, cite it as the closest."""
+    strips = readable(brief)
     question = timeless(brief.question, datetime.now(UTC))
-    if all(s["locator"].get("kind") == "time" for s in own):
+    if strips and all(s["locator"].get("kind") == "time" for s in strips):
         question = placeless(question)
     idf = await idf_of(desk, question)
     linked = chain(question, [e for e in brief.rows.values() if e["origin"] != "model"], brief.hops)
-    ranked = await asyncio.to_thread(rank, question, own, idf, linked)
-    if sides := conflict(brief.question, ranked):
-        # Both are sentences of their evidence word for word, each under its name: nothing else is said.
-        for e in sides:
-            text = phrase(e.strip["origin"], brief.question, text=e.text)
-            page.show(text, "verified", [e.narrowed], (1 + e.strip["score"]) / 2)
-        desk.note("Your library and the web answer this differently; both are shown.")
+    ranked = await asyncio.to_thread(rank, question, strips, idf, linked)
+    if not ranked:
+        return await say_nothing(desk, brief)
+    best = ranked[0]
+    recorded = best.strip["locator"].get("kind") == "time"
+    least = desk.context.method.answerable
+    if least is None:
+        least = ANSWERABLE_RECORDED if recorded else ANSWERABLE
+    weighed = await asyncio.to_thread(compare, question, strips, idf)
+    if weighed is not None and weighed.text:
+        page.show(weighed.text, "verified", [e.narrowed for e in weighed.rests], min(e.sure for e in weighed.rests))
+        return ""
+    # What every round found irrelevant may be the closest, and answers nothing.
+    sure = brief.own and (best.sure >= least or (has_clause(question) and brief.best >= RELEVANT))
+    if not sure or weighed is not None:
+        page.note(best.narrowed)
+        return phrase("closest", brief.question, title=best.strip["title"], text=clip(best.told, _QUOTE))
+    told = conflict(question, ranked, brief.rows)
+    if told is not None:
+        page.show(told.first.told, "verified", [told.first.narrowed], told.first.sure)
+        slots = {"text": told.other.told, "title": told.other.strip["title"]}
+        page.show(phrase(told.how, brief.question, **slots), "verified", [told.other.narrowed], told.other.sure)
+        if {told.first.strip["origin"], told.other.strip["origin"]} == {"library", "web"}:
+            desk.note("Your library and the web answer this differently; both are shown.")
         return ""
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
-    chosen = with_premise(choose(ranked, question, idf, limit), ranked, linked.led, question, limit)
-    for e in with_context(chosen, limit):
-        await page.offer(e.text, [e.strip], rests=[e.narrowed], confidence=(1 + e.strip["score"]) / 2)
-    return phrase("unsupported", brief.question)
+    for e in with_premise(choose(ranked, question, idf, limit), ranked, linked.led, question, limit):
+        page.show(e.told, "verified", [e.narrowed], e.sure)
+    return ""

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ragweave.minds.evidence import Origin, Strip
+from ragweave.minds.evidence import Evidence, Origin, Strip
 from ragweave.minds.llm.write import by_origin, labelled
 from ragweave.minds.small.conflict import conflict
 from ragweave.minds.small.sentences import rank
@@ -25,7 +27,8 @@ def strip(origin: Origin, text: str, title: str = "Corvane Observatory and Ostra
 
 def found(question: str, own: str, web: str) -> tuple[str, str] | None:
     sides = conflict(question, rank(question, [strip("library", own), strip("web", web)], lambda term: 1.0))
-    return sides and (sides[0].text, sides[1].text)
+    told = {e.strip["origin"]: e.text for e in (sides.first, sides.other)} if sides else {}
+    return (told["library"], told["web"]) if told else None
 
 
 OPENED = "When was the Corvane Observatory opened?"
@@ -78,9 +81,47 @@ def test_another_subject_is_no_conflict() -> None:
     assert conflict(question, rank(question, strips, lambda term: 1.0)) is None
 
 
-def test_two_sentences_of_one_origin_are_no_conflict() -> None:
-    strips = [strip("library", "It was opened in 1931."), strip("library", "It was opened in 1932.", name="other")]
+def filed(text: str, file: str, title: str = "Corvane Observatory") -> Strip:
+    return {**strip("library", text, title, file), "locator": {"file": f"/notes/{file}"}}
+
+
+def dated(strips: list[Strip], *dates: str) -> dict[str, Evidence]:
+    keys = ("text", "title", "locator", "origin", "query", "hop", "score")
+    rows: Any = {
+        s["evidence"]: {**{k: s[k] for k in keys}, "id": s["evidence"], "date": d}  # type: ignore[literal-required]
+        for s, d in zip(strips, dates, strict=True)
+    }
+    return dict(rows)
+
+
+def test_two_sentences_of_one_file_are_no_conflict() -> None:
+    strips = [filed("It was opened in 1931.", "a.md"), filed("In 1932 it was opened.", "a.md")]
     assert conflict(OPENED, rank(OPENED, strips, lambda term: 1.0)) is None
+
+
+def test_the_newer_of_two_versions_leads_and_the_older_stands_behind_it() -> None:
+    strips = [
+        filed("A ticket costs 7 euros.", "old.md", "Tickets"),
+        filed("A ticket costs 9 euros.", "new.md", "Tickets"),
+    ]
+    question = "What does a ticket cost?"
+    told = conflict(question, rank(question, strips, lambda term: 1.0), dated(strips, "2023-02-01", "2025-02-01"))
+    assert told is not None
+    assert (told.first.text, told.other.text, told.how) == (
+        "A ticket costs 9 euros.",
+        "A ticket costs 7 euros.",
+        "before",
+    )
+
+
+def test_sources_of_which_neither_replaces_the_other_differ() -> None:
+    strips = [
+        filed("It was opened in 1931.", "a.md"),
+        filed("It was opened in 1932.", "b.md", "The Corvane Observatory plaque"),
+    ]
+    told = conflict(OPENED, rank(OPENED, strips, lambda term: 1.0), dated(strips, "2024-01-01", ""))
+    assert told is not None
+    assert told.how == "differs"
 
 
 def test_evidence_stands_under_the_heading_of_its_origin_numbered_through() -> None:

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.small.asked import asked_of, capitals
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("When was it built?", "time"),
+        ("What year was it built?", "time"),
+        ("How many steps are there?", "count"),
+        ("Who built it?", "person"),
+        ("Where does it stand?", "name"),
+        ("Is it open on Mondays?", "yes"),
+        ("Why is it red?", ""),
+        ("什么时候建成?", "time"),
+        ("茶室几点关门?", "time"),
+        ("有多少台阶?", "count"),
+        ("谁建了它?", "person"),
+    ],
+)
+def test_kind_of_thing_asked_for(question: str, kind: str) -> None:
+    assert asked_of(question).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "fit"),
+    [
+        ("When was it built?", "It was built in 1874.", 1.0),
+        ("When was it built?", "It was built slowly.", 0.0),
+        ("几点开门?", "每天上午十点开门。", 1.0),
+        ("How many steps has it?", "It has 148 steps.", 1.0),
+        ("How many steps has it?", "It has 148 windows.", 0.5),
+        ("How many minutes does it cook?", "1.5 kg rhubarb", 0.2),
+        ("How many minutes does it cook?", "It has many steps.", 0.0),
+        ("Who built it?", "Ada Lund built it.", 1.0),
+        ("Who built it?", "A mason built it.", 0.0),
+        ("How heavy is the bell?", "The bell of 410 kilograms hangs high.", 1.0),
+        ("How heavy is the bell?", "The bell has 11 turns.", 0.3),
+        ("What does the key cost?", "A lost key costs 65 euros.", 1.0),
+        ("How many kilometres is it?", "88 km, all paved", 1.0),
+    ],
+)
+def test_sentence_that_fits_the_kind(question: str, sentence: str, fit: float) -> None:
+    assert asked_of(question).fits(sentence) == fit
+
+
+def test_names_codes_and_days_are_the_subject_and_the_rest_is_the_slot() -> None:
+    asked = asked_of("What does code E11 of the Ember 3 mean on Mondays?")
+    assert asked.subject == {"e11", "ember", "3", "monday"}
+    assert asked.slot == {"code", "mean"}
+
+
+def test_what_a_dimension_says_itself_is_implied() -> None:
+    assert asked_of("How heavy is the Hesper regulator?").implied == {"heavi"}
+
+
+def test_a_name_typed_without_capitals_is_known_by_how_the_evidence_writes_it() -> None:
+    known = capitals(["It was made by Quill, and mended by a smith.", "The smith knew Quill."])
+    assert asked_of("when was quill a smith", known).subject == {"quill"}

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.evidence import Strip
+from ragweave.minds.small.compare import compare
+
+
+def strip(title: str, text: str) -> Strip:
+    return {
+        "id": f"{title}#0-{len(text)}", "evidence": title, "text": text, "title": title, "locator": {"file": title},
+        "origin": "library", "query": "q", "hop": 1, "score": 0.5,
+    }  # fmt: skip
+
+
+HELD = [
+    strip("Routes · Curlew Loop", "- 64 km, 710 m of climbing\n- coffee at the inn"),
+    strip("Routes · Slate Road", "- 117 km, 1,905 m of climbing\n- coffee at the quarry"),
+    strip("People · Otis", "Born: 2012"),
+    strip("People · Wren", "Born: 2015"),
+    strip("Tickets 2023", "A family ticket costs 17 euros."),
+    strip("Tickets 2025", "A family ticket costs 21 euros."),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Which route is longer, Curlew Loop or the Slate Road?", "Slate Road: 117 km, against 64 km for Curlew Loop."),
+        ("Who is older, Otis or Wren?", "Otis: 2012, against 2015 for Wren."),
+        ("How much more is the family ticket of 2025 than that of 2023?", "4 euro: 21 euros against 17 euros."),
+    ],
+)
+def test_both_values_are_told_and_the_winner_or_the_difference(question: str, told: str) -> None:
+    found = compare(question, HELD, lambda term: 1.0)
+    assert found is not None
+    assert found.text == told
+    assert len(found.rests) == 2
+
+
+def test_a_value_that_is_missing_leaves_it_undecided() -> None:
+    found = compare("Who is older, Otis or Gus?", HELD, lambda term: 1.0)
+    assert found is not None
+    assert found.text == ""
+
+
+def test_other_questions_compare_nothing() -> None:
+    assert compare("When was Otis born?", HELD, lambda term: 1.0) is None
+    assert compare("Is the inn open on Mondays or Tuesdays?", HELD, lambda term: 1.0) is None
