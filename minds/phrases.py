@@ -34,6 +34,8 @@ _PHRASES = {
         "Found by look alone; no text says what is shown: {titles}.",
         "仅凭画面找到，没有文字说明其内容：{titles}。",
     ),
+    "library": ("Your library says: {text}", "您的资料库中写道：{text}"),
+    "web": ("The web says: {text}", "网上写道：{text}"),
     "budget": ("{limit} was spent before an answer could be written", "在写出答案之前已用完限额：{limit}"),
 }
 """English and Chinese."""

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from ragweave.models.text import sentences
+
 _MACHINE = (
     r"(?:a\.?i\.?|artificial intelligence|(?:large )?language[- ]models?|llms?|chat ?bots?|gpt|ki|ia)\b"
     r"|(?:ai|digital|virtual|automated) (?:assistants?|agents?|systems?|readers?)|\bassistants?\b"
@@ -31,18 +33,27 @@ def hostile(text: str) -> bool:
 
 
 def harmless(text: str, parts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the parts of a text that stand in no paragraph which gives such orders."""
-    bad = [(a, b) for a, b in _paragraphs(text) if hostile(text[a:b])]
+    """Return the parts of a text that are no such orders and do not follow one in its paragraph."""
+    bad = _orders(text)
     return [p for p in parts if not any(a <= p[0] < b for a, b in bad)]
 
 
 def without_orders(text: str) -> str:
-    """Return a text without the paragraphs that give such orders."""
+    """Return a text without such orders and what follows them in their paragraphs."""
+    for a, b in reversed(_orders(text)):
+        text = f"{text[:a]}{text[b:]}"
+    return text.strip()
+
+
+def _orders(text: str) -> list[tuple[int, int]]:
+    """Return [start, end) from each sentence that gives an order to the end of its paragraph."""
     if not hostile(text):
-        return text
-    return "".join(text[a:b] for a, b in _paragraphs(text) if not hostile(text[a:b])).strip()
-
-
-def _paragraphs(text: str) -> list[tuple[int, int]]:
+        return []
     edges = [0, *(m.end() for m in re.finditer(r"\n\s*\n", text)), len(text)]
-    return list(pairwise(edges))
+    found = []
+    for a, b in pairwise(edges):
+        said = [(a + x, a + y) for x, y in sentences(text[a:b])]
+        start = next((x for x, y in said if hostile(text[x:y])), a if hostile(text[a:b]) else None)
+        if start is not None:
+            found.append((start, b))
+    return found

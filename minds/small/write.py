@@ -18,7 +18,7 @@ from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.compare import compare
-from ragweave.minds.small.conflict import conflict
+from ragweave.minds.small.conflict import Told, conflict
 from ragweave.minds.small.greeting import is_thanks
 from ragweave.minds.small.overview import overview
 from ragweave.minds.small.reason import has_clause
@@ -103,7 +103,7 @@ def show_pictures(brief: Brief, page: Page) -> None:
 
 
 def readable(brief: Brief) -> list[Strip]:
-    """Return what was kept in all rounds, whole, and of the web as it was cut; where nothing was, all that was found."""
+    """Return what all rounds kept, whole, and of the web as it was cut; where nothing was kept, all that was found."""
     own = brief.own
     kept = {s["evidence"] for s in own}
     rows = [e for e in brief.rows.values() if e["origin"] == "library" and (e["id"] in kept or not own)]
@@ -147,13 +147,22 @@ async def _extract(desk: Desk, brief: Brief, page: Page) -> str:
         return phrase("closest", brief.question, title=best.strip["title"], text=clip(best.told, _QUOTE))
     told = conflict(question, ranked, brief.rows)
     if told is not None:
-        page.show(told.first.told, "verified", [told.first.narrowed], told.first.sure)
-        slots = {"text": told.other.told, "title": told.other.strip["title"]}
-        page.show(phrase(told.how, brief.question, **slots), "verified", [told.other.narrowed], told.other.sure)
-        if {told.first.strip["origin"], told.other.strip["origin"]} == {"library", "web"}:
-            desk.note("Your library and the web answer this differently; both are shown.")
+        _tell_both(desk, brief, page, told)
         return ""
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
     for e in with_premise(choose(ranked, question, idf, limit), ranked, linked.led, question, limit):
         page.show(e.told, "verified", [e.narrowed], e.sure)
     return ""
+
+
+def _tell_both(desk: Desk, brief: Brief, page: Page, told: Told) -> None:
+    """Show two sentences that differ: the newer one and where the other stands, or each by its origin."""
+    sides = sorted((told.first, told.other), key=lambda e: e.strip["origin"])
+    if sides[0].strip["origin"] != sides[1].strip["origin"]:
+        for e in sides:
+            page.show(phrase(e.strip["origin"], brief.question, text=e.text), "verified", [e.narrowed], e.sure)
+        desk.note("Your library and the web answer this differently; both are shown.")
+        return
+    page.show(told.first.told, "verified", [told.first.narrowed], told.first.sure)
+    slots = {"text": told.other.told, "title": told.other.strip["title"]}
+    page.show(phrase(told.how, brief.question, **slots), "verified", [told.other.narrowed], told.other.sure)
