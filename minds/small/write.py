@@ -19,10 +19,11 @@ from ragweave.minds.recency import timeless
 from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.compare import compare
 from ragweave.minds.small.conflict import Told, conflict
+from ragweave.minds.small.gather import choose, with_premise
 from ragweave.minds.small.greeting import is_thanks
 from ragweave.minds.small.overview import overview
 from ragweave.minds.small.reason import has_clause
-from ragweave.minds.small.sentences import choose, rank, with_premise
+from ragweave.minds.small.sentences import rank
 from ragweave.minds.small.tables import work
 from ragweave.minds.small.tell import tell
 from ragweave.minds.small.timeline import placeless

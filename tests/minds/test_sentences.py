@@ -4,13 +4,8 @@ import pytest
 
 from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
-from ragweave.minds.small.sentences import (
-    asked_part,
-    choose,
-    parts_of,
-    rank,
-    with_premise,
-)
+from ragweave.minds.small.gather import choose, with_premise
+from ragweave.minds.small.sentences import asked_part, parts_of, rank
 
 
 def one(term: str) -> float:
