@@ -47,7 +47,7 @@ def core(text: str) -> Core:
         told, question = _clause(peeled)
         asking = marked or bool(told or frames.QUESTION.match(peeled) or frames.ORDER.match(peeled))
         if not asking and (not frame or frames.OWN.match(frame)):
-            (wishes if frame else before).append(peeled if frame else said)
+            (wishes if frame else before).append(peeled)
             continue
         before += [told] if told and not asks else []
         asks.append(_direct(question) if frame else question)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragweave.minds.small.nouns import BE, DETERMINER, DO, Phrase, phrases, plural
+from ragweave.minds.small.nouns import BE, DETERMINER, DO, JOINS, Phrase, phrases, plural
 from ragweave.models.embed import encoder
 from ragweave.models.text import content_terms, fold, names, verb_form
 
@@ -99,6 +99,9 @@ def _nearest(fragment: str, found: Sequence[Phrase], before: str) -> Phrase:
     """Return the noun phrase that a fragment stands beside."""
     owned = [_owner(p) for p in found]
     found = [p for pair in zip(owned, found, strict=True) for p in pair if p is not None]
+    whole = bool(JOINS & set(fold(fragment).split()[1:]))
+    if whole:
+        found = [_joined(p, found, before) for p in found]
     if fold(fragment.split()[0]) in DETERMINER and len(found) > 1 and _COUNTED.search(before[: found[0].start]):
         found = found[1:]
     named = [p for p in found if p.head[:1].isupper()]
@@ -113,6 +116,7 @@ def _nearest(fragment: str, found: Sequence[Phrase], before: str) -> Phrase:
     def fit(n: int) -> float:
         p = found[n]
         alike = (plural(p.text) == many) + (some and fold(p.text.split()[0]) in DETERMINER)
+        alike += whole and bool(JOINS & set(fold(p.text).split()))
         return float(near[n]) + ALIKE * alike + FIRST * (n == 0)
 
     return found[max(range(len(found)), key=lambda n: (fit(n), -n))]
@@ -124,6 +128,15 @@ ALIKE, FIRST = 0.15, 0.1
 
 _COUNTED = re.compile(r"\b(?:how many|how much|which|what)\s*$", re.I)
 """What stands before a noun that is asked for itself: “the monastery” is no number of hives."""
+
+
+def _joined(p: Phrase, found: Sequence[Phrase], before: str) -> Phrase:
+    """Return a phrase with those that a preposition joins to it: “the distance to the Moon” stands for such a one."""
+    end = p.end
+    for q in found:
+        if q.start > end and fold(before[end : q.start]).strip() in JOINS:
+            end = q.end
+    return Phrase(p.start, end, before[p.start : end], p.head)
 
 
 def _owner(p: Phrase) -> Phrase | None:

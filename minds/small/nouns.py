@@ -29,6 +29,7 @@ BE = frozenset("is are was were has have had".split())
 _ASKING = frozenset("which what many much whose who whom when where how why".split())
 _NAMED = 6
 """Words of a topic that is only named, without a verb."""
+JOINS = frozenset("of in from at on to".split())
 _SUBJECT = frozenset("i we you they he she it".split())
 _WORD = re.compile(r"[^\W_]+(?:[’'.-][^\W_]+)*")
 
@@ -41,6 +42,7 @@ def phrases(question: str) -> list[Phrase]:
     out: list[Phrase] = []
     run: list[re.Match[str]] = []
     lead = previous = ""
+    does = bool(DO & set(fold(question).split()))
 
     def close(by: str) -> None:
         """End the run; `by` is the article that begins the next one, "." the end of the question."""
@@ -52,6 +54,7 @@ def phrases(question: str) -> list[Phrase]:
         led = fold(words[0].group()) in DETERMINER
         if len(words) > 1 + led and not named:
             acts = verb_form(fold(words[-1].group()))
+            acts |= by == "." and does and words[-2].group()[:1].isupper()
             acts |= not lead and fold(words[-1].group()).endswith("s") and by not in DETERMINER
             if (
                 lead in DO
@@ -62,6 +65,8 @@ def phrases(question: str) -> list[Phrase]:
                 words = words[:-1]
         elif not led and not named and lead in ("who", *_SUBJECT):
             return
+        if len(words) > 1 and lead in ("who", "what") and by == "." and not led:
+            words = words[1:]
         if fold(words[-1].group()) not in DETERMINER:
             a, b = words[0].start(), words[-1].end()
             out.append(Phrase(a, b, question[a:b], words[-1].group()))
@@ -91,7 +96,9 @@ def topic(question: str) -> str:
     start, end = found[0].start, found[0].end
     for p in found[1:]:
         between = fold(question[end : p.start]).split()
-        if len(between) != 1 or between[0] not in ("of", "in", "from", "at"):
+        if len(between) != 1 or between[0] not in JOINS:
+            break
+        if between[0] in ("on", "to") and question[p.end :].strip(" ?.!"):
             break
         end = p.end
     return question[start:end]

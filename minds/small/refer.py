@@ -7,7 +7,7 @@ import re
 from ragweave.minds.contracts import Said
 from ragweave.minds.small.ellipsis import DAY, carry, is_part
 from ragweave.minds.small.nouns import DETERMINER, phrases, plural, topic
-from ragweave.models.text import content_terms, content_words, fold, names, script, stem, terms
+from ragweave.models.text import content_terms, content_words, fold, names, script, stem, terms, verb_form
 
 _HE = r"he|him|his|she|her|hers"
 _IT = r"it|its"
@@ -242,7 +242,10 @@ def _entity(kind: str, before: Said) -> str:
     if kind == "what" and _ASKS_WHICH.match(asked):
         named = [n for n in new if not _TITLED.match(n) and not DAY.search(n)]
         if named:
-            return named[0]
+            # “the Julian calendar” and not “Julian”.
+            m = re.search(rf"\bthe {re.escape(named[0])} ([a-z]+)\b", before.answer)
+            noun = m is not None and phrases(m[1]) and not verb_form(m[1]) and not m[1].endswith("s")
+            return f"the {named[0]} {m[1]}" if m is not None and noun else named[0]
         if tail != before.title and fold(tail) not in known:
             return tail
     if kind == "many" and (p := next((p for p in phrases(asked) if re.search(r"[^s]s$", p.head)), None)):
