@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from ragweave.minds.attached import attached, said
+from ragweave.minds.attached import attached, said, with_words, words_in
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Said, Talk
 from ragweave.minds.desk import reads
@@ -105,8 +105,9 @@ def _before(state: State, history: Sequence[AnyMessage]) -> Said:
     before = Said("")
     for m in history:
         if isinstance(m, HumanMessage) and not is_greeting(m.text):
-            asked = core(said(m))
-            before = Said(asked.question if asked.fresh else follow(asked.question, before, asked.onward))
+            asked = core(m.text)
+            alone = asked.question if asked.fresh else follow(asked.question, before, asked.onward)
+            before = Said(with_words(alone, words_in(attached(m))))
         elif isinstance(m, AIMessage) and before.question and not before.answer:
             before = before._replace(answer=re.sub(r"\s*\[\d+\]", "", m.text))
     return before

@@ -219,7 +219,7 @@ TURN = re.compile(
 )
 """Where a sentence turns from telling to asking."""
 MINE = re.compile(
-    r"\bI\b|\b[Ww]e\b|\b(?:me|us|my)\b|(?:^|[.!?]\s)(?:My|Our|i|Ich|Wir|Mein\w*|Unser\w*|Je|J['’]|Nous|Mon|Ma|Mes|Notre)\b"
+    r"\bI\b(?!['’]s\b)|\b[Ww]e\b|\b(?:me|us|my)\b|(?:^|[.!?]\s)(?:My|Our|i|Ich|Wir|Mein\w*|Unser\w*|Je|J['’]|Nous|Mon|Ma|Mes|Notre)\b"
 )
 """A sentence that speaks of who asks gives a reason for the question, and seldom a part of it."""
 INDIRECT = re.compile(

@@ -7,7 +7,7 @@ import re
 from ragweave.minds.contracts import Said
 from ragweave.minds.small.ellipsis import DAY, carry, is_part
 from ragweave.minds.small.nouns import DETERMINER, phrases, plural, topic
-from ragweave.models.text import content_terms, content_words, fold, names, script, stem, terms, verb_form
+from ragweave.models.text import content_terms, content_words, fold, names, script, terms, verb_form
 
 _HE = r"he|him|his|she|her|hers"
 _IT = r"it|its"
@@ -56,14 +56,8 @@ def leans(question: str, context: str = "", strict: bool = True) -> bool:
         return False
     shared = set(content_terms(context)) & set(content_terms(question)) - {t for n in names(question) for t in terms(n)}
     lone = len(content_terms(question)) < 2 and not names(question)
-    return (
-        lone
-        or bool(_LOOSELY.search(question))
-        or any(
-            stem(fold(m.group(1))) in shared
-            for m in re.finditer(r"\b(?:the|that|this)\s+(?:\w+\s+){0,2}?(\w+)", question)
-        )
-    )
+    led = re.finditer(r"\b(?:the|that|this)(?=((?:\s+\w+){1,3}))", question)
+    return lone or bool(_LOOSELY.search(question)) or any(shared & set(terms(m[1])) for m in led)
 
 
 def _pronoun(question: str) -> re.Match[str] | None:

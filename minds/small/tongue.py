@@ -68,8 +68,13 @@ async def foreign(desk: Desk, brief: Brief, page: Page) -> str:
     # A year is in every file of its year.
     shared = {fold(n) for n in names(brief.question)} | {n for n in numbers(brief.question) if len(n) != 4}
     words = {t for n in shared for t in terms(n) if len(t) > 2}
-    met = [e for e in rows if words & set(terms(f"{e['title']} {e['text']}"))]
-    best = next((e for e in (rows[:1] if other(rows[0]) else met[:1]) if other(e)), None)
+
+    def met(e: Evidence) -> bool:
+        return bool(words & set(terms(f"{e['title']} {e['text']}")))
+
+    best = rows[0] if other(rows[0]) else None
+    if best is None and not met(rows[0]):
+        best = next((e for e in rows if other(e) and met(e)), None)
     if best is None:
         return ""
     return phrase("foreign", brief.question, title=best["title"], language=_named(tongues[best["id"]]))
