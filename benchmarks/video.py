@@ -139,12 +139,13 @@ def _whole(folder: Path, total: float) -> None:
 
 
 def _indexed(folder: Path) -> tuple[Any, float, float, int, dict[str, float]]:
-    from ragweave.corpora.ingest import events, index
+    from ragweave.corpora.ingest.events import Event
+    from ragweave.corpora.ingest.run import index
 
     spans: dict[tuple[str, str], list[float]] = {}
 
-    def note(event: object) -> None:
-        if isinstance(event, events.Perceived):
+    def note(event: Event) -> None:
+        if event.kind == "perceived":
             spans.setdefault((event.path, event.stage), []).append(time.monotonic())
 
     peak = Peak()

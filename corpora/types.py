@@ -112,7 +112,7 @@ class Item:
         heading: heading path, outermost first.
         spans: finer locators inside `text`, in order; may be empty.
         ordinal: position among the items of one corpus and source, 0-based.
-        date: the document's own date (before the file's), or None.
+        date: the date that the document states, or None.
         language: ISO 639-1 code or "".
         meta: anything else, JSON-serialisable.
     """

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
-from ragweave.corpora.ingest.events import Event, Finished
+from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.stores import stores
@@ -198,12 +198,11 @@ async def _drive(job: Job, paths: list[Path]) -> None:
 
 def told(event: Event) -> dict[str, Any]:
     """Return an event of indexing as a client gets it: files by name, never by path."""
-    if isinstance(event, Finished):
-        report = event.report
+    if report := event.report:
         counts = {k: getattr(report, k) for k in ("files", "indexed", "unchanged", "linked", "items")}
         failed = [{"file": PurePath(path).name, "reason": reason} for path, reason in (*report.failed, *report.skipped)]
         return {"type": "finished", **counts, "failed": failed, "seconds": round(report.seconds, 3)}
-    values = asdict(event)
+    values = {name: value for name, value in asdict(event).items() if value not in ("", None)}
     if "path" in values:
         values["file"] = PurePath(values.pop("path")).name
-    return {"type": type(event).__name__.lower(), **values}
+    return {"type": values.pop("kind"), **values}

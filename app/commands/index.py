@@ -113,31 +113,30 @@ class Watcher:
 
     def event(self, event: Event) -> None:
         """Take note of one event of the run."""
-        from ragweave.corpora.ingest import events
-
-        match event:
-            case events.Waiting(holder=holder):
-                self._say(f"Waiting for another run to finish ({holder}) ...")
-            case events.Started(total=total):
-                self._total = total
+        path, stage, done, total = event.path, event.stage, event.done, event.total
+        match event.kind:
+            case "waiting":
+                self._say(f"Waiting for another run to finish ({event.holder}) ...")
+            case "started":
+                self._total = int(total)
                 self._bars.update(self._files, total=total)
-            case events.Staged(path=path, stage=stage):
+            case "staged":
                 self._say(f"{_VERBS[stage]} {short_path(path)}")
-            case events.Perceived(path=path, stage=stage, done=done, total=total):
+            case "perceived":
                 if (path, stage) not in self._senses:
                     name = clean(f"  {_SENSES[stage]} {short_path(path)}")
                     self._senses[path, stage] = self._bars.add_task(name, told="")
                 self._bars.update(self._senses[path, stage], completed=done, total=max(done, total))
-            case events.Done(path=path) | events.Linked(path=path):
+            case "done" | "linked":
                 self.changed.append(path)
                 self._finish(path)
-            case events.Unchanged(path=path) | events.Failed(path=path):
+            case "unchanged" | "failed":
                 self._finish(path)
-            case events.Extracted(done=done, total=total):
-                self._say(f"Finding names and what stands with them: {done} of {total} stretches ...")
-            case events.Captioned(done=done, total=total):
-                self._say(f"Describing pictures: {done} of {total} ...")
-            case events.Removed(path=path):
+            case "extracted":
+                self._say(f"Finding names and what stands with them: {done:g} of {total:g} stretches ...")
+            case "captioned":
+                self._say(f"Describing pictures: {done:g} of {total:g} ...")
+            case "removed":
                 self.removed.append(path)
             case _:
                 pass

@@ -51,103 +51,27 @@ class Report:
     extracted: int = 0
 
 
+Kind = Literal[
+    "waiting", "started", "skipped", "unchanged", "staged", "perceived", "done", "linked", "failed", "removed",
+    "captioned", "extracted", "finished",
+]  # fmt: skip
+"""What happened: another process writes the library (`holder`); the folders have been walked (`total` files); a file
+was left out on purpose (`reason`), is as the catalog knows it, has entered a `stage`, is stored with its `items`, holds
+bytes that the library has already, could not be read (`reason`), or is gone. `perceived` is how far a stage of a
+recording has come, in seconds of it or clips; pictures were described and stretches of recordings read for entities,
+`done` of `total`; the run is over (`report`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step of a run."""
+    """One step of a run; the fields that its kind does not have are empty."""
 
-
-@dataclass(frozen=True, slots=True)
-class OfFile(Event):
-    """A step of one file or folder."""
-
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Counted(Event):
-    """How far a stage after the files has come."""
-
-    done: int
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting(Event):
-    """Another process writes the library; the run begins when it has finished."""
-
-    holder: str
-
-
-@dataclass(frozen=True, slots=True)
-class Started(Event):
-    """The folders have been walked."""
-
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped(OfFile):
-    """A file or folder was left out on purpose."""
-
-    reason: str
-
-
-class Unchanged(OfFile):
-    """A file is as the catalog knows it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Staged(OfFile):
-    """A file has entered a stage."""
-
-    stage: Stage
-
-
-@dataclass(frozen=True, slots=True)
-class Perceived(OfFile):
-    """How far one stage of a recording has come, in seconds of it or clips."""
-
-    stage: str
-    done: float
-    total: float
-
-
-@dataclass(frozen=True, slots=True)
-class Done(OfFile):
-    """A file is stored and can be found."""
-
-    items: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Linked(OfFile):
-    """A file holds the bytes of a source that the library has already."""
-
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failed(OfFile):
-    """A file could not be read; the next run tries again."""
-
-    reason: str
-
-
-class Removed(OfFile):
-    """A file is gone, and so is what was known from it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished(Event):
-    """The run is over."""
-
-    report: Report
-
-
-class Extracted(Counted):
-    """Entities were found in chunks of recordings."""
-
-
-class Captioned(Counted):
-    """Pictures were described by the vision model."""
+    kind: Kind
+    path: str = ""
+    stage: str = ""
+    reason: str = ""
+    holder: str = ""
+    items: int = 0
+    done: float = 0
+    total: float = 0
+    report: Report | None = None

@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from ragweave.corpora.ingest.events import Done, Event, Failed, Linked, Perceived, Report, Stage, Staged, Unchanged
+from ragweave.corpora.ingest.events import Event, Report, Stage
 from ragweave.corpora.ingest.in_flight import Budget
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.settings import CorporaSettings
@@ -186,13 +187,14 @@ class Pipeline:
         if self._stop.is_set():
             return
         began = time.monotonic()
-        self._tell(Staged(file.path, "read"))
+        self._tell(Event("staged", file.path, "read"))
         error, passing = "", False
         prepared: Prepared | None = None
         try:
             staging = self._media.staging(file.source)
             if file.params:
-                prepared = self._intake.read(file, staging, lambda *far: self._tell(Perceived(file.path, *far)))
+                far = partial(self._far, file.path)
+                prepared = self._intake.read(file, staging, far)
             else:
                 prepared = self._readers.read(file.path, file.source, self._encoder.max_words, staging, self._roots)
         except Stopped:
@@ -232,7 +234,7 @@ class Pipeline:
         began = time.monotonic()
         for outcome, _ in batch:
             if outcome.prepared is not None:
-                self._tell(Staged(outcome.file.path, "embed"))
+                self._tell(Event("staged", outcome.file.path, "embed"))
         texts = [text for _, some in batch for text in some]
         parts = [self._encoder.texts(texts[i : i + EMBED_BATCH]) for i in range(0, len(texts), EMBED_BATCH)]
         vectors = np.concatenate(parts) if parts else _EMPTY
@@ -275,7 +277,7 @@ class Pipeline:
         began = time.monotonic()
         for outcome in outcomes:
             if outcome.prepared is not None:
-                self._tell(Staged(outcome.file.path, "commit"))
+                self._tell(Event("staged", outcome.file.path, "commit"))
         missing, unread = self._committer.store(outcomes, links)
         self._spent("commit", began)
         for outcome in outcomes:
@@ -287,24 +289,27 @@ class Pipeline:
             self._report.indexed += 1
             self._report.items += len(outcome.prepared.items)
             self._report.chunks += len(outcome.vectors)
-            self._tell(Done(path, len(outcome.prepared.items), time.monotonic() - outcome.began))
+            self._tell(Event("done", path, items=len(outcome.prepared.items)))
         for file in links:
             if file.path in unread:
                 self._failed(file.path, unread[file.path])
             elif file not in missing:
                 self._report.linked += 1
-                self._tell(Linked(file.path, file.source))
+                self._tell(Event("linked", file.path))
         return missing
 
     def _unchanged(self, path: str) -> None:
         self._report.unchanged += 1
-        self._tell(Unchanged(path))
+        self._tell(Event("unchanged", path))
 
     def _failed(self, path: str, reason: str) -> None:
         with self._busy:
             self._report.failed.append((path, reason))
-        self._tell(Failed(path, reason))
+        self._tell(Event("failed", path, reason=reason))
 
     def _spent(self, stage: Stage, began: float) -> None:
         with self._busy:
             self._report.busy[stage] += time.monotonic() - began
+
+    def _far(self, path: str, stage: str, done: float, total: float) -> None:
+        self._tell(Event("perceived", path, stage, done=done, total=total))

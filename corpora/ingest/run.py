@@ -17,18 +17,7 @@ from pathlib import Path
 from ragweave.corpora.images import captions
 from ragweave.corpora.images.links import state_of
 from ragweave.corpora.images.reader import further
-from ragweave.corpora.ingest.events import (
-    Captioned,
-    Counted,
-    Event,
-    Extracted,
-    Finished,
-    Removed,
-    Report,
-    Skipped,
-    Started,
-    Waiting,
-)
+from ragweave.corpora.ingest.events import Event, Kind, Report
 from ragweave.corpora.ingest.pipeline import Pipeline
 from ragweave.corpora.ingest.walk import vanished, walk
 from ragweave.corpora.knowledge import stage as knowledge
@@ -109,7 +98,7 @@ def _index(
         library = held.catalog.create(name, mind.name, mind.dim)
     check_encoder(library, mind.name)
     patience = settings.lock_wait if wait is None else wait
-    with locks.writer(settings.home, library.id, name, patience, lambda holder: tell(Waiting(holder))):
+    with locks.writer(settings.home, library.id, name, patience, lambda holder: tell(Event("waiting", holder=holder))):
         # Read again: another writer may have changed, or deleted, the library while this one waited.
         row = held.catalog.row(library.id)
         check_encoder(row, mind.name)
@@ -128,7 +117,7 @@ def _index(
             report.notes.append(f"Questions are answered without an index: {why}")
         report.stopped = stop.is_set()
     report.seconds = time.monotonic() - began
-    tell(Finished(report))
+    tell(Event("finished", report=report))
     return report
 
 
@@ -157,9 +146,9 @@ class _Run:
             left_out += [(path, f"it is the subtitles of {other}, and read with it") for path, other in beside.items()]
             files = [path for path in files if path not in beside]
         self.report.files, self.report.skipped = len(files), left_out
-        self.tell(Started(len(files)))
+        self.tell(Event("started", total=len(files)))
         for path, reason in left_out:
-            self.tell(Skipped(path, reason))
+            self.tell(Event("skipped", path, reason=reason))
         return files
 
     def read(self, files: Sequence[str], roots: Sequence[Path], anew: Iterable[str] = ()) -> None:
@@ -185,7 +174,7 @@ class _Run:
             self.committer.remove_paths(gone)
         self.report.removed = len(gone)
         for path in gone:
-            self.tell(Removed(path))
+            self.tell(Event("removed", path))
 
     def rename(self, files: Sequence[str], roots: Sequence[Path]) -> None:
         """Read anew what bears a file name that it has no more, since this run or one that was killed."""
@@ -200,7 +189,7 @@ class _Run:
     def caption(self) -> None:
         """Have the vision model describe the pictures that it has not described."""
         if self.models.captioner is not None:
-            told = partial(self._count, Captioned)
+            told = partial(self._count, "captioned")
             self.report.captioned, why = captions.Captioning(
                 self.held, self._row(), self.encoder, self.media, self.models.captioner, self.stop, told
             ).run()
@@ -213,7 +202,7 @@ class _Run:
 
     def extract(self) -> None:
         """Find the entities of what was not read for them."""
-        told = partial(self._count, Extracted)
+        told = partial(self._count, "extracted")
         self.report.extracted, why = knowledge.catch_up(
             self.held, self._row(), self.encoder, self.settings, self.models.extractor, self.stop, told
         )
@@ -225,8 +214,8 @@ class _Run:
     def _note(self, remark: str) -> None:
         self.report.notes += [remark] if remark else []
 
-    def _count(self, event: type[Counted], done: int, total: int) -> None:
-        self.tell(event(done, total))
+    def _count(self, kind: Kind, done: int, total: int) -> None:
+        self.tell(Event(kind, done=done, total=total))
 
 
 def incomplete(catalog: Catalog, library: str, ocr_seconds: float) -> set[str]:

@@ -45,7 +45,7 @@ def walk(roots: Sequence[Path]) -> Walk:
     """Find the files under folders, and files named on their own.
 
     A file named on its own is taken even where ignore patterns would skip it, unless its name is that of a secret.
-    Links are followed inside their root, after everything that needs no link; a file reached twice is taken once.
+    Links inside a folder are not followed: what they lead to there is read in its own place, and nothing else is.
 
     Args:
         roots: folders and files; relative paths are taken from the working folder.
@@ -57,7 +57,7 @@ def walk(roots: Sequence[Path]) -> Walk:
         if _is_secret(path.name):
             out.skipped.append((path, "its name is that of a key or password file, and those are never read"))
         elif path.is_dir():
-            _Root(path, out, seen).read()
+            _folder(path, out, seen)
         elif not os.path.lexists(path):
             out.skipped.append((path, "it does not exist"))
         elif not path.is_file():
@@ -91,134 +91,77 @@ def _is_unicode(name: str) -> bool:
     return True
 
 
-class _Root:
-    """The walk below one folder."""
-
-    def __init__(self, root: Path, out: Walk, seen: set[str]) -> None:
-        self._root = root
-        self._real = Path(os.path.realpath(root))
-        self._out = out
-        self._seen = seen
-        self._folders: set[str] = set()
-        self._links: list[tuple[Path, list[tuple[Path, GitIgnoreSpec]]]] = []
-
-    def read(self) -> None:
-        """Read the folder, then what its links lead to."""
-        self._folder(self._root, [])
-        while self._links:
-            path, rules = self._links.pop(0)
-            self._link(path, rules)
-
-    def _folder(self, start: Path, rules: list[tuple[Path, GitIgnoreSpec]]) -> None:
-        """Read a folder and all below it, depth first, in the order of names."""
-        stack = [(start, rules)]
-        while stack:
-            folder, rules = stack.pop()
-            real = os.path.realpath(folder)
-            if real in self._folders:
-                self._skip(folder, "it was read before under another name")
-                continue
-            self._folders.add(real)
-            try:
-                with os.scandir(folder) as found:
-                    entries = sorted(found, key=lambda e: e.name)
-            except OSError as exc:
-                self._skip(folder, f"it cannot be opened ({exc.strerror})")
-                continue
-            rules = [*rules, *self._rules(folder, {e.name for e in entries})]
-            below = []
-            for entry in entries:
-                path = folder / entry.name
-                if self._is_out(path, os.path.isdir(path), rules):
-                    continue
-                if entry.is_symlink():
-                    self._links.append((path, rules))
-                elif entry.is_dir(follow_symlinks=False):
-                    below.append((path, rules))
-                else:
-                    self._file(path)
-            stack.extend(reversed(below))
-
-    def _file(self, path: Path) -> None:
+def _folder(root: Path, out: Walk, seen: set[str]) -> None:
+    """Read a folder and all below it, depth first, in the order of names."""
+    stack: list[tuple[Path, list[tuple[Path, GitIgnoreSpec]]]] = [(root, [])]
+    while stack:
+        folder, rules = stack.pop()
         try:
-            regular = stat.S_ISREG(path.stat().st_mode)
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda e: e.name)
         except OSError as exc:
-            self._skip(path, f"it cannot be read ({exc.strerror})")
-            return
-        if regular:
-            _take(path, self._out, self._seen)
-        else:
-            self._skip(path, "it is not a regular file")
-
-    def _link(self, path: Path, rules: list[tuple[Path, GitIgnoreSpec]]) -> None:
-        """Follow a link whose target lies inside the root and is not secret, hidden from reading, or read already."""
-        try:
-            real = path.resolve(strict=True)
-        except (OSError, RuntimeError):
-            self._skip(path, "it is a link to nothing, or to itself")
-            return
-        if not real.is_relative_to(self._real):
-            self._skip(path, "it is a link that leaves the folder")
-            return
-        parts = real.relative_to(self._real).parts
-        if any(_is_secret(p) or p in _TOOLS or p == ".git" for p in parts):
-            self._skip(path, "it is a link to what is never read")
-        elif real.is_dir():
-            if real in (self._real, *path.parent.resolve().parents, path.parent.resolve()):
-                self._skip(path, "it is a link to a folder that holds it")
-            elif str(real) in self._folders:
-                self._skip(path, "it is a link to a folder that is read in its own place")
-            else:
-                self._folder(path, rules)
-        elif str(real) in self._seen:
-            self._skip(path, "it is a link to a file that is read in its own place")
-        else:
-            self._file(path)
-
-    def _is_out(self, path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]) -> bool:
-        """Tell whether an entry is left out, and note the reason."""
-        reason = ""
-        name = path.name
-        if name in IGNORE_FILES:
-            return True
-        if _is_secret(name):
-            reason = "its name is that of a key or password file"
-        elif name.startswith("."):
-            reason = "it is hidden"
-        elif is_folder and (name in _TOOLS or (path / "pyvenv.cfg").exists()):
-            reason = "it is a folder of tools or dependencies"
-        elif not _is_unicode(name):
-            reason = "its name is not valid Unicode; rename it"
-        else:
-            reason = _ignored(path, is_folder, rules)
-        if reason:
-            self._skip(path, reason)
-        return bool(reason)
-
-    def _rules(self, folder: Path, names: set[str]) -> list[tuple[Path, GitIgnoreSpec]]:
-        """Read the ignore files of a folder; one that cannot be read is noted and counts as empty."""
-        from pathspec import GitIgnoreSpec
-
-        out = []
-        for name in IGNORE_FILES:
-            path = folder / name
-            if name not in names:
+            out.skipped.append((folder, f"it cannot be opened ({exc.strerror})"))
+            continue
+        rules = [*rules, *_rules(folder, {e.name for e in entries}, out)]
+        below = []
+        for entry in entries:
+            path = folder / entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.name in IGNORE_FILES:
                 continue
-            try:
-                if not path.is_file() or path.stat().st_size > _LONGEST_IGNORE_FILE:
-                    raise ValueError("not a small regular file")
-                lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-                # A pattern with many wildcards can take for ever to match; no real one has them.
-                usable = [line for line in lines if line.count("*") <= _MOST_STARS and len(line) <= 1000]
-                if len(usable) < len(lines):
-                    self._skip(path, "some of its patterns are too long or hold too many wildcards, and were not used")
-                out.append((folder, GitIgnoreSpec.from_lines(usable)))
-            except (OSError, ValueError) as exc:
-                self._skip(path, f"its patterns cannot be read ({exc})")
-        return out
+            if reason := _reason(path, is_folder, rules) or _no_file(path, is_folder):
+                out.skipped.append((path, reason))
+            elif is_folder:
+                below.append((path, rules))
+            else:
+                _take(path, out, seen)
+        stack.extend(reversed(below))
 
-    def _skip(self, path: Path, reason: str) -> None:
-        self._out.skipped.append((path, reason))
+
+def _reason(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]) -> str:
+    """Return why an entry is left out by its name or the ignore files, or ""."""
+    if _is_secret(path.name):
+        return "its name is that of a key or password file"
+    if path.name.startswith("."):
+        return "it is hidden"
+    if is_folder and (path.name in _TOOLS or (path / "pyvenv.cfg").exists()):
+        return "it is a folder of tools or dependencies"
+    return _ignored(path, is_folder, rules) if _is_unicode(path.name) else "its name is not valid Unicode; rename it"
+
+
+def _no_file(path: Path, is_folder: bool) -> str:
+    """Return why an entry cannot be read, or ""."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError as exc:
+        return f"it cannot be read ({exc.strerror})"
+    if stat.S_ISLNK(mode):
+        return "it is a link, and those are not followed"
+    return "" if is_folder or stat.S_ISREG(mode) else "it is not a regular file"
+
+
+def _rules(folder: Path, names: set[str], out: Walk) -> list[tuple[Path, GitIgnoreSpec]]:
+    """Read the ignore files of a folder; one that cannot be read is noted and counts as empty."""
+    from pathspec import GitIgnoreSpec
+
+    found = []
+    for name in IGNORE_FILES:
+        path = folder / name
+        if name not in names:
+            continue
+        try:
+            if not path.is_file() or path.stat().st_size > _LONGEST_IGNORE_FILE:
+                raise ValueError("not a small regular file")
+            lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+            # A pattern with many wildcards can take for ever to match; no real one has them.
+            usable = [line for line in lines if line.count("*") <= _MOST_STARS and len(line) <= 1000]
+            if len(usable) < len(lines):
+                remark = "some of its patterns are too long or hold too many wildcards, and were not used"
+                out.skipped.append((path, remark))
+            found.append((folder, GitIgnoreSpec.from_lines(usable)))
+        except (OSError, ValueError) as exc:
+            out.skipped.append((path, f"its patterns cannot be read ({exc})"))
+    return found
 
 
 def _ignored(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]) -> str:

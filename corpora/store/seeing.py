@@ -100,15 +100,6 @@ def catch_up(held: Stores, row: LibraryRow, media: Media, stop: threading.Event)
     return seen, ""
 
 
-def unseen(held: Stores, row: LibraryRow, encoder: str) -> int:
-    """Return how many pictures an image encoder has no vector of."""
-    space, count = visual_space(encoder), 0
-    for corpus in SEEN:
-        stored = set(held.vectors.ids(row.id, corpus, space))
-        count += sum(len(some) for some in _unseen(held, row, corpus, stored))
-    return count
-
-
 def _unseen(held: Stores, row: LibraryRow, corpus: Corpus, stored: set[str]) -> Iterator[list[tuple[str, str, str]]]:
     """Yield (vector id, source, media id) of pictures that have no vector, some at a time."""
     some: list[tuple[str, str, str]] = []

@@ -50,7 +50,7 @@ async def run(folder: Path) -> tuple[Report, list[str]]:
     read: list[str] = []
 
     def note(event: Any) -> None:
-        if type(event).__name__ == "Done":
+        if event.kind == "done":
             read.append(Path(event.path).name)
 
     return await index([folder], on_event=note), sorted(read)

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from ragweave.corpora.ingest import events
+from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.library import open_library
@@ -69,7 +69,7 @@ async def test_a_removed_file_is_forgotten(notes):
     told = []
     report = await index([notes], on_event=told.append)
     assert report.removed == 1
-    assert events.Removed(str(notes / "rome.md")) in told
+    assert Event("removed", str(notes / "rome.md")) in told
     assert await found("aqueducts") == set()
     assert len((await sound())["items"]) == 4
 
@@ -150,7 +150,7 @@ async def test_a_bad_file_is_recorded_with_its_reason_and_the_rest_goes_on(notes
     assert path == str(notes / "bad.pdf") and reason.endswith(".")
     [source] = [s for s in await (await open_library()).sources() if s.status == "failed"]
     assert (source.path, source.reason, source.items) == (path, reason, 0)
-    assert events.Failed(path, reason) in told
+    assert Event("failed", path, reason=reason) in told
 
 
 async def test_equal_bad_files_each_get_the_reason(notes):
@@ -220,7 +220,7 @@ async def test_a_second_run_waits_and_says_so_or_names_the_holder(notes, home):
     with locks.writer(home, row.id, "default", 0, print):
         with pytest.raises(LibraryError, match=str(os.getpid())):
             await index([notes], wait=0.1, on_event=told.append)
-    assert isinstance(told[0], events.Waiting)
+    assert told[0].kind == "waiting"
     reports = await asyncio.gather(index([notes]), index([notes]))
     assert [r.unchanged for r in reports] == [3, 3]
 
@@ -233,10 +233,10 @@ async def test_events_tell_the_story_on_the_callers_loop(notes):
         told.append(event)
 
     report = await index([notes], on_event=listen)
-    assert told[0] == events.Started(3)
-    assert told[-1] == events.Finished(report)
-    story = [type(e).__name__ + getattr(e, "stage", "") for e in told if getattr(e, "path", "").endswith("rome.md")]
-    assert story == ["Stagedread", "Stagedembed", "Stagedcommit", "Done"]
+    assert told[0] == Event("started", total=3)
+    assert told[-1] == Event("finished", report=report)
+    story = [e.stage or e.kind for e in told if e.path.endswith("rome.md")]
+    assert story == ["read", "embed", "commit", "done"]
 
 
 async def test_a_listener_that_fails_does_not_stop_the_run(notes):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragweave.corpora.chunks import chunks_of
-from ragweave.corpora.ingest.events import Perceived as PerceivedEvent
+from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
@@ -127,8 +127,9 @@ async def test_a_film_under_two_names_is_one_and_a_moved_one_the_same(film: Film
     await index([path.parent])
     os.rename(path, path.with_name("other.mp4"))
     report = await index([path.parent])
-    assert (report.indexed, report.linked, report.removed) == (1, 1, 1)  # read anew for its new name
-    assert (await items())[0].locator["file"].endswith("other.mp4")
+    assert (report.indexed, report.linked, report.removed) == (1, 1, 1)  # from what was perceived, for its name's sake
+    first = (await items())[0]
+    assert first.locator["file"].endswith("other.mp4") and first.title == "other"
 
 
 async def test_an_unchanged_film_is_not_even_hashed_twice(film: Film) -> None:
@@ -139,9 +140,9 @@ async def test_an_unchanged_film_is_not_even_hashed_twice(film: Film) -> None:
 
 
 async def test_progress_tells_stage_and_how_far_it_has_come(film: Film) -> None:
-    told: list[object] = []
+    told: list[Event] = []
     await index([film(seconds=8).parent], on_event=told.append)
-    found = [e for e in told if isinstance(e, PerceivedEvent)]
+    found = [e for e in told if e.kind == "perceived"]
     assert {e.stage for e in found} == {"look"}
     assert found[-1].done == found[-1].total
 
