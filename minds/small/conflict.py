@@ -82,6 +82,10 @@ def _versions(a: Extract, b: Extract) -> bool:
 
 
 def _differ(asked: Asked, a: Extract, b: Extract) -> bool:
+    if asked.kind in ("person", "name") and a.strip["origin"] == b.strip["origin"]:
+        # Two names are two answers only where both lines say what they name: “Chair: ...”.
+        if a.text.partition(":")[0] != b.text.partition(":")[0]:
+            return False
     ours, theirs = _values(asked, a), _values(asked, b)
     return any(ours[k] and theirs[k] and ours[k].isdisjoint(theirs[k]) for k in ours.keys() & theirs.keys())
 

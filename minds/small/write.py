@@ -152,7 +152,8 @@ async def _extract(desk: Desk, brief: Brief, page: Page) -> str:
         return ""
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
     for e in with_premise(choose(ranked, question, idf, limit), ranked, linked.led, question, limit):
-        page.show(e.told, "verified", [e.narrowed], e.sure)
+        shown = any(s.text and e.told.startswith(s.text) for s in page.sentences)
+        page.show(e.text if shown else e.told, "verified", [e.narrowed], e.sure)
     return ""
 
 
