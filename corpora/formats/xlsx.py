@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from pathlib import Path
@@ -15,6 +16,8 @@ from ragweave.models.errors import SourceError
 
 MAX_ROWS = 200_000
 """Rows read from all sheets together."""
+_CURRENCY = re.compile(r"\[\$([^\]-]{1,4})[\]-]|([€$£¥])(?![^\[]*\])")
+"""How a number format states a currency: `[$€-407]`, or its sign."""
 
 
 def parse(path: Path) -> Parsed:
@@ -62,8 +65,8 @@ def _rows(sheet: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
     # A sheet may claim a million rows or columns that are not there.
     sheet.reset_dimensions()
     try:
-        for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-            cells = [_cell(value) for value in row[:MAX_COLUMNS]]
+        for number, row in enumerate(sheet.iter_rows(), 1):
+            cells = [_cell(c.value, c) for c in row[:MAX_COLUMNS]]
             while cells and not cells[-1]:
                 cells.pop()
             if cells:
@@ -72,15 +75,21 @@ def _rows(sheet: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
         raise _damaged(path) from exc
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, cell: Any) -> str:
+    """Return a value as the sheet shows it: with its percent sign or currency, which only the number format holds."""
     if value is None:
         return ""
     if isinstance(value, datetime) and value.time() == time():
         return value.date().isoformat()
     if isinstance(value, date | time):
         return value.isoformat()
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        shown = str(cell.number_format)
+        if shown.endswith("%"):
+            return f"{value * 100:.10g}%"
+        sign = _CURRENCY.search(shown)
+        plain = str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else str(value)
+        return f"{plain} {sign[1] or sign[2]}" if sign else plain
     return " ".join(str(value).split())
 
 

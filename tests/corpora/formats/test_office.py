@@ -130,3 +130,16 @@ def test_hostile_parts_are_refused(
     main = {"xlsx": "xl/workbook.xml", "pptx": "ppt/presentation.xml"}[kind]
     with pytest.raises(SourceError, match=r"damaged|document type"):
         parse(write(f"a.{kind}", make_zip({main: body})), kind)
+
+
+def test_percent_and_currency_of_a_number_format_are_part_of_its_cell(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    sheet = book.active
+    for row in (["Fund", "Share", "Paid", "Owed", "Count"], ["Harbour", 0.125, 41.5, 1200, 7]):
+        sheet.append(row)
+    for place, shown in (("B2", "0.0%"), ("C2", "#,##0.00 [$€-407]"), ("D2", '"$"#,##0'), ("E2", "0")):
+        sheet[place].number_format = shown
+    book.save(tmp_path / "a.xlsx")
+    assert parse(tmp_path / "a.xlsx", "xlsx").blocks[-1].text.split("\n")[1] == "Harbour | 12.5% | 41.5 € | 1200 $ | 7"
