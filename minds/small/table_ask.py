@@ -178,6 +178,14 @@ class Asked:
         return frozenset(t for d in found for t in _WORDS_OF[d])
 
     @cached_property
+    def measured(self) -> frozenset[str]:
+        """Stems of what the superlative compares, where it says so itself, as “longest” does and “largest” does not."""
+        word = self.said[self.superlative[1]] if self.superlative else ""
+        if word in _MOST or word in _LEAST:
+            return frozenset()
+        return frozenset(t for d in _DIMENSIONS.get(word, ("", ()))[1] for t in _WORDS_OF[d])
+
+    @cached_property
     def named(self) -> frozenset[str]:
         """Stems of what is asked for by name: of “which animals” the animal."""
         m = _ASKED.search(self.question)

@@ -139,7 +139,9 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
         return None
     column = table.columns[at]
     values = _of(column, choice.rows)
-    if len(values) < 2:
+    # The longest operation is not the animal with the most operations.
+    strange = asked.measured and not asked.measured & measured(column)
+    if len(values) < 2 or strange:
         return None
     ends_ = (max if side == "most" else min)(v.amount for _, v in values)
     used = [i for i, v in values if v.amount == ends_]

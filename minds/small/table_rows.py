@@ -30,8 +30,9 @@ class Choice:
 def rows(asked: Asked, table: Table, about: str) -> Choice:
     """Choose the rows that the question names by their cells, numbers, dates, bounds, or yes and no."""
     choice = Choice([*range(len(table.body))])
+    context = frozenset(content_terms(about))
     for n, column in enumerate(table.columns):
-        kept, said, explained = _named(asked, column)
+        kept, said, explained = _named(asked, column, context)
         if kept is None and column.kind in ("key", "number"):
             kept, said, explained = _numbered(asked, column)
         if kept is None and column.kind == "date":
@@ -59,8 +60,8 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
     return choice
 
 
-def _named(asked: Asked, column: Column) -> tuple[list[int] | None, str, set[str]]:
-    """Return the rows whose cell the question names: wholly, or by words that no other cell of the column has."""
+def _named(asked: Asked, column: Column, context: frozenset[str]) -> tuple[list[int] | None, str, set[str]]:
+    """Return the rows whose cell the question names: wholly, or by words that no other cell and no title has."""
     if column.kind != "text":
         return None, "", set()
     have = set(asked.stems)
@@ -74,7 +75,7 @@ def _named(asked: Asked, column: Column) -> tuple[list[int] | None, str, set[str
     if not best:
         return None, "", set()
     share, at = max(best)
-    mine = cells[at] & have - asked.operating - column.terms
+    mine = cells[at] & have - asked.operating - column.terms - context
     others = {t for i, c in enumerate(cells) if c != cells[at] for t in c}
     if share < _PARTLY or not mine - others or sum(s == share for s, _ in best) > 1:
         return None, "", set()
