@@ -133,6 +133,9 @@ _SENTENCE_END = re.compile(
 )
 
 
+_AFTER_ORDINAL = re.compile(r"[ \t]+(?:[a-zà-öø-ÿ]|(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-z]*\b)")
+
+
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return [start, end) of each sentence, white space trimmed; together they cover every other character.
 
@@ -167,7 +170,8 @@ def _is_abbreviation(text: str, start: int, dot: int, after: int) -> bool:
     if re.fullmatch(r"(?:[a-z]\.)+[a-z]", last):
         rest = text[after:].lstrip()
         return bool(rest) and not rest[0].isupper()
-    return False
+    # Ordinals as German and its neighbours write them: “am 14. Juni”, “der 3. und 4. Band”.
+    return bool(re.fullmatch(r"\d{1,2}", last) and text[dot] == "." and _AFTER_ORDINAL.match(text, after))
 
 
 _CAP = r"[A-ZÀ-ÖØ-ÞŠŽČĆĐŁŚŻŹ][\w’'&-]*"

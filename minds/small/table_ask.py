@@ -82,7 +82,12 @@ _DIFFERENCE = re.compile(
     re.I,
 )
 _COUNT = re.compile(r"\b(?:how many|number of|wie viele|combien de)\b", re.I)
-_ASKED = re.compile(r"\b(?:which|what|whose|welche[rsnm]?|quel(?:le)?s?)\s+((?:[^\W\d_][\w'’-]*\s?){1,3})", re.I)
+_ASKED = re.compile(
+    r"\b(?:which|what|whose|welche[rsnm]?|quel(?:le)?s?)\s+"
+    r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|ist|sind|est|sont)\b)"
+    r"((?:[^\W\d_][\w'’-]*\s?){1,3})",
+    re.I,
+)
 _OVER = "more than|over|above|greater than|exceeding|(?:long|dear|heavi|larg|bigg|high)er than"
 _UNDER = "less than|under|below|(?:few|cheap|short|light|small|low)er than"
 _COMPARED = re.compile(
@@ -242,7 +247,9 @@ class Asked:
         """Tell whether a no stands in front of a word of a head."""
         places = [n for n, s in enumerate(self.stems) if s in head]
         before = {w for n in places for w in self.said[max(0, n - 4) : n]}
-        return bool(before & {"no", "not", "without", "t", "lack", "lacks", "kein", "keine", "keinen", "ohne", "sans"})
+        return bool(
+            before & {"no", "not", "out", "without", "t", "lack", "lacks", "kein", "keine", "keinen", "ohne", "sans"}
+        )
 
 
 def _amount(written: str) -> Decimal | None:

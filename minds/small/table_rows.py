@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ragweave.minds.small.table_ask import Asked
-from ragweave.models.table import Column, Table
+from ragweave.models.table import Column, Table, spoken
 from ragweave.models.text import content_terms, stem, words
 from ragweave.models.values import CURRENCIES, day, is_missing, month_of, written, yes
 
@@ -41,6 +41,10 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
             want = not asked.denies(column.terms)
             kept = [i for i, c in enumerate(column.cells) if yes(c) is want]
             said, explained = f"{column.head}: {table.body[kept[0]].cells[n] if kept else want}", set(column.terms)
+        if kept is None and column.kind == "number" and column.terms and asked.denies(column.terms):
+            # “out of stock”, “no bedrooms”: those with none of it.
+            kept = [i for i, v in enumerate(column.numbers) if v is not None and not v.amount]
+            said, explained = f"no {spoken(column.head)}", set(column.terms) | {"out"}
         if kept is None:
             continue
         choice.rows = [i for i in choice.rows if i in set(kept)]

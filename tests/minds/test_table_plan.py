@@ -129,3 +129,18 @@ def test_sums_and_ends_are_those_of_the_column(figures: list[int]) -> None:
     assert total is not None and f"= {Decimal(sum(body)):,} (" in total.text
     ends = {int(r.cells[1].replace(",", "")) for r in most.rows} if most else {max(body)}
     assert ends == {max(body)}
+
+
+SHOP = """Lamp | Maker | In stock
+Desk lamp | Halo | 4
+Reading lamp | Halo | 0
+Lantern | Vesper | 2
+"""
+
+
+def test_out_of_stock_is_what_there_is_none_of() -> None:
+    assert said("Which lamps are out of stock?", SHOP) == "Reading lamp."
+
+
+def test_a_question_of_what_something_is_does_not_list_the_rows_that_name_it() -> None:
+    assert said("What are Halo lights made of?", SHOP) == ""

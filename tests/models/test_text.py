@@ -102,3 +102,9 @@ def test_clip_keeps_the_limit_and_the_beginning(text: str, limit: int) -> None:
 @given(st.text(max_size=50))
 def test_folding_twice_changes_nothing_more(text: str) -> None:
     assert fold(fold(text)) == fold(text)
+
+
+def test_an_ordinal_before_a_month_or_a_small_letter_ends_no_sentence() -> None:
+    text = "Am Samstag, dem 14. Juni 2025, fahren wir. Im 3. und 4. Kapitel steht es. It costs 14. The end."
+    assert text[slice(*sentences(text)[0])] == "Am Samstag, dem 14. Juni 2025, fahren wir."
+    assert text[slice(*sentences(text)[-1])] == "The end."
