@@ -20,21 +20,19 @@ def standardise(scores: Sequence[float]) -> list[float]:
     return [(s - mean) / spread if spread else 0.0 for s in scores]
 
 
-def fuse_scores(lists: Sequence[tuple[float, Ranking]]) -> Ranking:
-    """Add weighted z-scores; an item that a list lacks gets that list's lowest z.
+def fuse_scores(lists: Sequence[tuple[float, Ranking, float | None]]) -> Ranking:
+    """Add weighted z-scores over all items that the lists hold together.
 
     Args:
-        lists: (weight, ranking) pairs of one query over one corpus.
+        lists: of one query over one corpus: weight, ranking, and what an item scores that the list lacks; None: as
+            much as its lowest. By words that is 0: otherwise a single hit would tell nothing, having no lower one.
     """
-    total: dict[str, float] = {}
-    tables = []
-    for weight, ranking in lists:
-        if ranking:
-            z = standardise([s for _, s in ranking])
-            tables.append((weight, dict(zip((i for i, _ in ranking), z, strict=True)), min(z)))
-    for _, table, _ in tables:
-        for item in table:
-            total.setdefault(item, sum(w * t.get(item, low) for w, t, low in tables))
+    total = {item: 0.0 for _, ranking, _ in lists for item, _ in ranking}
+    for weight, ranking, lacking in lists:
+        table = dict(ranking)
+        low = min(table.values(), default=0.0) if lacking is None else lacking
+        for item, z in zip(total, standardise([table.get(i, low) for i in total]), strict=True):
+            total[item] += weight * z
     return ordered(total)
 
 
@@ -86,7 +84,7 @@ def ordered(scores: Mapping[str, float]) -> Ranking:
 
 def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
     """Join every list of the hop into one ranking."""
-    groups: dict[tuple[str, str], list[tuple[float, Ranking]]] = {}
+    groups: dict[tuple[str, str], list[tuple[float, Ranking, float | None]]] = {}
     shown: dict[tuple[str, str], Ranking] = {}
     for row in found:
         key = (str(row["corpus"]), row["query"])
@@ -95,14 +93,15 @@ def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
         if row["kind"] == "visual":
             shown[key] = ranking
         else:
-            lists.append((context.method.dense_weight if row["kind"] == "dense" else 1.0, ranking))
+            weight = context.method.dense_weight if row["kind"] == "dense" else 1.0
+            lists.append((weight, ranking, 0.0 if row["kind"] == "lexical" else None))
     joined: list[tuple[float, Ranking]] = []
     for key, lists in sorted(groups.items()):
         weight = context.method.original_weight if key[1] == query else 1.0
         seen = shown.get(key, [])
         if context.method.fusion == "rrf":
             text = 1 - context.method.alpha if seen else 1.0
-            joined.extend((weight * text * own, ranking) for own, ranking in lists)
+            joined.extend((weight * text * own, ranking) for own, ranking, _ in lists)
             joined += [(weight * context.method.alpha, seen)] if seen else []
         else:
             both = fuse_scores(lists)

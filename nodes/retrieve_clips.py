@@ -49,8 +49,9 @@ async def _ids(run: Run, library: Library, task: ClipTask, scope: Scope) -> list
     name, query, forms, length = task["retriever"], task["query"], task["forms"], run.context.method.pool
     if name == "video":
         (lists,) = await search_within(library, "video", [query], scope, length)
-        both = [(run.context.method.dense_weight, _ranking(lists.dense)), (1.0, _ranking(lists.lexical))]
-        return [i for i, _ in fuse_scores(both)][:RECORDINGS]
+        dense, words = _ranking(lists.dense), _ranking(lists.lexical)
+        both = fuse_scores([(run.context.method.dense_weight, dense, None), (1.0, words, 0.0)])
+        return [i for i, _ in both][:RECORDINGS]
     if name == "entity":
         text = " . ".join([query, forms["statement"], *forms["keywords"]])
         ranking = await ask_graph(library, text, forms["statement"], length, scope.sources)

@@ -30,7 +30,7 @@ def plain_rrf(lists: list[tuple[float, Ranking]], k: int) -> dict[str, float]:
 def test_one_list_keeps_its_order() -> None:
     ranking = [("b", 3.0), ("a", 2.0), ("c", 1.0)]
     assert [i for i, _ in fuse_ranks([(1, ranking)])] == ["b", "a", "c"]
-    assert [i for i, _ in fuse_scores([(1, ranking)])] == ["b", "a", "c"]
+    assert [i for i, _ in fuse_scores([(1, ranking, None)])] == ["b", "a", "c"]
 
 
 def test_first_rank_scores_one_over_k_plus_one() -> None:
@@ -48,7 +48,7 @@ def test_weight_decides_between_equal_ranks() -> None:
 
 def test_ties_are_broken_by_id() -> None:
     assert [i for i, _ in fuse_ranks([(1, [("b", 1.0)]), (1, [("a", 1.0)])])] == ["a", "b"]
-    assert [i for i, _ in fuse_scores([(1, [("b", 1.0), ("a", 1.0)])])] == ["a", "b"]
+    assert [i for i, _ in fuse_scores([(1, [("b", 1.0), ("a", 1.0)], None)])] == ["a", "b"]
 
 
 def test_repeated_item_counts_once_in_a_list() -> None:
@@ -56,13 +56,23 @@ def test_repeated_item_counts_once_in_a_list() -> None:
 
 
 def test_nothing_fuses_to_nothing() -> None:
-    assert fuse_ranks([]) == fuse_scores([]) == fuse_ranks([(1, [])]) == fuse_scores([(1, [])]) == []
+    assert fuse_ranks([]) == fuse_scores([]) == fuse_ranks([(1, [])]) == fuse_scores([(1, [], 0.0)]) == []
 
 
 def test_item_missing_from_a_list_counts_as_that_lists_lowest() -> None:
-    fused = dict(fuse_scores([(1, [("a", 9.0), ("b", 1.0)]), (1, [("b", 5.0), ("c", 4.0)])]))
-    assert fused["c"] == pytest.approx(-2.0)
-    assert fused["a"] == pytest.approx(0.0)
+    lists: list[tuple[float, Ranking]] = [(1, [("a", 9.0), ("b", 1.0)]), (1, [("b", 5.0), ("c", 4.0)])]
+    padded: list[tuple[float, Ranking]] = [(1, [*lists[0][1], ("c", 1.0)]), (1, [*lists[1][1], ("a", 4.0)])]
+    assert dict(fuse_scores([(w, r, None) for w, r in lists])) == dict(fuse_scores([(w, r, None) for w, r in padded]))
+
+
+@given(rankings, st.floats(0.01, 50), st.floats(0.1, 2))
+def test_the_only_hit_of_a_rare_word_is_never_below_an_item_without_it(
+    dense: Ranking, found: float, weight: float
+) -> None:
+    # The item with the word is as near in meaning as the other one, which nothing but the word tells from it.
+    for other, score in dense:
+        fused = dict(fuse_scores([(weight, [*dense, ("hit", score)], None), (1.0, [("hit", found)], 0.0)]))
+        assert fused["hit"] > fused[other]
 
 
 def test_equal_scores_carry_no_information() -> None:
@@ -104,7 +114,7 @@ def test_scores_agree_with_the_formula_written_down_plainly(lists: list[tuple[fl
 
 @given(weighted)
 def test_score_fusion_holds_every_item_once_best_first(lists: list[tuple[float, Ranking]]) -> None:
-    fused = fuse_scores(lists)
+    fused = fuse_scores([(w, r, None) for w, r in lists])
     assert sorted(i for i, _ in fused) == sorted({i for _, r in lists for i, _ in r})
     assert all(a >= b - 1e-9 for (_, a), (_, b) in pairwise(fused))
 
@@ -113,7 +123,7 @@ def test_score_fusion_holds_every_item_once_best_first(lists: list[tuple[float, 
 def test_score_fusion_does_not_depend_on_scale_and_origin(ranking: Ranking, scale: float, shift: float) -> None:
     other = [("a", 2.0), ("h", 1.0)]
     moved = [(i, s * scale + shift) for i, s in ranking]
-    before, after = dict(fuse_scores([(1, ranking), (1, other)])), dict(fuse_scores([(1, moved), (1, other)]))
+    before, after = (dict(fuse_scores([(1, r, None), (1, other, None)])) for r in (ranking, moved))
     assert all(after[i] == pytest.approx(before[i], abs=1e-6) for i in before)
 
 
