@@ -26,14 +26,14 @@ from ragweave.nodes.state import State
 
 
 def correct(state: State, runtime: Runtime[Context]) -> list[str]:
-    """CRAG's three actions, with reasoning where there is nothing to repair with.
+    """CRAG's three actions; without the web the nearest of what was found goes on also where it looks wrong.
 
-    A chat model reads what was found also where the grade finds it wanting.
+    It may say in other words what was asked. A chat model reads what was found in any case.
     """
     actions = after_grade(state, runtime)
-    if shown_whole(Context.of(runtime)) and "refine" not in actions:
+    if not actions or (shown_whole(Context.of(runtime)) and "refine" not in actions):
         return ["refine", *actions]
-    return actions or ["reason"]
+    return actions
 
 
 def opened(state: State, runtime: Runtime[Context]) -> list[str]:
@@ -74,7 +74,7 @@ def build() -> Builder:
     builder.add_edge("retrieve", "fuse")
     builder.add_edge("retrieve_video", "fuse")
     builder.add_edge("fuse", "grade")
-    builder.add_conditional_edges("grade", correct, ["refine", "search_web", "reason"])
+    builder.add_conditional_edges("grade", correct, ["refine", "search_web"])
     builder.add_edge("refine", "reason")
     builder.add_edge("search_web", "reason")
     builder.add_conditional_edges("reason", decided, ["route", "expand", "recall", "generate"])

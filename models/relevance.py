@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models.errors import WeightsError
-from ragweave.models.relevance_features import OWN, Idf, Looked, Matrix, Passage, comparison, look
+from ragweave.models.relevance_features import OWN, Idf, Looked, Matrix, Passage, comparison, look, standardise
 
 __all__ = ["LOWER", "UPPER", "Idf", "Passage", "Scores", "score"]
 
@@ -45,6 +45,12 @@ STANDING = 0.5
 
 PRIOR = 2.0
 """How many typical candidates the others are averaged with, so that one passage alone can be judged."""
+
+STRANGE = -0.7
+"""`floor` of the best candidate below which the question's words are not those of the texts: meaning orders, too."""
+
+MEANING = 0.5
+"""Weight that it then has beside the boosters, standardised."""
 
 WITHOUT_LINKS = 0.4
 """Share of the booster that sees no links, in `order`: many libraries have none."""
@@ -119,7 +125,12 @@ class Head:
         order = (1 - WITHOUT_LINKS) * self.full.predict(everything) + WITHOUT_LINKS * self.own.predict(own)
         raw = np.full(len(order), self.offset) if seen.blank else stand(evidence(seen.own), self.typical)
         # Leaves are steps: among passages that reach the same ones, the evidence decides.
-        return Scores(order + 1e-3 * evidence(seen.own), np.tanh(self.slope * (raw - self.offset) / 2))
+        order, floor = order + 1e-3 * evidence(seen.own), np.tanh(self.slope * (raw - self.offset) / 2)
+        if floor.max() < STRANGE:
+            near = seen.own[:, OWN.index("cosine")] + seen.own[:, OWN.index("sentence_cosine")]
+            order, near = standardise(np.column_stack([order, near])).T
+            order = order + MEANING * near
+        return Scores(order, floor)
 
 
 def evidence(own: Matrix) -> Matrix:

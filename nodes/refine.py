@@ -18,6 +18,9 @@ from ragweave.models.relevance import Passage
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
+NEAREST = 3
+"""Items that are kept where none looks relevant: which is said of them, is told by their sentences."""
+
 
 async def refine(state: State, runtime: Runtime[Context]) -> Update:
     """Return the strips of this hop that bear on its query, each with a locator of its own.
@@ -32,7 +35,8 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
         whole = [s for i in state.get("candidates", []) if i in rows for s in (as_strip(rows[i]), *as_seen(rows[i]))]
         run.by = "rule"
         return run.done(f"{len(whole)} passages, whole", data={"strips": [s["id"] for s in whole]}, knowledge=whole)
-    kept = [rows[i] for i in state.get("candidates", []) if i in rows and rows[i]["relevance"] >= lower]
+    found = [rows[i] for i in state.get("candidates", []) if i in rows]
+    kept = [e for e in found if e["relevance"] >= lower] or found[:NEAREST]
     items = await (await run.library()).items([e["id"] for e in kept if e["origin"] == "library"])
     query = state["query"]
     made = [

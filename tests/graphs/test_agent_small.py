@@ -125,7 +125,6 @@ def test_drawing_shows_every_edge_of_the_design() -> None:
         ("fuse", "grade"),
         ("grade", "refine"),
         ("grade", "search_web"),
-        ("grade", "reason"),
         ("refine", "reason"),
         ("search_web", "reason"),
         ("reason", "route"),
