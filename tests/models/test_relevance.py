@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ragweave.models import relevance
 from ragweave.models.embed import encoder
 from ragweave.models.errors import WeightsError
-from ragweave.models.relevance import HEAD, LOWER, UPPER, Passage, embed, head, score
+from ragweave.models.relevance import HEAD, LOWER, STRANGE, UPPER, Passage, embed, head, score
 
 IDF = {"what": 0.1, "year": 1.0, "open": 1.5}
 
@@ -127,3 +128,14 @@ def test_kept_vectors_are_the_encoders_own() -> None:
     texts = ["harbour", "The ferry leaves at noon.", "harbour", "noon"]
     for part in (texts[:2], texts, texts):
         np.testing.assert_allclose(embed(part), encoder("wordllama").texts(part), atol=1e-6)
+
+
+def test_meaning_counts_only_where_no_words_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    near = Passage("Practice", "Cats get no food before surgery.")
+    strange, plain = "Should a kitty fast ahead of an operation?", QUESTION
+    before = score(strange, [*OTHERS, near], idf), score(plain, [*OTHERS, TOWER], idf)
+    monkeypatch.setattr(relevance, "MEANING", 100.0)
+    after = score(strange, [*OTHERS, near], idf), score(plain, [*OTHERS, TOWER], idf)
+    assert before[0].floor.max() < STRANGE
+    assert after[0].order.argmax() == 4
+    assert after[1].order.tolist() == before[1].order.tolist()
