@@ -52,7 +52,7 @@ async def test_question_without_an_answer_in_the_library_is_declined_with_a_reas
     answer: Answer = (await ask("Who won the chess tournament of Zurich in 1953?"))["answer"]
     assert answer.abstained
     assert answer.why
-    assert answer.citations == ()
+    assert len(answer.citations) <= 1  # at most the nearest, said not to answer
     assert answer.why in answer.text
 
 
