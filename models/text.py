@@ -7,6 +7,7 @@ relevance features and the checks agree on what a word is.
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -38,11 +39,18 @@ STOP_CJK = frozenset(
 )
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> object:
-    import snowballstemmer
+class _Stemmer(threading.local):
+    """One of each thread: a stemmer keeps the word it works on in itself, and two threads would mix theirs."""
 
-    return snowballstemmer.stemmer("english")
+    def __init__(self) -> None:
+        import snowballstemmer
+
+        self.stem = snowballstemmer.stemmer("english").stemWord
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> _Stemmer:
+    return _Stemmer()
 
 
 _IRREGULAR = {
@@ -75,7 +83,7 @@ def stem(word: str) -> str:
     word = _IRREGULAR.get(word, word)
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
-    return str(_stemmer().stemWord(word))  # type: ignore[attr-defined]
+    return str(_stemmer().stem(word))
 
 
 def fold(text: str) -> str:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import itertools
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -108,3 +111,18 @@ def test_an_ordinal_before_a_month_or_a_small_letter_ends_no_sentence() -> None:
     text = "Am Samstag, dem 14. Juni 2025, fahren wir. Im 3. und 4. Kapitel steht es. It costs 14. The end."
     assert text[slice(*sentences(text)[0])] == "Am Samstag, dem 14. Juni 2025, fahren wir."
     assert text[slice(*sentences(text)[-1])] == "The end."
+
+
+def test_threads_that_stem_at_once_do_not_mix_their_words() -> None:
+    stems = [f"{a}{b}{c}ational" for a in "bcdfglmnprst" for b in "aeiou" for c in "bdgmnprt"]
+    expected = {w: snowballstemmer.stemmer("english").stemWord(w) for w in stems}
+    pace, wrong = sys.getswitchinterval(), []
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            for _ in range(5):
+                stem.cache_clear()
+                wrong += [w for w, s in zip(stems, pool.map(stem, stems), strict=True) if s != expected[w]]
+    finally:
+        sys.setswitchinterval(pace)
+    assert wrong == []

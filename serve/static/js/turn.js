@@ -183,7 +183,8 @@ function sentenceOf(text, support, citations) {
 
 function abstention(answer) {
   const why = sentenceCase(answer.why || answer.text);
-  return h("div.abstained", {}, h("p.head", { text: "There is no answer to this in what was searched." }), h("p", { text: why, dir: "auto" }));
+  const head = answer.sure === "closest" ? "Not sure; this is the closest that was found." : "Nothing was found that answers this.";
+  return h("div.abstained", {}, h("p.head", { text: head }), h("p", { text: why, dir: "auto" }));
 }
 
 function sentenceCase(text) {
