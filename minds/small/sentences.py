@@ -235,9 +235,8 @@ def _signs(
         return sum(w * v for w, v in rows) / total if total else 1.0
 
     subject, slot = covered(asked.subject or asked.slot), covered(asked.slot)
-    weakest = min((level(t) for t in asked.subject or asked.slot), default=1.0)
-    if asked.typed and not asked.subject:
-        weakest = slot
+    # Where nothing is named no single word is the subject: one that is said otherwise must not decide.
+    weakest = min(map(level, asked.subject)) if asked.subject else slot
     if asked.foreign:
         subject, slot = min(1.0, FOREIGN * subject), min(1.0, FOREIGN * slot)
         weakest = max(weakest, subject * slot)

@@ -30,14 +30,14 @@ from ragweave.minds.small.timeline import placeless
 from ragweave.minds.small.tongue import foreign
 from ragweave.models.text import clip, content_terms
 
-ANSWERABLE = 0.2
-"""How sure the small mind must be of its best sentence to answer with it; read off the near misses of
-docs/small-mind.md, not off the questions it is reported on."""
+ANSWERABLE = 0.18
+"""How sure the small mind must be of its best sentence to answer with it; chosen on the odd half of the public
+questions (docs/small-mind.md)."""
 ANSWERABLE_RECORDED = 0.02
 """The same for recordings: what was said or shown is seldom put into sentences (docs/video.md)."""
 _QUOTE = 300
 """Characters of the closest sentence that are shown."""
-RELEVANT = -0.3
+RELEVANT = 0.0
 """Relevance at which a question with a relative clause is answered all the same: no one sentence covers it."""
 READ = 10
 """Items, best first over all rounds, whose sentences are read."""

@@ -5,7 +5,7 @@ import pytest
 from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.gather import choose, with_premise
-from ragweave.minds.small.sentences import asked_part, parts_of, rank
+from ragweave.minds.small.sentences import SIGNS, asked_part, parts_of, rank
 
 
 def one(term: str) -> float:
@@ -202,3 +202,11 @@ def test_of_a_table_only_the_rows_are_chosen_that_hold_most_of_what_is_asked() -
 def test_what_a_line_states_may_be_one_word() -> None:
     held = strip("Present: Ines, Tomas, Mara. Absent: Olav.", "Board meeting")
     assert "Absent: Olav." in [e.text for e in rank("Who was absent?", [held], one)]
+
+
+def test_without_a_name_one_word_said_otherwise_does_not_decide() -> None:
+    held = strip("Initially the museum was known for its manufactures.", "Notes")
+    [found] = rank("Which manufactures was the museum originally known for?", [held], one)
+    signs = dict(zip(SIGNS, found.signs, strict=True))
+    assert 0 < signs["slot"] < 1
+    assert signs["weakest"] == signs["slot"]
