@@ -69,7 +69,8 @@ def test_what_the_library_does_not_hold_is_not_answered(main: Any, question: str
     code, out, _ = main("ask", question, "--json")
     answer = Answer.model_validate_json(out)
     assert code == 3
-    assert answer.abstained and answer.why and not answer.citations
+    assert answer.abstained and answer.why and answer.sure != "answer"
+    assert len(answer.citations) <= 1  # the nearest place, which the words call no answer
 
 
 def test_a_citation_opens_with_show(main: Any) -> None:
