@@ -33,6 +33,8 @@ from ragweave.models.text import clip, content_terms
 ANSWERABLE = 0.18
 """How sure the small mind must be of its best sentence to answer with it; chosen on the odd half of the public
 questions (docs/small-mind.md)."""
+SURE, NEXT = 0.5, 5
+"""How sure one of the next sentences must be to take the place of a first one that is not."""
 ANSWERABLE_RECORDED = 0.02
 """The same for recordings: what was said or shown is seldom put into sentences (docs/video.md)."""
 _QUOTE = 300
@@ -132,11 +134,15 @@ async def _extract(desk: Desk, brief: Brief, page: Page) -> str:
     ranked = await asyncio.to_thread(rank, question, strips, idf, linked)
     if not ranked:
         return await say_nothing(desk, brief)
-    best = ranked[0]
-    recorded = best.strip["locator"].get("kind") == "time"
+    recorded = ranked[0].strip["locator"].get("kind") == "time"
     least = desk.context.method.answerable
     if least is None:
         least = ANSWERABLE_RECORDED if recorded else ANSWERABLE
+    if ranked[0].sure < least:
+        # The words may meet best in one sentence while another, near it, holds what is asked of whom.
+        surest = max(ranked[:NEXT], key=lambda e: e.sure)
+        ranked = [surest] if surest.sure >= SURE else ranked
+    best = ranked[0]
     weighed = await asyncio.to_thread(compare, question, strips, idf)
     if weighed is not None and weighed.text:
         page.show(weighed.text, "verified", [e.narrowed for e in weighed.rests], min(e.sure for e in weighed.rests))

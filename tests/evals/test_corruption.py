@@ -95,6 +95,6 @@ def test_what_is_lost_costs_the_answer_and_the_web_brings_it_back(tmp_path: Path
     assert set(found) == {f"{share:.0%} wrong, {way}" for share in SHARES for way in WAYS}
     assert found["0% wrong, graded"]["answered_correct"] == 1.0
     assert found["100% wrong, plain"]["answered_correct"] == 0.0
-    assert found["100% wrong, plain"]["abstained"] == 0.0
+    assert found["100% wrong, plain"]["abstained"] == 1.0  # the crane of another town answers nothing
     assert found["100% wrong, web"]["answered_correct"] == 1.0
     assert found["100% wrong, web"]["repaired"] == 1.0

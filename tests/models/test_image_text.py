@@ -106,6 +106,7 @@ def test_an_encoder_that_changes_its_length_is_refused() -> None:
         made.images(PICTURES)
 
 
+COMMIT = "c0ffee" * 6 + "cafe"
 FILES = {
     "config.json": b'{"model_type": "clip"}',
     "model.safetensors": b"0" * 70_000,
@@ -118,10 +119,10 @@ def test_a_model_is_fetched_whole_from_the_hub_and_then_found_on_this_machine(
 ) -> None:
     with ScriptedHub({**FILES, "pytorch_model.bin": b"a pickle", "onnx/model.onnx": b"another form"}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        folder = find("owner/model")
+        folder = find(f"owner/model@{COMMIT}")
         assert {p.name: p.read_bytes() for p in folder.iterdir()} == FILES
         asked = len([a for a in hub.asked if "/store/" in a[1]])
-        assert find("owner/model") == folder and len([a for a in hub.asked if "/store/" in a[1]]) == asked
+        assert find(f"owner/model@{COMMIT}") == folder and len([a for a in hub.asked if "/store/" in a[1]]) == asked
 
 
 def test_a_hub_without_the_model_and_an_offline_machine_are_sentences(
@@ -129,8 +130,8 @@ def test_a_hub_without_the_model_and_an_offline_machine_are_sentences(
 ) -> None:
     with ScriptedHub({}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        with pytest.raises(WeightsError, match="the hub has no checkpoint"):
-            find("owner/other")
+        with pytest.raises(WeightsError, match="the hub has no such thing"):
+            find(f"owner/other@{COMMIT}")
     chosen("", offline="true")
     with pytest.raises(WeightsError, match="RAGWEAVE_OFFLINE"):
-        find("owner/model")
+        find(f"owner/model@{COMMIT}")

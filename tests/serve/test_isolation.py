@@ -243,6 +243,8 @@ async def test_canary_questions_bring_nothing_foreign(case: Case) -> None:
             told = (await case.mine.post("/v1/chat/completions", json=body)).text
         else:
             told = (await case.mine.post("/langserve/rag_fusion/invoke", json={"input": {"question": question}})).text
-        # What the question itself says may be repeated.
-        told = told.replace(question, "").replace(f"{CANARY}{n}", "").replace("Doctor Quill", "")
-        assert CANARY not in told and "Quill" not in told and case.foreign.library not in told, question
+        # What the question itself says may be repeated, whole or by its words.
+        own = {CANARY, "Quill"} & set(re.findall(r"[^\W\d]+", question))
+        assert not ({CANARY, "Quill"} - own) & set(re.findall(r"[^\W\d]+", told)), question
+        assert not re.search(r"code word of vault \d+ is|Its keeper", told), question
+        assert case.foreign.library not in told, question
