@@ -60,7 +60,7 @@ _IRREGULAR = {
         "become became|"
         "draw drew drawn|drive drove driven|fall fell fallen|fight fought|fly flew flown|freeze froze frozen|"
         "give gave given|go went gone|grow grew grown|hold held|keep kept|know knew known|lead led|leave left|"
-        "lose lost|make made|meet met|pay paid|ride rode ridden|rise rose risen|run ran|say said|seek sought|"
+        "light lit|lose lost|make made|meet met|pay paid|ride rode ridden|rise rose risen|run ran|say said|seek sought|"
         "sell sold|send sent|shoot shot|sing sang sung|sink sank sunk|sit sat|sleep slept|speak spoke spoken|"
         "spend spent|stand stood|steal stole stolen|swim swam swum|take took taken|teach taught|tell told|"
         "think thought|throw threw thrown|wear wore worn|win won|write wrote written|child children|man men|"

@@ -31,6 +31,8 @@ _NAMED = 6
 """Words of a topic that is only named, without a verb."""
 JOINS = frozenset("of in from at on to".split())
 _SUBJECT = frozenset("i we you they he she it".split())
+_BEFORE_VERBS = frozenset("first last once again also already finally originally initially recently".split())
+"""Adverbs between a noun phrase and its verb: “the lighthouse first lit”."""
 _WORD = re.compile(r"[^\W_]+(?:[’'.-][^\W_]+)*")
 
 
@@ -63,6 +65,8 @@ def phrases(question: str) -> list[Phrase]:
                 or (lead in _ASKING and by in DETERMINER)
             ):
                 words = words[:-1]
+                while len(words) > 1 and fold(words[-1].group()) in _BEFORE_VERBS:
+                    words = words[:-1]
         elif not led and not named and lead in ("who", *_SUBJECT):
             return
         if len(words) > 1 and lead in ("who", "what") and by == "." and not led:

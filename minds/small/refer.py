@@ -230,7 +230,8 @@ def _entity(kind: str, before: Said) -> str:
             for n in names(before.answer) + names(asked)
             if re.search(rf"\b(?:in|at|to|near|im|in der|am)\s+(?:the\s+)?{re.escape(n)}", f"{before.answer} {asked}")
         ]
-        return led[0] if led else topic(asked)
+        # “The lamp of the lighthouse” is at the lighthouse; “the museum of clocks” is no place inside clocks.
+        return led[0] if led else re.sub(r"^.*\b(?:of|in|at|on)\s+(?=the\s)", "", topic(asked))
     if kind == "many" and new and (m := _WHO_OR_WHICH.match(asked)) and not plural(m[1] or ""):
         return new[0]
     if kind == "what" and _ASKS_WHICH.match(asked):

@@ -36,9 +36,9 @@ def test_an_answer_comes_sentence_by_sentence_with_its_steps_sources_and_what_it
 
 def test_an_abstention_says_why_and_claims_nothing(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
     turn = ask(window(), "How tall is the cathedral of Ulm in Bavaria?")
-    assert "no answer" in turn.locator(".abstained .head").inner_text()
+    assert "Not sure" in turn.locator(".abstained .head").inner_text()
     assert len(turn.locator(".abstained p").nth(1).inner_text()) > 20
-    assert turn.locator(".cite").count() == 0
+    assert turn.locator(".cite").count() <= 1  # the nearest place
 
 
 def test_a_conversation_is_whole_after_a_reload_and_goes_on(
@@ -116,7 +116,7 @@ def test_a_pasted_picture_goes_with_the_question_and_stays_with_it(
     page.reload()
     shown = page.locator(".question .thumbs img")
     expect(shown).to_be_visible()
-    assert shown.evaluate("i => i.naturalWidth") == 900
+    assert shown.evaluate("i => i.decode().then(() => i.naturalWidth)") == 900
     page.get_by_role("button", name="Ask again").first.click()
     expect(page.locator(".turn.over")).to_have_count(2, timeout=30_000)
     assert "1874" in page.locator(".answer").nth(1).inner_text()
