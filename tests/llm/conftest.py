@@ -36,8 +36,6 @@ def llm_process() -> Iterator[LlmServer]:
     params.model.path = str(GGUF)
     params.model_alias = {"local"}
     params.n_ctx, params.n_parallel = 2048 * SLOTS, SLOTS
-    # A small model may never stop by itself; this ends its reply instead.
-    params.n_predict = 128
     # One thread: with more, llama.cpp spins at its barriers and crawls on a busy machine.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.hostnames, params.port = ["127.0.0.1"], 0
@@ -58,6 +56,8 @@ def llm_server(llm_process: LlmServer, monkeypatch: pytest.MonkeyPatch) -> LlmSe
     monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", str(SLOTS))
     monkeypatch.setenv("RAGWEAVE_CHAT_CACHE", "false")
     monkeypatch.setenv("RAGWEAVE_CHAT_TEMPERATURE", "0")
+    # A small model may never stop by itself; this ends its reply instead.
+    monkeypatch.setenv("RAGWEAVE_CHAT_TOKENS", "128")
     from ragweave.models.settings import model_settings
 
     model_settings.cache_clear()
