@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
-import importlib.util
 import json
 import os
 import random
@@ -24,6 +23,8 @@ import re
 import time
 from pathlib import Path
 from typing import Any
+
+from printed import judge_of
 
 DATA = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
 PASSAGES, CHARS = 10, 2_000
@@ -158,11 +159,7 @@ async def ask(arm: str, out: Path, width: int, only: str) -> None:
 
 def verdicts(rows: dict[str, dict[str, Any]]) -> dict[str, str]:
     """Judge answers: right, wrong or abstained by question."""
-    spec = importlib.util.spec_from_file_location("judge", DATA / "house_dev" / "judge.py")
-    assert spec is not None and spec.loader is not None
-    judge = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(judge)
-    out = {}
+    judge, out = judge_of(DATA), {}
     for q in questions():
         if q["id"] in rows:
             row = rows[q["id"]]

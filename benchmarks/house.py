@@ -10,25 +10,15 @@ the notes of an astronomy club.
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 import os
 import time
 from pathlib import Path
 from typing import Any
 
-from printed import options, own_home, tell
+from printed import judge_of, options, own_home, tell
 
 DATA = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
-
-
-def judge() -> Any:
-    """Return the judge of the set."""
-    spec = importlib.util.spec_from_file_location("judge", DATA / "house_dev" / "judge.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 async def answered(q: dict[str, Any]) -> Any:
@@ -46,7 +36,7 @@ async def answered(q: dict[str, Any]) -> Any:
 
 async def run(asked: list[dict[str, Any]], verbose: bool) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Ask all questions one after the other and return the figures and the answers."""
-    look, rows, turns, began = judge(), [], 0, time.process_time()
+    look, rows, turns, began = judge_of(DATA), [], 0, time.process_time()
     for q in asked:
         answer = await answered(q)
         turns += 1 + len(q["previous"])

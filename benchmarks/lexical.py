@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from printed import options, tell
+from printed import a_source, options, tell
 
 HERE = Path(__file__).resolve().parent
 
@@ -47,20 +47,10 @@ def build(count: int, gold: dict[str, str]) -> tuple[object, str]:
     cut = [(s, lexical.indexed(s), len(s.split())) for s in pool]
     catalog = Catalog(Path(os.environ["RAGWEAVE_HOME"]))
     library = catalog.create("bench", "none", 1).id
-    source = {"id": "s", "kind": "text", "title": "", "status": "ok", "reason": "", "bytes": 0}
-    source |= {
-        "sha256": "",
-        "params_hash": "",
-        "warnings": [],
-        "author": "",
-        "language": "",
-        "indexed_at": "",
-        "named": "",
-    }
     blank = {"source": "s", "corpus": "paragraph", "title": "Notes", "locator": {}, "heading": []}
     blank |= {"spans": [], "meta": {}, "date": None, "language": ""}
     with catalog.writing(library) as connection:
-        connection.execute(sources.insert(), source)
+        connection.execute(sources.insert(), a_source("s"))
         for first in range(1, count + 1, 5_000):
             rows, words = [], []
             for n in range(first, min(first + 5_000, count + 1)):

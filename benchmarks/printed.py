@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import tempfile
@@ -35,3 +36,18 @@ def tell(figures: Mapping[str, Any], to: Path | None) -> None:
         print(f"{name:>32}  {value:,.2f}" if isinstance(value, float) else f"{name:>32}  {value}")
     if to:
         to.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+def a_source(id: str) -> dict[str, Any]:
+    """Return the catalog's row of a text that says nothing of itself."""
+    blank = dict.fromkeys(("title", "reason", "sha256", "params_hash", "author", "language", "indexed_at", "named"), "")
+    return {"id": id, "kind": "text", "status": "ok", "bytes": 0, "warnings": [], **blank}
+
+
+def judge_of(data: Path) -> Any:
+    """Return the judge of house_dev, a module beside its questions."""
+    spec = importlib.util.spec_from_file_location("judge", data / "house_dev" / "judge.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

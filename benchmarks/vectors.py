@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from printed import a_source
 
 DIMENSIONS, CENTRES, QUESTIONS = 256, 300, 50
 
@@ -38,19 +39,9 @@ def fill(home: Path, count: int) -> None:
 
     catalog = Catalog(home)
     row = catalog.create("bench", "enc", DIMENSIONS)
-    source = {"id": "s", "kind": "text", "title": "", "status": "ok", "reason": "", "bytes": 0}
-    source |= {
-        "sha256": "",
-        "params_hash": "",
-        "warnings": [],
-        "author": "",
-        "language": "",
-        "indexed_at": "",
-        "named": "",
-    }
     began = time.perf_counter()
     with catalog.writing(row.id) as connection:
-        connection.execute(sources.insert(), source)
+        connection.execute(sources.insert(), a_source("s"))
         ids = [f"i{n}~0" for n in range(count)]
         blobs.put(connection, "paragraph", "enc", ids, ["s"] * count, drawn(count, 1))
     print(f"{count:>9,} vectors stored in {time.perf_counter() - began:.1f} s", flush=True)

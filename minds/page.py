@@ -64,27 +64,6 @@ class Page:
         self._second, self._strict = second, strict
         self._waiting: list[Claim] = []
 
-    async def offer(
-        self, text: str, *sides: Sequence[Strip], rests: Sequence[Strip] = (), confidence: float | None = None
-    ) -> None:
-        """Show a sentence where the first of the sides that supports it does; drop it where none does.
-
-        Args:
-            text: the sentence.
-            sides: evidence that it is checked against, one side after the other.
-            rests: what it is said to rest on; otherwise the evidence that supports it.
-            confidence: its confidence; otherwise that of the check.
-        """
-        for strips in filter(None, sides):
-            checked = await self._check(text, strips)
-            by = [strips[i] for i in checked.by]
-            if checked.supported and times_agree(text, by):
-                sources = [s for s in rests or by[:2] if s["origin"] != "model"]
-                sure = checked.score if confidence is None else confidence
-                self.show(text, "verified" if sources else "model", sources, sure, "" if rests else text)
-                return
-        self.dropped += 1
-
     async def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip]) -> None:
         """Show what a chat model wrote, marked with what the check says of it; what was said is not said again.
 

@@ -7,6 +7,7 @@ import stat
 import zipfile
 from pathlib import Path
 
+from ragweave.corpora.archive import BROKEN
 from ragweave.corpora.decode import encoding_of, unreadable
 from ragweave.corpora.formats import KINDS
 from ragweave.corpora.formats.items import states_items
@@ -152,7 +153,7 @@ def _package_kind(path: Path) -> str:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             protected = any(i.flag_bits & 1 for i in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
+    except BROKEN:
         raise SourceError(
             f"{path.name} is a damaged or truncated zip file (Word, Excel, PowerPoint and EPUB are zip files)",
             "restore it from a backup, or save it again",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ragweave.minds.small.facts import UNITS, facts, units
 from ragweave.models.text import STOP, content_terms, fold, names, sentences, stem, terms, words
@@ -96,7 +96,7 @@ class Asked:
         """Whether it is no sentence but a few words, as typed into a search box."""
         return not self.kind and not set(words(self.question)) & STOP
 
-    @property
+    @cached_property
     def foreign(self) -> bool:
         """Whether it is not English: too few of its words are function words of English."""
         said = words(self.question)
@@ -115,7 +115,12 @@ class Asked:
         return float(self.kind not in ("person", "name") or any(fold(n) not in said for n in names(text)))
 
     def _numbers(self, text: str) -> bool:
-        return bool({f.value for f in facts(text)} - {f.value for f in facts(self.question)} or _ONCE.search(text))
+        return bool({f.value for f in facts(text)} - self._said or _ONCE.search(text))
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        """The numbers that the question says."""
+        return frozenset(f.value for f in facts(self.question))
 
 
 _ONCE = re.compile(

@@ -180,7 +180,7 @@ def rank(question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None =
         return []
     cosine = encoder().texts([r.read for r in read]) @ encoder().queries([question])[0]
     near = _near(asked, read)
-    out: list[tuple[Extract, _Read, float]] = []
+    out: list[tuple[Extract, _Read]] = []
     for r, cos in zip(read, cosine, strict=True):
         fit = asked.fits(r.told)
         value = 0.5 * _share(wanted, r.have, idf) + 0.5 * _share(part, r.have, idf)
@@ -188,24 +188,19 @@ def rank(question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None =
         value += NAMED * (r.strip["evidence"] in chain.named) + LED * (r.strip["evidence"] in chain.led)
         value += OPEN * _share(chain.open, r.have, idf)
         signs = _signs(asked, r, fit, float(cos), idf, near, frozenset())
-        out.append(
-            (
-                Extract(r.strip, r.start, r.end, value, r.have & set(wanted), signs, r.before if r.leans else None),
-                r,
-                fit,
-            )
-        )
+        before = r.before if r.leans else None
+        out.append((Extract(r.strip, r.start, r.end, value, r.have & set(wanted), signs, before), r))
     # A document stands beside its own paragraphs: each sentence of a file counts once, under its nearest heading.
-    once: dict[tuple[str, str], tuple[Extract, _Read, float]] = {}
+    once: dict[tuple[str, str], tuple[Extract, _Read]] = {}
     for row in sorted(out, key=lambda row: len(row[0].strip["title"])):
         once[row[1].strip["locator"].get("file", row[1].strip["evidence"]), fold(row[1].told)] = row
     out = sorted(once.values(), key=lambda row: (-row[0].score, row[0].strip["id"], row[0].start))
     said = fold(question)
-    for n, (e, r, fit) in enumerate(out[:JOINED] if has_clause(question) else []):
+    for n, (e, r) in enumerate(out[:JOINED] if has_clause(question) else []):
         if joined := _joined(r, read, said):
-            signs = _signs(asked, r, fit, e.signs[-2], idf, near, joined)
-            out[n] = (replace(e, signs=signs), r, fit)
-    return [e for e, _, _ in out]
+            signs = _signs(asked, r, e.signs[4], e.signs[5], idf, near, joined)  # SIGNS: fit, cosine
+            out[n] = (replace(e, signs=signs), r)
+    return [e for e, _ in out]
 
 
 def _joined(r: _Read, read: Sequence[_Read], said: str) -> frozenset[str]:

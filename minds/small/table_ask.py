@@ -14,7 +14,7 @@ from ragweave.models.values import CURRENCIES, month_of
 
 Operation = Literal["most", "least", "sum", "mean", "difference", "count", "cell"]
 
-_NUMBER_WORDS = {w: n for n, w in enumerate(
+NUMBER_WORDS = {w: n for n, w in enumerate(
     "zero one two three four five six seven eight nine ten eleven twelve".split()
 )}  # fmt: skip
 _MONEY = "price cost charg fee rent amount rate euro eur pound dollar money worth valu".split()
@@ -93,7 +93,7 @@ _UNDER = "less than|under|below|(?:few|cheap|short|light|small|low)er than"
 _COMPARED = re.compile(
     rf"\b(?:(?P<over>{_OVER})|(?P<under>{_UNDER})|(?P<least>at least|no (?:less|fewer) than|minimum of)|"
     rf"(?P<most>at most|up to|no more than|not more than|maximum of))\s+"
-    rf"(?P<sign>[€$£])?\s?(?P<n>\d[\d,.]*|{'|'.join(_NUMBER_WORDS)})\s*(?P<unit>[€$£%]|[^\W\d_][\w-]*)?",
+    rf"(?P<sign>[€$£])?\s?(?P<n>\d[\d,.]*|{'|'.join(NUMBER_WORDS)})\s*(?P<unit>[€$£%]|[^\W\d_][\w-]*)?",
     re.I,
 )
 _GENERIC = frozenset(
@@ -202,7 +202,7 @@ class Asked:
         out = []
         for m in _COMPARED.finditer(self.question):
             written = m["n"].strip(".,").lower()
-            amount = Decimal(_NUMBER_WORDS[written]) if written in _NUMBER_WORDS else _amount(written)
+            amount = Decimal(NUMBER_WORDS[written]) if written in NUMBER_WORDS else _amount(written)
             if amount is None:
                 continue
             sign = ">" if m["over"] else "<" if m["under"] else ">=" if m["least"] else "<="
@@ -238,7 +238,7 @@ class Asked:
         """Return the numbers that stand right before or after a word of a head: “flat 34”, “one room”."""
         out = []
         for n, w in enumerate(self.said):
-            value = _NUMBER_WORDS.get(w, int(w) if w.isdigit() and len(w) < 10 else None)
+            value = NUMBER_WORDS.get(w, int(w) if w.isdigit() and len(w) < 10 else None)
             if value is not None and (head & set(self.stems[max(0, n - 1) : n] + self.stems[n + 1 : n + 2])):
                 out.append(value)
         return out

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ragweave.minds.small.table_ask import Asked
+from ragweave.minds.small.table_ask import NUMBER_WORDS, Asked
 from ragweave.minds.small.table_rows import Choice, measured, rows
 from ragweave.models.table import Column, Row, Table, spoken
 from ragweave.models.text import content_terms, names, words
@@ -101,7 +101,6 @@ def _target(asked: Asked, table: Table, choice: Choice, alone: bool = False) -> 
 def _likeness(asked: Asked, column: Column) -> float:
     have = set(asked.stems)
     year = {w for w in words(column.head) if w.isdigit()}
-    value = float(len(column.terms - year & have) / len(column.terms)) if column.terms else 0.0
     value = len((column.terms - year) & have) / max(1, len(column.terms - year))
     value += bool(year & asked.numbers) - bool(year and asked.numbers and not year & asked.numbers)
     value += 0.3 * bool(measured(column) & asked.dimensions)
@@ -183,7 +182,7 @@ def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Ma
     if len({v.unit for _, v in values}) > 1 or len(values) < 2:
         return None
     explained = _subject(asked, table) | column.terms | {str(len(values))}
-    explained |= {w for w in asked.said if w in _SMALL and _SMALL[w] == len(values)}
+    explained |= {w for w in asked.said if NUMBER_WORDS.get(w) == len(values)}
     if operation == "difference":
         if len(values) != 2:
             return None
@@ -201,9 +200,6 @@ def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Ma
     where = f"; {', '.join(choice.said)}" if choice.said else ""
     result = _shown(column, Value(total, unit, places))
     return f"{spoken(column.head)}: {parts} = {result} ({_numbers(used)}{where}).", used, explained
-
-
-_SMALL = {w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())}
 
 
 def _numbers(used: Sequence[int]) -> str:
