@@ -44,6 +44,8 @@ _INLINE = re.compile(r"(?<=\S)\s+(?=[A-Z][a-z'’]*(?: [a-z'’]+){0,3}: \S)")
 COSINE, STRIP, FIT, NAMED, LED, OPEN = 0.75, 0.35, 0.4, 0.8, -0.4, 0.5
 """What counts beside coverage: the meaning, the relevance of the strip, a value of the kind asked for, standing in an
 item that a best one names, or in one that led on, and the words of the question that those that led on lack."""
+LEAD = 0.3
+"""What the first sentence under a title that covers the question counts more; the second half of it, and so on."""
 FOREIGN = 1.5
 """Where the question is not English its function words and endings, which are not known, cannot be asked for."""
 JOINED = 12
@@ -121,7 +123,7 @@ class _Read:
 
     def __init__(self, strip: Strip, at: int, parts: Sequence[tuple[int, int]], question: str) -> None:
         text, (a, b) = strip["text"], parts[at]
-        self.strip, self.start, self.end = strip, a, b
+        self.strip, self.start, self.end, self.at = strip, a, b, at
         told = tables.told(text, a, b)
         self.told = told
         self.said = told if _ATTRIBUTED.search(question) else spoken(told, question)
@@ -187,6 +189,8 @@ def rank(question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None =
         value += COSINE * float(cos) + STRIP * r.strip["score"] + FIT * fit
         value += NAMED * (r.strip["evidence"] in chain.named) + LED * (r.strip["evidence"] in chain.led)
         value += OPEN * _share(chain.open, r.have, idf)
+        # Where the title says all that is asked, its sentences are alike in that, and a text sums itself up first.
+        value += LEAD / (1 + r.at) if not asked.kind and wanted and set(wanted) <= r.title else 0.0
         signs = _signs(asked, r, fit, float(cos), idf, near, frozenset())
         before = r.before if r.leans else None
         out.append((Extract(r.strip, r.start, r.end, value, r.have & set(wanted), signs, before), r))
