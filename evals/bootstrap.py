@@ -48,19 +48,12 @@ def interval(values: Sequence[float], samples: int = 4000, level: float = 0.95, 
     return Interval(mean, float(low), float(high), min(1.0, 2 * other))
 
 
-def paired(a: Sequence[float], b: Sequence[float], samples: int = 4000, level: float = 0.95, seed: int = 0) -> Interval:
-    """Return the interval of mean(b) - mean(a), resampling questions, not systems.
-
-    Args:
-        a: a value per question.
-        b: values of the other system for the same questions in the same order.
-        samples: resamples.
-        level: of the interval.
-        seed: of the generator.
+def paired(a: Sequence[float], b: Sequence[float]) -> Interval:
+    """Return the interval of mean(b) - mean(a) over the same questions, resampling questions, not systems.
 
     Raises:
         ValueError: lengths differ.
     """
     if len(a) != len(b):
         raise ValueError(f"{len(a)} values against {len(b)}: a paired comparison needs the same questions")
-    return interval(np.subtract(b, a).tolist(), samples, level, seed)
+    return interval(np.subtract(b, a).tolist())

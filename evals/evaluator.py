@@ -8,26 +8,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ragweave.evals.evaluator_data import Asked, Labels, hotpot, idf_of, looked, ranked, untitled
+from ragweave.evals.evaluator_data import Asked, hotpot, idf_of, looked, ranked, untitled
 from ragweave.evals.metrics import auc, average_precision, ece
 from ragweave.evals.train_evaluator import examples, fit
-from ragweave.models.relevance import LOWER, UPPER, Head, Passage, Scores, score
-from ragweave.models.relevance_features import Idf
+from ragweave.models.relevance import LOWER, UPPER, Scores
 
 FOLDS = 5
 HALVES = 10
 """How many ways to choose the half of the questions that lose their gold."""
 
-Floats = NDArray[np.float64]
 Figures = dict[str, Any]
 
 
@@ -43,22 +38,6 @@ def pairs(asked: Sequence[Asked], scores: Sequence[Scores]) -> Figures:
         "floor_ap": average_precision(labels, floor),
         "floor_ece": ece((floor + 1) / 2, labels, bins=10),
     }
-
-
-def by_hop(asked: Sequence[Asked], scores: Sequence[Scores]) -> Figures:
-    """Return the AUC of first-hop and second-hop gold of bridge questions, each against the distractors."""
-    out: Figures = {"questions": sum(a.second >= 0 for a in asked)}
-    for hop in (1, 2):
-        for name in ("order", "floor"):
-            labels, values = [], []
-            for a, s in zip(asked, scores, strict=True):
-                if a.second >= 0:
-                    second = np.arange(len(a.labels)) == a.second
-                    keep = (a.labels == 0) | (second if hop == 2 else ~second)
-                    labels.append(a.labels[keep])
-                    values.append(getattr(s, name)[keep])
-            out[f"hop{hop}_{name}_auc"] = auc(np.concatenate(labels), np.concatenate(values))
-    return out
 
 
 def without_gold(asked: Asked, seed: int) -> tuple[Asked, Asked]:
@@ -88,76 +67,6 @@ def none_relevant(full: Sequence[Scores], empty: Sequence[Scores]) -> Figures:
     }
 
 
-def strips(asked: Sequence[Asked], heads: Sequence[Head], idf: Idf, group: int) -> Figures:
-    """Find the support sentences among the strips of the gold passages, as refinement does.
-
-    Kept are the best ten strips at or above the threshold, and the best strip of each passage in any case. Second-hop
-    gold is left out, as in the scale of `floor`. Recall counts support sentences, precision counts strips.
-
-    Args:
-        asked: questions with their sentences.
-        heads: evaluator of each question.
-        idf: weight of a stemmed term.
-        group: sentences per strip.
-    """
-    found = [_strips(a, h, idf, group) for a, h in zip(asked, heads, strict=True)]
-    support = sum(int(f.support.sum()) for f in found)
-    out: Figures = {"strips": sum(len(f.floor) for f in found), "support_sentences": support}
-    for threshold in (-0.95, -0.9, -0.8, -0.5, 0.0):
-        kept = [f.kept(threshold) for f in found]
-        out[f"at {threshold}"] = {
-            "recall": sum(int(f.support[k].sum()) for f, k in zip(found, kept, strict=True)) / support,
-            "precision": sum(int((f.support[k] > 0).sum()) for f, k in zip(found, kept, strict=True))
-            / sum(int(k.sum()) for k in kept),
-            "text_removed": 1.0
-            - sum(int(f.lengths[k].sum()) for f, k in zip(found, kept, strict=True))
-            / sum(int(f.lengths.sum()) for f in found),
-        }
-    return out
-
-
-@dataclass(frozen=True)
-class _Strips:
-    """The strips of one question's gold passages, each array (n,): score, support sentences, characters, passage."""
-
-    floor: Floats
-    support: Labels
-    lengths: Labels
-    passage: Labels
-
-    def kept(self, threshold: float) -> NDArray[np.bool_]:
-        best = np.array(
-            [f == self.floor[self.passage == p].max() for f, p in zip(self.floor, self.passage, strict=True)]
-        )
-        rank = np.argsort(np.argsort(-self.floor, kind="stable"))
-        return np.asarray(((self.floor >= threshold) & (rank < 10)) | best)
-
-
-def _strips(a: Asked, head: Head, idf: Idf, group: int) -> _Strips:
-    passages, support, of = [], [], []
-    for i in np.flatnonzero(a.labels == 1):
-        if i == a.second:
-            continue
-        for start in range(0, len(a.sentences[i]), group):
-            part = a.sentences[i][start : start + group]
-            passages.append(Passage(a.passages[i].title, "".join(part).strip()))
-            support.append(sum(start <= s < start + group for s in a.support[i]))
-            of.append(int(i))
-    cut = Asked(a.question, tuple(passages), np.array(support))
-    return _Strips(
-        head.scores(looked(cut, idf)).floor, cut.labels, np.array([len(p.text) for p in passages]), np.array(of)
-    )
-
-
-def milliseconds(asked: Sequence[Asked], idf: Idf) -> float:
-    """Return the CPU milliseconds per pair of the shipped head, candidates of a question together."""
-    score(asked[0].question, asked[0].passages, idf)
-    start = time.process_time()
-    for a in asked:
-        score(a.question, a.passages, idf)
-    return (time.process_time() - start) * 1000 / sum(len(a.passages) for a in asked)
-
-
 def measure(data: Path) -> Figures:
     """Return every figure."""
     asked = hotpot(data)
@@ -173,10 +82,7 @@ def measure(data: Path) -> Figures:
     out: Figures = {
         "hotpotqa": pairs(asked, scores),
         "hotpotqa without titles": pairs(asked, bare),
-        "hops": by_hop(asked, scores),
         "none is relevant, hotpotqa": none_relevant(full, empty),
-        "strips of one sentence": strips(asked, own, idf, 1),
-        "strips of three sentences": strips(asked, own, idf, 3),
     }
     head = fit(seen)
     found, idf = ranked(data, "squad_xquad_en", "passages.jsonl")
@@ -189,7 +95,6 @@ def measure(data: Path) -> Figures:
     far, idf = ranked(data, "multihop_own", "../multihop_hotpotqa/corpus.jsonl")
     ten = [a.take(range(10)) for a in far if a.labels[:10].any()]
     out["three and four hops"] = pairs(ten, [head.scores(looked(a, idf)) for a in ten])
-    out["cpu_ms_per_pair"] = milliseconds(asked[:50], idf)
     return out
 
 

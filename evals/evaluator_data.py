@@ -5,7 +5,6 @@ HotpotQA (`evaluator_pairs`, `multihop_hotpotqa`) is trained on; XQuAD (`squad_x
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragweave.evals.data import read_jsonl
 from ragweave.models import text
 from ragweave.models.relevance import Passage, embed
 from ragweave.models.relevance_features import Idf, Looked, look
@@ -48,12 +48,6 @@ class Asked:
         return Asked(self.question, tuple(self.passages[i] for i in rows), self.labels[list(rows)])
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a JSON Lines file."""
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines if line.strip()]
-
-
 def idf_of(passages: Sequence[Passage]) -> Idf:
     """Return the inverse document frequency of a stemmed term over passages, as a library gives it."""
     frequency = Counter(t for p in passages for t in set(text.terms(f"{p.title} {p.text}")))
@@ -62,9 +56,9 @@ def idf_of(passages: Sequence[Passage]) -> Idf:
 
 def hotpot(data: Path) -> list[Asked]:
     """Return the questions of `evaluator_pairs`: two gold passages and up to eight distractors each."""
-    facts = {q["id"]: q for q in rows(data / "multihop_hotpotqa" / "queries.jsonl")}
+    facts = {q["id"]: q for q in read_jsonl(data / "multihop_hotpotqa" / "queries.jsonl")}
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows(data / "evaluator_pairs" / "hotpot_pairs.jsonl"):
+    for row in read_jsonl(data / "evaluator_pairs" / "hotpot_pairs.jsonl"):
         groups[row["qid"]].append(row)
     return [
         Asked(
@@ -115,22 +109,22 @@ def untitled(asked: Asked) -> Asked:
 
 def ranked(data: Path, folder: str, passages: str, k: int = 11) -> tuple[list[Asked], Idf]:
     """Return each question of a set with its first k passages by BM25, and the idf of its passages."""
-    corpus = rows(data / folder / passages)
+    corpus = read_jsonl(data / folder / passages)
     texts = [Passage(p["title"], p["text"]) for p in corpus]
     search = bm25(texts)
     found = []
-    for q in rows(data / folder / "queries.jsonl"):
+    for q in read_jsonl(data / folder / "queries.jsonl"):
         best = np.argsort(-search(q["question"]), kind="stable")[:k]
         labels = np.array([int(corpus[i]["id"] in q["gold"]) for i in best])
         found.append(Asked(q["question"], tuple(texts[i] for i in best), labels))
     return found, idf_of(texts)
 
 
-def bm25(passages: Sequence[Passage], k1: float = 1.2, b: float = 0.75) -> Callable[[str], NDArray[np.float64]]:
+def bm25(passages: Sequence[Passage]) -> Callable[[str], NDArray[np.float64]]:
     """Return a function from a question to the BM25 score of every passage."""
     counts = [Counter(text.terms(f"{p.title} {p.text}")) for p in passages]
     lengths = np.array([sum(c.values()) for c in counts], dtype=np.float64)
-    norm = k1 * (1 - b + b * lengths / lengths.mean())
+    norm = 1.2 * (0.25 + 0.75 * lengths / lengths.mean())
     postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for i, count in enumerate(counts):
         for term, n in count.items():
@@ -142,7 +136,7 @@ def bm25(passages: Sequence[Passage], k1: float = 1.2, b: float = 0.75) -> Calla
             found = postings.get(term, [])
             idf = math.log(1 + (len(passages) - len(found) + 0.5) / (len(found) + 0.5))
             for i, n in found:
-                scores[i] += idf * n * (k1 + 1) / (n + norm[i])
+                scores[i] += idf * n * 2.2 / (n + norm[i])
         return scores
 
     return search

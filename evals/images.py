@@ -11,26 +11,18 @@ import json
 import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
 
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.parts import PARTS, compose, part
-from ragweave.corpora.store.commit import Committer, Outcome
-from ragweave.corpora.store.files import File, Stat
-from ragweave.corpora.store.library import Library, create_library, open_library
-from ragweave.corpora.store.prepared import dense_texts, made_of
-from ragweave.corpora.store.stores import stores
-from ragweave.corpora.types import Item
+from ragweave.corpora.store.library import Library, open_library
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import mrr, recall_at
 from ragweave.minds.context import Context
 from ragweave.minds.fusion import fused
 from ragweave.minds.small.rank import score_items
-from ragweave.models.embed import encoder
 from ragweave.nodes.retrieve import ranked_lists
 
 _LINK = re.compile(r"!\[[^\]]*\]\(\.\./images_astronomy/images/([^)]+)\)\n(\*.*\*)?")
@@ -44,31 +36,10 @@ class Asked:
     gold: str
 
 
-@dataclass(frozen=True)
-class Found:
-    """How well the queries of a set found their pictures."""
-
-    r1: float
-    r5: float
-    mrr: float
-
-    def flat(self, name: str) -> dict[str, float]:
-        """Return the figures under a name."""
-        return {f"{name}_r1": self.r1, f"{name}_r5": self.r5, f"{name}_mrr": self.mrr}
-
-
-def astronomy(
-    data: Path, work: Path, alt: Sequence[str] = ("alt",), caption: Sequence[str] = ("title",)
-) -> tuple[Path, list[Asked]]:
-    """Write the book with some of what is said of its pictures, and return its folder and the queries.
+def astronomy(data: Path, work: Path) -> tuple[Path, list[Asked]]:
+    """Write the book with alternative texts and titles, captions withheld; return its folder and the queries.
 
     A picture that a section links to stands there; each other one stands under the heading of its module.
-
-    Args:
-        data: folder of the public data sets.
-        work: folder to write to.
-        alt: fields that make the alternative text.
-        caption: fields that make the title of the link, which counts as caption.
     """
     rows = read_jsonl(data / "images_astronomy" / "captions.jsonl", ["id", "file", "caption"])
     folder = work / "astronomy"
@@ -81,8 +52,7 @@ def astronomy(
     def link(name: str) -> str:
         row = by_file[name]
         told, title = (
-            " ".join(" ".join(str(row[k]) for k in fields).replace("]", "").replace('"', "'").replace("[", "").split())
-            for fields in (alt, caption)
+            " ".join(str(row[k]).replace("]", "").replace('"', "'").replace("[", "").split()) for k in ("alt", "title")
         )
         return f'![{told}](<.images/{name}> "{title}")'
 
@@ -101,23 +71,17 @@ def astronomy(
     return folder, [Asked(str(r["caption"]), Path(str(r["file"])).stem) for r in rows if str(r["caption"]).strip()]
 
 
-def slides(data: Path, work: Path) -> tuple[Path, list[Asked], dict[str, str]]:
-    """Copy the slides under names that tell them apart; return their folder, the queries, and what was said to each."""
+def slides(data: Path, work: Path) -> tuple[Path, list[Asked]]:
+    """Copy the slides under names that tell them apart; return their folder and the queries."""
     root = data / "slide_lectures_swc"
     folder = work / "slides"
     folder.mkdir(parents=True, exist_ok=True)
-    said: dict[str, str] = {}
-    for row in read_jsonl(root / "slides.jsonl", ["image", "narration"]):
-        name = _slide(str(row["image"]))
-        said[name] = str(row["narration"])
-        target = folder / f"{name}.png"
+    for row in read_jsonl(root / "slides.jsonl", ["image"]):
+        target = folder / f"{_slide(str(row['image']))}.png"
         if not target.exists():
             shutil.copyfile(root / str(row["image"]), target)
-    asked = [
-        Asked(str(r["query"]), _slide(str(r["gold_image"])))
-        for r in read_jsonl(root / "slide_queries.jsonl", ["query", "gold_image"])
-    ]
-    return folder, asked, said
+    rows = read_jsonl(root / "slide_queries.jsonl", ["query", "gold_image"])
+    return folder, [Asked(str(r["query"]), _slide(str(r["gold_image"]))) for r in rows]
 
 
 def _slide(image: str) -> str:
@@ -132,105 +96,33 @@ async def indexed(folder: Path, name: str) -> Library:
     return await open_library(name)
 
 
-async def rewritten(base: Library, name: str, change: Any) -> Library:
-    """Make a library of the pictures of another one, each with other text, without reading a file again.
-
-    Args:
-        base: library with the pictures.
-        name: name of the new library; one of that name is replaced.
-        change: takes an item and its parts, and returns the item and its parts.
-    """
-    from ragweave.corpora.store.library import delete_library, list_libraries
-
-    if name in await list_libraries():
-        await delete_library(name)
-    await create_library(name)
-    held, mind = stores(), encoder()
-    row = held.catalog.library(name)
-    outcomes = []
-    by_source: defaultdict[str, list[Item]] = defaultdict(list)
-    for page in held.catalog.pages(base.id, "image"):
-        for item in page:
-            by_source[item.source].append(_changed(item, change))
-    for source, items in by_source.items():
-        made = made_of("image", "", items, mind.max_words)
-        file = File(f"/{source}", source, "0" * 64, Stat(1, 1, 1, 1, 1.0))
-        outcomes.append(Outcome(file, made, mind.texts(dense_texts(made))))
-    Committer(held.catalog, row, "evaluation").store(outcomes)
-    return await open_library(name)
-
-
-def _changed(item: Item, change: Any) -> Item:
-    item, parts = change(item, {name: part(item, name) for name in PARTS})
-    text, ranges = compose(cast(Mapping[str, str], parts))
-    return replace(item, text=text, spans=(), meta={**item.meta, "parts": ranges})
-
-
-def name_of(item: Item) -> str:
-    """Return the name of a picture's own file, without the ending: it is what gold names."""
-    return str(item.meta["own"])
-
-
-async def measure(library: Library, asked: Sequence[Asked], names: Mapping[str, str], context: Context) -> Found:
-    """Ask every query of the image corpus and compare with its gold picture.
-
-    Args:
-        library: holds the pictures.
-        asked: queries.
-        names: name of the picture's file by item id.
-        context: knobs; with `rerank` the relevance model orders what was found.
-    """
+async def measure(library: Library, asked: Sequence[Asked], context: Context, name: str) -> dict[str, float]:
+    """Ask every query of the image corpus; return R@1, R@5 and MRR of the gold pictures, their keys under a name."""
     ranks = []
     found = await library.search("image", [a.query for a in asked], context.method.pool)
     for a, each in zip(asked, found, strict=True):
-        rows = ranked_lists("image", a.query, each)
-        pool = fused(rows, a.query, context)
+        pool = fused(ranked_lists("image", a.query, each), a.query, context)
+        ids = [i for i, _ in pool]
         if context.rerank:
-            ids = [e["id"] for e in await score_items(library, a.query, pool, context, 1)]
-            ids += [i for i, _ in pool if i not in set(ids)]
-        else:
-            ids = [i for i, _ in pool]
-        order = [names[i] for i in ids]
+            best = [e["id"] for e in await score_items(library, a.query, pool, context, 1)]
+            ids = [*best, *(i for i in ids if i not in set(best))]
+        items = await library.items(ids)
+        order = [str(items[i].meta["own"]) for i in ids]
         ranks.append((recall_at(order, [a.gold], 1), recall_at(order, [a.gold], 5), mrr(order, [a.gold])))
-    r1, r5, rr = (round(sum(column) / len(ranks), 4) for column in zip(*ranks, strict=True))
-    return Found(r1, r5, rr)
+    means = (round(sum(column) / len(ranks), 4) for column in zip(*ranks, strict=True))
+    return {f"{name}_{key}": mean for key, mean in zip(("r1", "r5", "mrr"), means, strict=True)}
 
 
-async def names_in(library: Library) -> dict[str, str]:
-    """Return the name of the picture's file of every item, which the name of its copy does not tell."""
-    return {i.id: name_of(i) for page in stores().catalog.pages(library.id, "image") for i in page}
+def reading(data: Path) -> dict[str, float]:
+    """Compare the words that are read on slides with those written down by eye."""
+    from ragweave.models.ocr import RapidOcr
+    from ragweave.models.pictures import load
 
-
-def without(*dropped: str) -> Any:
-    """Return a change that takes text sources away: parts, `name`, or `heading` with the title."""
-
-    def change(item: Item, parts: dict[str, str]) -> tuple[Item, dict[str, str]]:
-        if "name" in dropped:
-            item = replace(item, meta={**item.meta, "name": ""})
-        if "heading" in dropped:
-            item = replace(item, title="", heading=())
-        return item, {name: text for name, text in parts.items() if name not in dropped}
-
-    return change
-
-
-def around(said: Mapping[str, str], own: bool) -> Any:
-    """Return a change that puts what was said around slides beside them.
-
-    Args:
-        said: narration by slide.
-        own: also what was said to the slide itself, which is what the queries are made of.
-    """
-    order = sorted(said)
-    beside = {a: (b, c) for a, b, c in zip(order, [order[0], *order], [*order[1:], order[-1]], strict=False)}
-
-    def change(item: Item, parts: dict[str, str]) -> tuple[Item, dict[str, str]]:
-        name = name_of(item)
-        before, after = (n if n[:6] == name[:6] and n != name else "" for n in beside[name])
-        texts = [said.get(before, ""), said[name] if own else "", said.get(after, "")]
-        return item, {**parts, "around": "\n\n".join(filter(None, texts))}
-
-    return change
+    eyes, engine = transcribed(), RapidOcr()
+    pictures = (load((data / "slide_lectures_swc" / name).read_bytes()) for name in eyes)
+    texts = ["\n".join(line.text for line in engine.lines(picture)) for picture in pictures]
+    recall, words = word_recall(zip(eyes.values(), texts, strict=True))
+    return {"ocr_word_recall": round(recall, 4), "ocr_words": words, "ocr_slides": len(eyes)}
 
 
 def word_recall(read: Iterable[tuple[str, str]]) -> tuple[float, int]:

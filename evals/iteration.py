@@ -18,6 +18,7 @@ import numpy as np
 from ragweave.evals.corpus import Prepared, prepare, use_home
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import all_gold_at, exact_match, recall_at, says, token_f1
+from ragweave.evals.report import of_rows
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Hop
 from ragweave.models.text import fold
@@ -147,7 +148,7 @@ def _row(cases: Sequence[tuple[Sequence[str], int, Sequence[str]]]) -> dict[str,
     return {k: round(v, 3) for k, v in row.items()}
 
 
-def behaviour(trails: Sequence[Trail], hops: int = HOPS) -> dict[str, Any]:
+def behaviour(trails: Sequence[Trail]) -> dict[str, Any]:
     """Return mean hops, the share that stopped early, the share of second queries with a bridge, hops by type."""
     named = [t.names_bridge for t in trails if t.names_bridge is not None]
     by_kind: dict[str, Counter[int]] = {}
@@ -156,7 +157,7 @@ def behaviour(trails: Sequence[Trail], hops: int = HOPS) -> dict[str, Any]:
     return {
         "questions": len(trails),
         "mean_hops": round(float(np.mean([len(t.hops) for t in trails])), 3),
-        "stopped_early": round(float(np.mean([len(t.hops) < hops for t in trails])), 3),
+        "stopped_early": round(float(np.mean([len(t.hops) < HOPS for t in trails])), 3),
         "second_query_names_bridge": round(float(np.mean(named)), 3) if named else None,
         "second_queries": len(named),
         "hops_by_type": {k: dict(sorted(c.items())) for k, c in sorted(by_kind.items())},
@@ -236,10 +237,7 @@ def report(measured: Mapping[str, Any]) -> str:
     """Return the figures as text."""
     lines = [TRAP]
     for name, row in measured.items():
-        columns = list(next(iter(row["figures"].values())))
-        width = max(len(m) for m in row["figures"])
-        lines += ["", f"{name}: {row['questions']} questions", " ".join([" " * width, *(f"{c:>13}" for c in columns)])]
-        lines += [" ".join([f"{m:<{width}}", *(f"{r[c]:>13.3f}" for c in columns)]) for m, r in row["figures"].items()]
+        lines += ["", f"{name}: {row['questions']} questions", of_rows(row["figures"])]
         lines.append(
             f"mean hops {row['mean_hops']}, stopped before hop {HOPS} {row['stopped_early']:.0%}, second queries that "
             f"name a bridge {row['second_query_names_bridge']} of {row['second_queries']}, "

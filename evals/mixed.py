@@ -100,12 +100,10 @@ class Bench:
     Args:
         library: the library.
         context: knobs of every search; its library and corpora are set here.
-        names: what each item is called in gold; without, it is the id of its row in the list.
     """
 
-    def __init__(self, library: Library, context: Context, names: Mapping[str, Sequence[str]] | None = None) -> None:
+    def __init__(self, library: Library, context: Context) -> None:
         self.library = library
-        self.names = names
         self.base = {**context.model_dump(exclude_unset=True), "library": library.name, "expand_when": "never"}
         self._found: dict[tuple[str, tuple[str, ...]], tuple[list[str], float]] = {}
 
@@ -163,12 +161,9 @@ class Bench:
         return {**out, RANDOM: Way(*drawn), **alone}
 
     async def keys(self, ids: Sequence[str]) -> list[str]:
-        """Return what the first items are called in gold."""
-        ids = ids[:DEPTH]
-        if self.names is not None:
-            return [name for i in ids for name in self.names.get(i, ())]
-        items = await self.library.items(ids)
-        return [str(items[i].meta.get("key", "")) for i in ids if i in items]
+        """Return the ids that the first items have in the list."""
+        items = await self.library.items(ids[:DEPTH])
+        return [str(items[i].meta.get("key", "")) for i in ids[:DEPTH] if i in items]
 
 
 async def compare(bench: Bench, asked: Sequence[Asked], runner: Runner) -> dict[str, System]:

@@ -10,7 +10,7 @@ was routed.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -129,13 +129,8 @@ def clip_id(name: str, group: Sequence[tuple[str, str]]) -> str:
     return f"{name} {group[0][0]}-{group[-1][0]}"
 
 
-def questions(data: Path, timed: Collection[str] = ()) -> list[Asked]:
-    """Return the questions: XQuAD (every n-th), HotpotQA, and the written ones over pictures, clips and videos.
-
-    Args:
-        data: folder of the public data sets.
-        timed: recordings whose turns are gold themselves (`recording:turn`), not the row that holds them.
-    """
+def questions(data: Path) -> list[Asked]:
+    """Return the questions: XQuAD (every n-th), HotpotQA, and the written ones over pictures, clips and videos."""
     xquad = read_jsonl(data / "squad_xquad_en/queries.jsonl", ["id", "question", "gold"])
     out = [
         Asked(f"xquad {q['id']}", q["question"], "paragraph", tuple(f"p {g}" for g in q["gold"]))
@@ -152,8 +147,7 @@ def questions(data: Path, timed: Collection[str] = ()) -> list[Asked]:
         for turn, _ in group
     }
     for q in written():
-        rows = q["kind"] == "clip" and _at(q["gold"][0])[0] not in timed
-        gold = tuple(clips[_at(g)] if rows else g for g in q["gold"])
+        gold = tuple(clips[_at(g)] if q["kind"] == "clip" else g for g in q["gold"])
         out.append(Asked(q["id"], q["question"], q["kind"], gold))
     return out
 

@@ -17,13 +17,13 @@ import random
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragweave.evals.data import read_jsonl
-from ragweave.evals.metrics import says
+from ragweave.evals.metrics import auc, says
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.sentences import SIGNS, Extract, rank
 from ragweave.models import relevance
@@ -154,12 +154,6 @@ def judged(data: Path, n: int) -> list[tuple[Case, Extract, bool]]:
     return out
 
 
-def auc(right: Sequence[float], wrong: Sequence[float]) -> float:
-    """Return the share of pairs in which the right one scores higher."""
-    pairs = [(a > b) + 0.5 * (a == b) for a in right for b in wrong]
-    return sum(pairs) / len(pairs) if pairs else 0.0
-
-
 def main() -> None:
     """Print the AUC of each kind of near miss, and the curve; with `--fit` the weights first."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -183,9 +177,10 @@ def main() -> None:
     for kind in sorted({c.kind for c, _, _ in test}):
         base = [p for c, y, p in test if y and c.kind == kind.split(":")[0]]
         near = [p for c, y, p in test if c.kind == kind and not y]
-        sys.stdout.write(f"{kind:28} {len(near):5} wrong  AUC {auc(base, near):.3f}\n")
-    right = [p for _, y, p in test if y]
-    sys.stdout.write(f"all: AUC {auc(right, [p for _, y, p in test if not y]):.3f}\n")
+        sys.stdout.write(
+            f"{kind:28} {len(near):5} wrong  AUC {auc([1] * len(base) + [0] * len(near), base + near):.3f}\n"
+        )
+    sys.stdout.write(f"all: AUC {auc([int(y) for _, y, _ in test], [p for *_, p in test]):.3f}\n")
     for at in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
         able = [(y, p >= at) for c, y, p in test if c.answers]
         near = [p >= at for c, _, p in test if not c.answers]

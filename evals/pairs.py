@@ -25,12 +25,8 @@ Scorer = Callable[[str, Sequence[Passage]], Awaitable[Scores]]
 """Scores the candidates of one question."""
 
 
-def read_pairs(path: Path, both: bool = True) -> list[Asked]:
+def read_pairs(path: Path) -> list[Asked]:
     """Read pairs and group them by question: `question, passage, label`; optional `qid, title`.
-
-    Args:
-        path: JSON Lines.
-        both: both labels have to occur.
 
     Raises:
         InputError: a row is no pair, a label is neither 0/1 nor -1/1, or only one label occurs.
@@ -44,7 +40,7 @@ def read_pairs(path: Path, both: bool = True) -> list[Asked]:
             (str(row["question"]), passage, int(row["label"] == 1))
         )
     asked = [Asked(g[0][0], tuple(p for _, p, _ in g), np.array([n for *_, n in g])) for g in groups.values()]
-    if both and len({int(n) for a in asked for n in a.labels}) < 2:
+    if len({int(n) for a in asked for n in a.labels}) < 2:
         raise InputError(f"{path.name} has only one label", "give relevant and irrelevant pairs")
     return asked
 

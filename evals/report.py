@@ -29,6 +29,11 @@ def _shown(value: Value) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
+def of_rows(rows: Mapping[str, Mapping[str, Value]]) -> str:
+    """Return named rows of the same figures as a table."""
+    return table(["", *next(iter(rows.values()))], [[name, *row.values()] for name, row in rows.items()])
+
+
 def confusion_table(confusion: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> str:
     """Return a confusion matrix as text, gold labels down, predictions across."""
     shown = [*labels, *sorted({p for row in confusion.values() for p in row} - set(labels))]

@@ -198,12 +198,3 @@ def ranker(prepared: Prepared, method: Method, hops: int = 3) -> Callable[[str],
 async def compare(prepared: Prepared, queries: Sequence[Query]) -> dict[str, Figures]:
     """Measure every single-search method on the same queries."""
     return {m: await measure(prepared, queries, ranker(prepared, m)) for m in SINGLE}
-
-
-def table(rows: Mapping[str, Mapping[str, float]]) -> str:
-    """Return figures as an aligned text table, a method a line."""
-    columns = list(next(iter(rows.values())))
-    width = max(len(m) for m in rows)
-    head = " ".join([" " * width, *(f"{c:>12}" for c in columns)])
-    lines = [" ".join([f"{m:<{width}}", *(f"{r[c]:>12.3f}" for c in columns)]) for m, r in rows.items()]
-    return "\n".join([head, *lines])

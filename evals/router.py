@@ -144,9 +144,7 @@ class Point:
 THRESHOLDS = tuple(round(x, 2) for x in np.arange(0.0, 1.0001, 0.05))
 
 
-def second_corpus_curve(
-    gold: Sequence[str], decisions: Sequence[Decision], thresholds: Sequence[float] = THRESHOLDS
-) -> list[Point]:
+def second_corpus_curve(gold: Sequence[str], decisions: Sequence[Decision]) -> list[Point]:
     """Return, per threshold, how often the right corpus is searched and how many are searched on average.
 
     Rows whose gold label is "none" are left out, and "none" is masked, as the small mind does it.
@@ -156,41 +154,11 @@ def second_corpus_curve(
         return []
     available = {k for _, d in kept for k in d.probabilities} - {"none"}
     points = []
-    for t in thresholds:
+    for t in THRESHOLDS:
         served = [router.choose(d.probabilities, available, second_below=t) for _, d in kept]
         hits = [g if g in s else "" for (g, _), s in zip(kept, served, strict=True)]
         found = accuracy([g for g, _ in kept], hits)
         points.append(Point(t, found.micro, found.macro, sum(map(len, served)) / len(served)))
-    return points
-
-
-@dataclass(frozen=True, slots=True)
-class Sure:
-    """What a threshold of the ensemble leaves to the language model.
-
-    Attributes:
-        threshold: confidence compared with.
-        calls: share of questions below it, for each of which the model is asked.
-        above: accuracy of the head on the others.
-        below: accuracy of the head on those; a model pays where it does better than this.
-    """
-
-    threshold: float
-    calls: float
-    above: float
-    below: float
-
-
-def sure_curve(gold: Sequence[str], small: Sequence[Decision], thresholds: Sequence[float] = THRESHOLDS) -> list[Sure]:
-    """Return, per threshold, how right the head is where it is sure and where it is not; no model is asked."""
-    right = np.array([g == d.label for g, d in zip(gold, small, strict=True)], dtype=float)
-    confidence = np.array([d.confidence for d in small])
-    points = []
-    for t in thresholds:
-        sure = confidence >= t
-        above = float(right[sure].mean()) if sure.any() else 1.0
-        below = float(right[~sure].mean()) if (~sure).any() else 1.0
-        points.append(Sure(t, float((~sure).mean()), above, below))
     return points
 
 

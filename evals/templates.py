@@ -135,14 +135,14 @@ class Template:
     pattern: int
 
 
-def template_questions(per_pattern: int = 5, seed: int = 7, path: Path = GRAMMAR) -> list[Template]:
-    """Return distinct template questions, at most `per_pattern` of each pattern; the same for the same seed."""
-    slots, patterns = read_grammar(path)
+def template_questions(seed: int = 7) -> list[Template]:
+    """Return distinct template questions, at most five of each pattern; the same for the same seed."""
+    slots, patterns = read_grammar()
     seen: set[str] = set()
     out: list[Template] = []
     for index, pattern in enumerate(patterns):
         rng = random.Random(f"{seed}:{pattern.text}")
-        for _ in range(per_pattern):
+        for _ in range(5):
             query = roughen(expand(pattern.text, slots, rng), rng)
             if query.casefold() not in seen:
                 seen.add(query.casefold())

@@ -13,7 +13,8 @@ from typing import Any
 from ragweave.evals.answers import Question, ask_all, figures, question_of
 from ragweave.evals.corpus import Prepared, prepare, use_home
 from ragweave.evals.data import read_jsonl
-from ragweave.evals.retrieval import Query, compare, table
+from ragweave.evals.report import of_rows
+from ragweave.evals.retrieval import Query, compare
 from ragweave.minds.context import Context
 
 ABSENT = 100
@@ -91,10 +92,10 @@ def main() -> None:
     if given.only != "answers":
         out["retrieval"] = asyncio.run(retrieval(given.data, work, given.limit))
         for name, rows in out["retrieval"].items():
-            sys.stdout.write(f"\n{name}: ranking of paragraphs\n{table(rows)}\n")
+            sys.stdout.write(f"\n{name}: ranking of paragraphs\n{of_rows(rows)}\n")
     if given.only != "retrieval":
         out["answers"] = asyncio.run(answers(given.data, work, given.limit, given.graph))
-        sys.stdout.write(f"\nanswers of the small mind, graph {given.graph}\n{table(out['answers'])}\n")
+        sys.stdout.write(f"\nanswers of the small mind, graph {given.graph}\n{of_rows(out['answers'])}\n")
     if given.json:
         given.json.write_text(json.dumps(out, indent=1), encoding="utf-8")
 

@@ -73,11 +73,11 @@ def boost(x: Matrix, labels: Labels, rounds: int = ROUNDS) -> Any:
     return lightgbm.train(BOOSTER, lightgbm.Dataset(x, labels), rounds)
 
 
-def logistic(x: Matrix, labels: Labels, steps: int = 50) -> tuple[float, float]:
+def logistic(x: Matrix, labels: Labels) -> tuple[float, float]:
     """Return slope and offset of P(relevant) = sigmoid(slope * (x - offset)), by Newton's method (Platt scaling)."""
     design = np.column_stack([x, np.ones_like(x)])
     beta = np.zeros(2)
-    for _ in range(steps):
+    for _ in range(50):
         p = 1 / (1 + np.exp(-design @ beta))
         hessian = (design * (p * (1 - p))[:, None]).T @ design
         beta = beta + np.linalg.solve(hessian, design.T @ (labels - p))

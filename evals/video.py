@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -165,15 +165,14 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """Return shares: answers over all questions, times and recordings over those that have a gold one."""
     timed = [o for o in outcomes if o.asked.at is not None]
     placed = [o for o in outcomes if o.asked.videos]
-    share = _share
     return {
         "questions": len(outcomes),
-        "contains_gold": share([o.correct for o in outcomes]),
-        "answered_wrong": share([not o.correct and not o.answer.abstained for o in outcomes]),
-        "abstained": share([o.answer.abstained for o in outcomes]),
-        "time_within_15s": share([o.timely for o in timed]),
-        "right_video": share([o.right_video for o in placed]),
-        "retrieved_within_15s": share([o.found for o in timed]),
+        "contains_gold": _share([o.correct for o in outcomes]),
+        "answered_wrong": _share([not o.correct and not o.answer.abstained for o in outcomes]),
+        "abstained": _share([o.answer.abstained for o in outcomes]),
+        "time_within_15s": _share([o.timely for o in timed]),
+        "right_video": _share([o.right_video for o in placed]),
+        "retrieved_within_15s": _share([o.found for o in timed]),
         "ms_per_question": round(1000 * sum(o.seconds for o in outcomes) / (len(outcomes) or 1), 1),
     }
 
@@ -230,15 +229,13 @@ def _moment(title: str, cue: Cue, spread: Mapping[str, int]) -> Moment | None:
     return Moment(" ".join(shown[t] for t in own if t in rare and t in shown), title, cue.start)
 
 
-async def find_all(
-    graph: Any, asked: Sequence[Moment], context: Context, on_done: Callable[[int], None] = lambda n: None
-) -> dict[str, float]:
+async def find_all(graph: Any, asked: Sequence[Moment], context: Context) -> dict[str, float]:
     """Search every moment with a compiled graph, and return how often the right recording and minute are found."""
     library = await open_library(context.library)
     hits = {1: 0, 5: 0}
     episodes = {1: 0, 5: 0}
     spent = 0.0
-    for n, moment in enumerate(asked, 1):
+    for moment in asked:
         began = time.perf_counter()
         state = await graph.ainvoke({"messages": [("human", moment.query)]}, context=context)
         spent += time.perf_counter() - began
@@ -248,7 +245,6 @@ async def find_all(
         for k in hits:
             episodes[k] += any(i.title == moment.title for i in ranked[:k])
             hits[k] += any(i.title == moment.title and distance(i.locator, moment.at) <= MOMENT for i in ranked[:k])
-        on_done(n)
     total = len(asked) or 1
     return {
         "moments": len(asked),

@@ -103,7 +103,7 @@ def answers(
     """
     from ragweave.evals.ablate import Bench
     from ragweave.evals.answers import by_kind, figures, write_answers
-    from ragweave.evals.retrieval import table
+    from ragweave.evals.report import of_rows
 
     build = builder(graph)
     asked = source(questions, folder, library, None, work)
@@ -128,7 +128,7 @@ def answers(
             typer.echo(f"{o.verdict:>9}  {o.question.text}\n           {o.answer.text}")
     kinds = by_kind(outcomes)
     if kinds:
-        typer.echo(table(kinds) + "\n")
+        typer.echo(of_rows(kinds) + "\n")
     report(figures(outcomes), json_out)
 
 
@@ -160,7 +160,6 @@ def mixed(
     questions: Annotated[
         Path | None, typer.Option("--questions", help="... and its questions (id, question, gold).")
     ] = None,
-    media: Annotated[bool, typer.Option("--media", help="Of --data, index the pictures and transcripts.")] = False,
     router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint.")] = "small",
     rerank: Annotated[bool, typer.Option("--rerank/--plain", help="Order by relevance, or fuse alone.")] = True,
     held_out: Annotated[bool, typer.Option("--held-out", help="Leave out every third question.")] = False,
@@ -171,7 +170,6 @@ def mixed(
     """Search a library of every kind routed, unified, by oracle, at random and in each corpus alone."""
     from ragweave.corpora.types import CORPORA
     from ragweave.evals import mixed as bench
-    from ragweave.evals import mixed_media
     from ragweave.evals.corpus import use_home
     from ragweave.evals.data import read_jsonl
     from ragweave.evals.mixed_data import library_rows, read_asked
@@ -184,14 +182,9 @@ def mixed(
 
     if (data is None) == (items is None) or (items is None) != (questions is None):
         raise InputError("give either --data, or --items with --questions", "see docs/routing.md")
-    if media and data is None:
-        raise InputError("--media needs --data", "a list of your own has no media; see docs/routing.md")
     if router not in ("small", "llm", "ensemble", "checkpoint"):
         raise InputError(f"there is no router {router!r}", "use small, llm, ensemble or checkpoint")
-    made = mixed_media.media(data, work.resolve()) if media and data is not None else None
-    if made is not None:
-        rows, asked = [], made.asked
-    elif data is not None:
+    if data is not None:
         rows, asked = library_rows(data), public_questions(data)
     else:
         assert items is not None and questions is not None
@@ -203,13 +196,9 @@ def mixed(
     context = Context.model_validate({"mind": "small", "route_by": router, "rerank": rerank})
 
     async def measured() -> dict[str, bench.System]:
-        names = None
-        if made is None:
-            library = await bench.prepare(rows, work.resolve())
-        else:
-            library, names = await mixed_media.prepare(made)
+        library = await bench.prepare(rows, work.resolve())
         with runner(work) as each:
-            return await bench.compare(bench.Bench(library, context, names), asked, each)
+            return await bench.compare(bench.Bench(library, context), asked, each)
 
     found = run(measured())
     kinds = list(dict.fromkeys(["system", *(c for c in CORPORA if any(q.corpus == c for q in asked))]))

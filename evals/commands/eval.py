@@ -61,7 +61,6 @@ def router(
         ensemble_curve,
         measure,
         second_corpus_curve,
-        sure_curve,
         within_budget,
     )
     from ragweave.evals.train_router import overlap
@@ -100,9 +99,6 @@ def router(
     if curve:
         _print_curve("second corpus searched below", "corpora searched", points)
         typer.echo(f"chosen, at most 1.25 corpora on average: {within_budget(points):.2f}")
-        sure: list[list[Value]] = [[f"{s.threshold:.2f}", s.calls, s.above, s.below] for s in sure_curve(gold, small)]
-        columns = ["language model asked below", "share asked", "head right above", "head right below"]
-        typer.echo("\n" + table(columns, sure))
         if large:
             points_large = ensemble_curve(gold, small, large)
             _print_curve("language model asked below", "model calls", points_large)

@@ -18,9 +18,9 @@ def images(
     work: Work = WORK,
     json_out: JsonOut = None,
 ) -> None:
-    """Index pictures, ask for them with each text source switched off, and print recall and the share of words read."""
+    """Index pictures, ask for them, and print recall and the share of words read."""
     from ragweave.evals.corpus import use_home
-    from ragweave.evals.image_figures import book, lectures, reading
+    from ragweave.evals.images import astronomy, indexed, measure, reading, slides
     from ragweave.models.errors import InputError
 
     if only not in ("", "astronomy", "slides", "ocr"):
@@ -30,17 +30,18 @@ def images(
     use_home(work.resolve() / "home")
     flat: dict[str, float] = {}
 
-    def tell(name: str, figures: dict[str, float]) -> None:
-        flat.update(figures)
-        typer.echo(f"{name}: " + ", ".join(f"{k} {v:g}" for k, v in figures.items()))
-
     async def measured() -> None:
         if only in ("", "astronomy"):
-            await book(data, folder, context, tell)
+            book, asked = astronomy(data, folder)
+            library, plain = await indexed(book, "images-astronomy"), context.model_copy(update={"rerank": False})
+            flat.update(await measure(library, asked, context, "astronomy"))
+            flat.update(await measure(library, asked, plain, "astronomy_fused"))
         if only in ("", "slides"):
-            await lectures(data, folder, context, tell)
+            pictures, asked = slides(data, folder)
+            library = await indexed(pictures, "images-slides")
+            flat.update(await measure(library, asked, context, "slides_ocr"))
         if only in ("", "ocr"):
-            await asyncio.to_thread(reading, data, tell)
+            flat.update(await asyncio.to_thread(reading, data))
 
     run(measured())
     report(flat, json_out)

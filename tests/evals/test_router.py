@@ -103,11 +103,3 @@ def test_without_a_model_the_llm_router_says_what_to_set():
 
     with pytest.raises(InputError, match="RAGWEAVE_CHAT"):
         r.chat_classifier(LABELS)
-
-
-def test_the_head_alone_tells_what_a_model_would_have_to_beat():
-    decisions = [r.Decision({"image": c}, "image", c, 1.0) for c in (0.9, 0.9, 0.5, 0.5)]
-    low, middle, high = r.sure_curve(["image", "image", "image", "clip"], decisions, [0.0, 0.8, 1.0])
-    assert (low.calls, low.above, low.below) == (0.0, 0.75, 1.0)
-    assert (middle.calls, middle.above, middle.below) == (0.5, 1.0, 0.5)
-    assert (high.calls, high.above, high.below) == (1.0, 1.0, 0.75)
