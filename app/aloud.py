@@ -28,11 +28,9 @@ def answer_aloud(
 ) -> Answer:
     """Ask, printing sentences as they pass their check, then sources and notes.
 
-    Args:
-        events: begins the run, or goes on with it once consent to a web search was given or refused.
-        trace: "" tells no steps, `short` those that mattered, `full` every one.
-        quiet: print nothing on standard output; a trace goes to stderr.
-        runner: runs a coroutine; a conversation keeps one event loop over its turns.
+    `events` begins the run, or goes on with it once consent to a web search was given or refused. `trace` is "",
+    `short` (the steps that mattered) or `full`; a quiet run tells it on stderr and prints nothing else. A conversation
+    keeps one event loop over its turns (`runner`).
     """
     out = console()
     voice = _Voice(out, console(stderr=True), trace=trace, quiet=quiet)

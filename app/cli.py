@@ -82,11 +82,7 @@ _measuring()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; an error becomes one line on stderr.
-
-    Args:
-        argv: arguments without the program's name; default: those of the process.
-    """
+    """Run one command and return its exit code; an error becomes one line on stderr."""
     # A process of one question makes objects and keeps them: looking for garbage at every 700th costs a tenth of it.
     gc.set_threshold(20_000, 20, 100)
     # Conversations are read back as the types of the state alone, before anything imports the reader.

@@ -21,9 +21,7 @@ _UNTOLD_MAKERS = ("", "small", "rule", "scores")
 class Trail:
     """Tells the steps of a run while they happen.
 
-    Args:
-        console: where it is told.
-        full: every step, with its maker and its own time; else one line for each that mattered.
+    `full` tells every step, with its maker and its own time; else one line for each that mattered.
     """
 
     def __init__(self, console: Console, *, full: bool) -> None:

@@ -89,17 +89,8 @@ class Figure:
 class Parsed:
     """A file that was read.
 
-    Attributes:
-        title: the document's own title, or "" when it has none.
-        blocks: blocks in reading order.
-        date: the document's own date, or None.
-        author: the document's own author or authors, or "".
-        language: ISO 639-1 code, declared or guessed, or "".
-        warnings: what could not be read, one sentence each.
-        meta: anything else the format states, JSON-serialisable.
-        records: items that the file states itself; such a file has no blocks.
-        figures: pictures inside the file, in reading order.
-        hidden: texts that were left out because no reader of the document sees them.
+    The language is an ISO 639-1 code, declared or guessed; a file with `records`, items that it states itself, has no
+    blocks; `hidden` are texts that were left out because no reader of the document sees them.
     """
 
     title: str = ""
@@ -144,10 +135,7 @@ class Lines:
     def add(self, text: str, line: int = 0, *, wrapped: bool = False) -> None:
         """Add a line.
 
-        Args:
-            text: the line; an empty one is left out.
-            line: its number in the file, or 0.
-            wrapped: whether the next line continues this one.
+        An empty line is left out; `wrapped` says that the next line continues this one.
         """
         if text:
             if self._parts:

@@ -24,14 +24,7 @@ CHUNK_TOKENS = 1_200
 class Chunk:
     """A stretch of a recording for reading as a whole.
 
-    Attributes:
-        id: stable id, derived from the clips and the text.
-        source: id of the source.
-        title: title of the recording.
-        clips: ids of its clips, in order.
-        start: seconds at which the first clip starts.
-        end: seconds at which the last clip ends.
-        text: each clip as `[12:31-13:01]` and its text.
+    `clips` are ids in order, times are seconds; the text has each clip as `[12:31-13:01]` and its text.
     """
 
     id: str

@@ -39,11 +39,6 @@ def stated(title: str, blocks: Sequence[Block], stem: str) -> datetime | None:
 
     A day or month in the title counts first, then one that the text at its top labels as its own, a date in the first
     heading or the file's name, a year or quarter there, the last date of all headings, and a line that is dated.
-
-    Args:
-        title: title of the document.
-        blocks: its blocks.
-        stem: name of its file without ending.
     """
     top = blocks[:_TOP]
     headings = [b.text for b in blocks if b.kind == "heading"]

@@ -24,8 +24,7 @@ _DETECT = 256 * 1024
 def encoding_of(data: bytes) -> str:
     """Return the encoding of a text, or "" when the bytes are not text.
 
-    Args:
-        data: the file, or its first kilobytes; a character cut at the end does not matter.
+    The first kilobytes of a file do: a character cut at the end does not matter.
     """
     for mark, name in _MARKS:
         if data.startswith(mark):

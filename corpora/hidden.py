@@ -62,10 +62,7 @@ def addresses_machines(text: str) -> bool:
 def warnings_of(blocks: Iterable[Block], hidden: Sequence[str], invisible: int) -> tuple[str, ...]:
     """Return what is to be said of a file's hidden parts and of sentences that give orders to assistants.
 
-    Args:
-        blocks: what was read.
-        hidden: parts that were left out because nobody sees them.
-        invisible: characters that were left out.
+    `hidden` are the parts that were left out because nobody sees them, `invisible` counts characters.
     """
     said = []
     parts = [p for p in hidden if len(p.split()) >= _WORDS or addresses_machines(p)]

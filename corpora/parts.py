@@ -55,10 +55,7 @@ def _joined(parts: Mapping[str, str]) -> tuple[str, dict[str, list[int]]]:
 def with_caption(item: Item, said: str, by: str) -> Item:
     """Return a picture with what a vision model says of it, in place of what one said before; boxes keep their words.
 
-    Args:
-        item: the picture.
-        said: the caption.
-        by: name of the model, kept in `meta["seen_by"]`.
+    The name of the model is kept in `meta["seen_by"]`.
     """
     before = _ranges(item)
     text, ranges = _joined({**{name: part(item, name) for name in before}, "seen": said})

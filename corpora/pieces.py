@@ -31,10 +31,7 @@ _HEADER_SHARE = 0.3
 class Piece:
     """A stretch of a section.
 
-    Attributes:
-        text: its text.
-        spans: places inside `text`.
-        glue: white space to put before it when it continues the piece before it inside a block, else "".
+    `glue` is white space to put before it when it continues the piece before it inside a block, else "".
     """
 
     text: str

@@ -156,9 +156,7 @@ class Item:
 class Hit:
     """One row of a ranked list.
 
-    Attributes:
-        id: item id.
-        score: cosine similarity for dense lists, BM25 (higher is better, > 0) for lexical ones.
+    The score is the cosine similarity in dense lists, BM25 (higher is better, > 0) in lexical ones.
     """
 
     id: str
@@ -169,11 +167,8 @@ class Hit:
 class Lists:
     """The ranked lists of one query in one corpus, each best first. Any may be empty.
 
-    Attributes:
-        dense: by the text encoder.
-        lexical: by the words.
-        visual: by the image-text encoder; empty where none is set, or the corpus holds no pictures it has seen.
-        note: why `visual` is empty although an encoder is set, in words.
+    `visual` is by the image-text encoder: empty where none is set, or the corpus holds no pictures it has seen; `note`
+    says in words why it is empty although one is set.
     """
 
     dense: tuple[Hit, ...] = ()

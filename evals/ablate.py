@@ -21,9 +21,7 @@ FULL = "everything"
 def public_set(data: Path, each: int) -> tuple[list[dict[str, Any]], list[Question]]:
     """Return passages and questions: one fact, two facts, and absent ones whose passage is left out of the index.
 
-    Args:
-        data: folder of the public data sets.
-        each: questions of XQuAD and of HotpotQA; half as many are absent.
+    `each` questions are taken of XQuAD and of HotpotQA, and half as many are absent.
     """
     xquad = read_jsonl(data / "squad_xquad_en/queries.jsonl", ["id", "question", "answers", "gold"])
     hotpot = read_jsonl(data / "multihop_hotpotqa/queries.jsonl", ["id", "question", "answers", "gold"])
@@ -46,11 +44,7 @@ def public_set(data: Path, each: int) -> tuple[list[dict[str, Any]], list[Questi
 class Bench:
     """What every run of a comparison shares.
 
-    Attributes:
-        questions: asked in every run.
-        context: knobs of every run.
-        name_of: what a cited file is called among the gold names.
-        runner: asks the conversations.
+    `name_of` says what a cited file is called among the gold names.
     """
 
     questions: Sequence[Question]

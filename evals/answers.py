@@ -24,16 +24,9 @@ from ragweave.nodes.answer import Answer
 class Question:
     """One question with its gold answers.
 
-    Attributes:
-        id: id of the question.
-        text: the question.
-        answers: strings that answer it; any one is enough.
-        gold: files (or passage ids) that hold the answer; may be empty.
-        answerable: False where abstaining is right.
-        kind: figures are also given per kind.
-        previous: id of the turn that this one follows up, or empty.
-        must_not_contain: strings that make an answer wrong.
-        letter: the right option, where the question is multiple choice; it is all that counts then.
+    Any one of `answers` is enough; `gold` are files or passage ids that hold it. Figures are also given per `kind`;
+    `previous` is the turn that this one follows up. With a `letter` the question is multiple choice, and that is all
+    that counts.
     """
 
     id: str
@@ -134,15 +127,8 @@ async def ask_all(
 ) -> list[Outcome]:
     """Ask every question of one graph; a conversation is one unit, whose turns share a thread.
 
-    Args:
-        build: the graph's `build`.
-        questions: in order; a turn stands after the one it follows.
-        context: the run's knobs.
-        name_of: what a cited file is called among the gold names.
-        runner: asks the conversations; without one they are asked one after another.
-        name: of this run, for the runner.
-        of: what the answers depend on beside graph, knobs and questions.
-        off: nodes to leave out.
+    Without a runner the conversations are asked one after another; `of` is what the answers depend on beside graph,
+    knobs and questions.
     """
     graph = without(build(), off).compile(checkpointer=InMemorySaver())
     opened = {turns[0].id: turns for turns in conversations(questions)}

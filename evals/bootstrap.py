@@ -12,11 +12,7 @@ import numpy as np
 class Interval:
     """A mean with its percentile interval.
 
-    Attributes:
-        mean: of the values, or of the differences.
-        low: lower end.
-        high: upper end.
-        p: share of resamples whose mean has the other sign or is 0, doubled (two-sided), at most 1.
+    `p` is the share of resamples whose mean has the other sign or is 0, doubled (two-sided), at most 1.
     """
 
     mean: float

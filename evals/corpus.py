@@ -19,9 +19,7 @@ from ragweave.corpora.store.library import Library, open_library
 class Prepared:
     """An indexed evaluation library.
 
-    Attributes:
-        library: the open library.
-        passage: passage id by the name of the file it was written to.
+    `passage` has the passage id by the name of the file that it was written to.
     """
 
     library: Library
@@ -41,10 +39,7 @@ def use_home(folder: Path) -> None:
 async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> Prepared:
     """Write passages (`id`, `title`, `text`) as one Markdown file each, index them, and return the library.
 
-    Args:
-        rows: passages.
-        name: prefix of the library's name; a hash of the passages completes it.
-        work: folder for the files; reused while the passages stay the same.
+    A hash of the passages completes the name of the library; what lies in `work` is reused while they stay the same.
     """
     passages = list(rows)
     digest = hashlib.sha256(json.dumps([dict(p) for p in passages], sort_keys=True).encode()).hexdigest()[:10]

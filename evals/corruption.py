@@ -54,13 +54,7 @@ def lost(ids: Sequence[str], right: Collection[str], share: float, seed: str) ->
     """Return the gold items that are lost when a share of the retrieved items is replaced by wrong ones.
 
     Which positions are hit is drawn; a gold item there is lost, and a gold item that was not retrieved cannot come up
-    in its stead.
-
-    Args:
-        ids: retrieved items, best first.
-        right: gold items, retrieved or not.
-        share: 0 to 1.
-        seed: the same seed hits the same positions.
+    in its stead. The same seed hits the same positions.
     """
     hit = random.Random(f"{SEED} {seed}").sample(range(len(ids)), round(share * len(ids)))
     kept = set(ids) - {ids[at] for at in hit}
@@ -131,9 +125,7 @@ def _repairs(state: State, runtime: Runtime[Context]) -> list[str]:
 class Asked:
     """One answered question.
 
-    Attributes:
-        outcome: the answer.
-        action: CRAG's verdict, or "" where nothing graded.
+    `action` is the verdict of CRAG, or "" where nothing graded.
     """
 
     outcome: Outcome

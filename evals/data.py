@@ -22,9 +22,7 @@ NEAR = 0.6
 def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return the objects of a JSON Lines file; blank lines are passed over.
 
-    Args:
-        path: the file, UTF-8.
-        fields: keys that every object must have.
+    Every object must have the `fields`.
 
     Raises:
         InputError: the file cannot be read, is empty, or a line is not such an object; the message names the line.
@@ -56,11 +54,7 @@ def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
 class Routed:
     """A question with the label it should be routed to.
 
-    Attributes:
-        id: of the row.
-        query: the question.
-        label: where the answer lies.
-        source: data set it comes from, "" when unknown.
+    `source` is the data set that it comes from, "" when unknown.
     """
 
     id: str

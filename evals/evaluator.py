@@ -50,9 +50,7 @@ def without_gold(asked: Asked, seed: int) -> tuple[Asked, Asked]:
 def none_relevant(full: Sequence[Scores], empty: Sequence[Scores]) -> Figures:
     """Tell questions that lost their gold by the highest floor: AUC, and what the default thresholds do.
 
-    Args:
-        full: scores per question with its gold among the candidates.
-        empty: scores of the same questions without.
+    `full` and `empty` are scores of the same questions with their gold among the candidates and without.
     """
     best, bare = (np.array([s.floor.max() for s in scores]) for scores in (full, empty))
     areas = []

@@ -27,13 +27,8 @@ Labels = NDArray[np.int64]
 class Asked:
     """One question with its labelled candidates.
 
-    Attributes:
-        question: the question.
-        passages: n candidates.
-        labels: (n,), 1 for relevant.
-        sentences: the candidates' sentences, as the data set cuts them; empty where it does not.
-        support: indices of the sentences that support the answer, per candidate.
-        second: index of the second-hop gold, or -1.
+    `labels`, shape (n,), are 1 for relevant candidates. `sentences` are as the data set cuts them, `support` their
+    indices, both maybe empty; `second` is the index of the second-hop gold, or -1.
     """
 
     question: str

@@ -128,8 +128,7 @@ def reading(data: Path) -> dict[str, float]:
 def word_recall(read: Iterable[tuple[str, str]]) -> tuple[float, int]:
     """Return the share of words that were read, each as often as it stands there, and how many there are.
 
-    Args:
-        read: pairs of the words of a slide as written down by eye, and of what was read.
+    `read` has pairs of the words of a slide as written down by eye, and of what was read.
     """
     hit = total = 0
     for wanted, got in read:

@@ -38,12 +38,7 @@ TRAP = (
 class Asked:
     """One question with what it needs.
 
-    Attributes:
-        text: the question.
-        gold: ids of the passages it needs.
-        kind: type by which hops are counted.
-        links: strings that lead from one gold passage to the next; may be empty.
-        answers: gold answers.
+    `gold` are ids of the passages it needs, `links` strings that lead from one to the next; hops are counted by `kind`.
     """
 
     text: str
@@ -57,13 +52,8 @@ class Asked:
 class Trail:
     """What one run left behind.
 
-    Attributes:
-        asked: the question.
-        ranked: passage ids after each hop, best first, of all evidence kept so far.
-        kept: evidence rows after the last hop.
-        hops: rows of the trace.
-        control: passage ids of one hop, best first.
-        answer: text of the sentences that were shown; empty for an abstention.
+    `ranked` has the passage ids after each hop, best first, `kept` how many rows of evidence there were, `control`
+    those of one hop; the answer is empty for an abstention.
     """
 
     asked: Asked
@@ -206,14 +196,7 @@ async def measure(
 ) -> dict[str, Any]:
     """Measure every set in one library that holds the passages of all of them.
 
-    Args:
-        data: folder of the public data sets.
-        work: folder for the evaluation library.
-        graph: graph that is run.
-        limit: questions per set.
-        knobs: settings of the runs.
-        only: names of sets to run; all where empty.
-        told: hears of the progress.
+    `only` has parts of the names of the sets to run; all where empty.
     """
     texts = [*read_jsonl(data / "squad_xquad_en/passages.jsonl"), *read_jsonl(data / "multihop_hotpotqa/corpus.jsonl")]
     prepared = await prepare(texts, "text", work)

@@ -63,12 +63,7 @@ Ratings: type[BaseModel] = create_model("Ratings", **dict.fromkeys(ASPECTS, (Rat
 class Case:
     """Two answers to one question.
 
-    Attributes:
-        id: of the question.
-        question: the question.
-        a: the answer that is judged.
-        b: the other answer, the baseline.
-        kind: figures are also given per kind.
+    `a` is judged, `b` is the baseline; figures are also given per kind.
     """
 
     id: str
@@ -109,11 +104,8 @@ def control(cases: Sequence[Case]) -> list[Case]:
 class Judged:
     """The verdicts over one case.
 
-    Attributes:
-        case: what was judged.
-        marks: by aspect, a value per verdict: 1 where `a` won and 0 where it lost, or the score of `a`.
-        first: by aspect, 1 where the answer that stood first won; empty for scores.
-        unread: verdicts given up.
+    By aspect, `marks` has a value per verdict (1 where `a` won and 0 where it lost, or the score of `a`), and `first` a
+    1 where the answer that stood first won. `unread` counts the verdicts given up.
     """
 
     case: Case
@@ -134,14 +126,7 @@ async def judge(
 ) -> list[Judged]:
     """Judge every case.
 
-    Args:
-        cases: answers to compare.
-        model: the judge.
-        protocol: `pairs` asks for winners with either answer first, `scores` for 1 to 5 against the baseline.
-        runs: times that each verdict is asked for.
-        meter: counts calls, tokens and cost.
-        runner: judges the cases; without one they are judged one after another.
-        name: of this run, for the runner.
+    `pairs` asks for winners with either answer first, `scores` for 1 to 5 against the baseline.
     """
     spent = meter or Meter()
 

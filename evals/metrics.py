@@ -25,11 +25,8 @@ Values = Sequence[float] | NDArray[Any]
 class Accuracy:
     """Accuracy of one label per row.
 
-    Attributes:
-        micro: share of rows that are right.
-        macro: mean over the labels that occur of the share of their rows that are right.
-        per_label: that share for each label that occurs.
-        confusion: gold label to predicted label to count.
+    `macro` is the mean over the labels that occur of the share of their rows that are right (`per_label`); `confusion`
+    goes from gold label to predicted label to count.
     """
 
     micro: float
@@ -160,10 +157,7 @@ def all_gold_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 def ndcg_at(ranked: Sequence[str], gold: Collection[str] | Mapping[str, float], k: int) -> float:
     """Return the normalised discounted cumulative gain of the first k, gains linear, discount log2(rank + 1).
 
-    Args:
-        ranked: ids, best first; a repeated id counts at its first place only.
-        gold: gold ids, or ids with their gain.
-        k: depth.
+    A repeated id counts at its first place only; `gold` may give each id its gain.
     """
     gains = dict(gold) if isinstance(gold, Mapping) else dict.fromkeys(gold, 1.0)
     found = [gains.get(i, 0.0) if i not in ranked[:at] else 0.0 for at, i in enumerate(ranked[:k])]

@@ -41,11 +41,7 @@ KNOBS: dict[str, dict[str, Any]] = {
 class Way:
     """What one way of choosing corpora gave for one question.
 
-    Attributes:
-        recall: recall@5.
-        searched: corpora searched.
-        right: whether the gold corpus was among them.
-        ms: milliseconds.
+    `right` is whether the gold corpus was among those searched.
     """
 
     recall: float
@@ -95,12 +91,7 @@ async def prepare(rows: Sequence[Mapping[str, Any]], work: Path) -> Library:
 
 
 class Bench:
-    """Asks the mixed library; a search of the same corpora for the same question is made once.
-
-    Args:
-        library: the library.
-        context: knobs of every search; its library and corpora are set here.
-    """
+    """Asks the mixed library; a search of the same corpora for the same question is made once."""
 
     def __init__(self, library: Library, context: Context) -> None:
         self.library = library

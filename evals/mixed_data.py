@@ -34,11 +34,7 @@ Row = dict[str, Any]
 class Asked:
     """One question over the mixed library.
 
-    Attributes:
-        id: of the question.
-        text: the question.
-        corpus: where its answer lies.
-        gold: ids of the rows that answer it.
+    `gold` are ids of the rows that answer it.
     """
 
     id: str

@@ -103,11 +103,8 @@ def _llm() -> Scorer:
 class Scored:
     """Every pair with its scores.
 
-    Attributes:
-        labels: 1 where relevant, (n,).
-        order: relative to the other candidates of its question, (n,).
-        floor: absolute relevance in [-1, 1], (n,).
-        seconds: they took together.
+    `labels` are 1 where relevant, `order` is relative to the other candidates of its question, `floor` absolute
+    relevance in [-1, 1]; each (n,).
     """
 
     labels: NDArray[np.int64]
@@ -140,11 +137,7 @@ async def measure(
 ) -> Scored:
     """Score every pair, the candidates of a question together.
 
-    Args:
-        groups: questions with their candidates.
-        make: maker of the evaluator.
-        runner: scores the questions; without one they are scored one after another.
-        of: what the scores depend on beside the pairs: the evaluator.
+    `of` is what the scores depend on beside the pairs: the evaluator.
     """
     score = make(groups)
     # The first call loads weights; it is made once before the clock starts.

@@ -40,9 +40,7 @@ class Query:
 class Figures:
     """Means over the queries of one method.
 
-    Attributes:
-        values: metric name to its value per query, in query order.
-        ms: milliseconds per query.
+    `values` has each metric's value per query, in query order.
     """
 
     values: dict[str, list[float]] = field(default_factory=dict)
@@ -83,9 +81,7 @@ def read_passages(path: Path) -> list[dict[str, str]]:
 def read_queries(path: Path, qrels: Path | None = None) -> list[Query]:
     """Read queries: `id` (or `_id`), `question` (or `query`, `text`), and `gold` ids unless a qrels file names them.
 
-    Args:
-        path: JSON Lines.
-        qrels: query id, passage id and grade in columns (above 0 is relevant); a heading line is passed over.
+    A qrels file has query id, passage id and grade in columns (above 0 is relevant); a heading line is passed over.
 
     Raises:
         InputError: a query has no question, or no query has a relevant passage.
@@ -163,13 +159,8 @@ async def measure(
 ) -> Figures:
     """Run one ranking over the queries.
 
-    Args:
-        prepared: the library.
-        queries: what is asked, and what answers it.
-        rank: gives item ids, best first.
-        ks: cut-offs.
-        runner: asks the queries; without one they are asked one after another, so that times mean something.
-        of: what the rankings depend on beside library and queries: the method.
+    Without a runner the queries are asked one after another, so that times mean something; `of` is what the rankings
+    depend on beside library and queries: the method.
     """
 
     async def one(query: Query) -> Row:

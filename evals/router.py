@@ -24,13 +24,8 @@ Classify = Callable[[str], Awaitable[str | None]]
 class Decision:
     """How one question was routed.
 
-    Attributes:
-        probabilities: label to calibrated probability.
-        label: the label decided on.
-        confidence: probability of that label; 1 where a language model said it.
-        ms: milliseconds it took.
-        calls: calls of a language model.
-        fell_back: whether a reply could not be read and the small head decided.
+    `confidence` is the probability of the label, 1 where a language model said it; `fell_back` says that its reply
+    could not be read and the small head decided.
     """
 
     probabilities: dict[str, float]
@@ -69,13 +64,7 @@ def by_classifier(predict: Callable[[str], dict[str, float]]) -> Answer:
 
 
 def by_model(classify: Classify, labels: Sequence[str], path: Path = router.HEAD) -> Answer:
-    """Return a language model as a router; a reply that is no label falls back to the small head, never to chance.
-
-    Args:
-        classify: asks the model.
-        labels: vocabulary; anything else counts as unreadable.
-        path: head to fall back to.
-    """
+    """Return a language model as a router; a reply that is no label falls back to the small head, never to chance."""
 
     async def one(question: str) -> Decision:
         started = time.perf_counter()
@@ -95,11 +84,7 @@ async def decide(
 ) -> list[Decision]:
     """Route every question.
 
-    Args:
-        questions: as asked.
-        answer: the router.
-        runner: asks it; without one the questions are asked one after another.
-        of: what the decisions depend on beside the questions: the router.
+    `of` is what the decisions depend on beside the questions: the router.
     """
 
     async def one(question: str) -> Row:
@@ -128,11 +113,8 @@ def ensemble(small: Sequence[Decision], large: Sequence[Decision], threshold: fl
 class Point:
     """One threshold of a trade-off curve.
 
-    Attributes:
-        threshold: confidence compared with.
-        accuracy: micro accuracy; for the second corpus, whether the right label is among those searched.
-        macro: the same as a mean over labels.
-        cost: mean corpora searched, or mean calls of a language model per question.
+    `accuracy` is micro (for the second corpus: whether the right label is among those searched), `macro` the mean over
+    labels; `cost` are mean corpora searched, or mean calls of a language model per question.
     """
 
     threshold: float
@@ -201,11 +183,7 @@ def within_budget(curve: Sequence[Point], most: float = 1.25) -> float:
 class Measured:
     """A router's figures on one file.
 
-    Attributes:
-        flat: the keys that `--json` writes.
-        per_label: accuracy by gold label.
-        per_source: accuracy by source.
-        confusion: gold to predicted to count.
+    `flat` has the keys that `--json` writes.
     """
 
     flat: dict[str, float]

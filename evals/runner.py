@@ -20,10 +20,8 @@ Tell = Callable[[str, int, int], None]
 class Runner:
     """Runs the parts of one command: of each part some units, at most `width` at the same time.
 
-    Args:
-        folder: where finished units are written down; without one nothing outlives the process.
-        width: units in flight.
-        tell: told after each unit.
+    Finished units are written down in `folder`; without one nothing outlives the process. `tell` is told after each
+    unit.
     """
 
     def __init__(self, folder: Path | None = None, width: int = 1, tell: Tell = lambda name, done, total: None) -> None:
@@ -35,11 +33,7 @@ class Runner:
     ) -> list[Row]:
         """Return the row of each unit, in their order.
 
-        Args:
-            name: of the part, for `tell`.
-            units: by id.
-            do: does one unit that no earlier run of the same has finished.
-            of: everything that the rows depend on; a part is the same where this and the ids are.
+        `of` is everything that the rows depend on: a part is the same where this and the ids are.
         """
         ledger = Ledger(self._folder, {"of": of, "ids": list(units), "version": version("ragweave")})
         self._ledgers.append(ledger)
@@ -70,13 +64,8 @@ class Runner:
 class Ledger:
     """The finished units of one part of a run, a JSON line each.
 
-    Args:
-        folder: where ledgers lie; None keeps them in memory.
-        of: what the rows depend on, JSON-serialisable.
-
-    Attributes:
-        path: its file, where there is one.
-        done: row by id, as earlier runs of the same and this one left them.
+    `done` has the row by id, as earlier runs of the same (`of`) and this one left them; without a folder it is kept in
+    memory.
     """
 
     def __init__(self, folder: Path | None, of: Mapping[str, Any]) -> None:

@@ -26,14 +26,8 @@ logger = logging.getLogger(__name__)
 class Job:
     """One synthesis.
 
-    Attributes:
-        questions: JSON Lines (or one JSON list) of questions with gold answers.
-        out: JSON Lines that is written: one conversation per kept question.
-        library: library that is searched.
-        settings: how each question is walked.
-        width: questions walked at the same time.
-        limit: questions at most; 0 means all.
-        limits: budget of the models.
+    `questions` is JSON Lines or one JSON list with gold answers, `out` gets one conversation per kept question; a limit
+    of 0 means all.
     """
 
     questions: Path

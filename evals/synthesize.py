@@ -39,11 +39,7 @@ NO_QUERY: Outcome = "no new query could be read"
 class Task:
     """One question to walk.
 
-    Attributes:
-        id: id of the question.
-        question: the question.
-        answers: gold answers; any one counts.
-        parts: further strings that mark a document as useful: sub-answers, links, titles of gold passages.
+    `parts` are further strings that mark a document as useful: sub-answers, links, titles of gold passages.
     """
 
     id: str
@@ -56,10 +52,8 @@ class Task:
 class Settings:
     """How questions are walked.
 
-    Attributes:
-        rounds: most rounds of retrieval (T: 10 for 2WikiMultihopQA and 5 for Natural Questions in the paper).
-        passages: documents per round.
-        candidates: queries that are written for each round, of which the first useful one is kept.
+    Most rounds of retrieval (T: 10 for 2WikiMultihopQA and 5 for Natural Questions in the paper), documents per round,
+    and queries that are written for each round, of which the first useful one is kept.
     """
 
     rounds: int = 5
@@ -71,11 +65,8 @@ class Settings:
 class Walk:
     """What became of one question.
 
-    Attributes:
-        outcome: `kept` or the reason it was dropped.
-        hops: rounds of retrieval.
-        missed: rounds in which no candidate query found a (sub-)answer, so that the first one was kept.
-        messages: the conversation in chat format; empty unless kept.
+    `missed` counts the rounds in which no candidate query found a (sub-)answer, so that the first one was kept; the
+    messages are empty unless the outcome is `kept`.
     """
 
     outcome: Outcome
@@ -107,14 +98,6 @@ def read_task(row: Mapping[str, Any]) -> Task:
 
 async def walk(task: Task, library: Library, teacher: Chat, rewriter: Chat, settings: Settings, meter: Meter) -> Walk:
     """Let the teacher reason and search until it needs nothing more, and keep the walk if its answer is right.
-
-    Args:
-        task: the question.
-        library: is searched.
-        teacher: reasons and answers.
-        rewriter: writes the candidate queries.
-        settings: rounds, passages and candidates.
-        meter: budget of the whole job.
 
     Raises:
         ModelError: as the models do.

@@ -20,13 +20,7 @@ GRAMMAR = Path(__file__).parent / "router_templates.txt"
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One line of the grammar.
-
-    Attributes:
-        label: what its questions are labelled with.
-        language: ISO 639-1 code.
-        text: the line, with slots and alternatives.
-    """
+    """One line of the grammar."""
 
     label: str
     language: str
@@ -122,11 +116,7 @@ def roughen(question: str, rng: random.Random) -> str:
 class Template:
     """A template question.
 
-    Attributes:
-        query: the question.
-        label: its label.
-        language: ISO 639-1 code.
-        pattern: index of its pattern in the grammar; questions of one pattern are never split over folds.
+    `pattern` is the index of its pattern in the grammar; questions of one pattern are never split over folds.
     """
 
     query: str

@@ -48,10 +48,7 @@ async def answers(data: Path, work: Path, limit: int, graph: str) -> dict[str, d
 async def question_sets(data: Path, work: Path, limit: int) -> list[tuple[str, Prepared, list[Question]]]:
     """Return the question sets with the library to ask: XQuAD, HotpotQA, the own ones, and those without a passage.
 
-    Args:
-        data: folder of the public data sets.
-        work: folder for the evaluation libraries.
-        limit: questions per set; of XQuAD every n-th, so that all articles take part.
+    Of XQuAD every n-th question is taken, so that all articles take part.
     """
     passages = _passages(data)
     xquad = [question_of(q, "xquad") for q in read_jsonl(data / "squad_xquad_en/queries.jsonl")]

@@ -27,11 +27,8 @@ Floats = NDArray[np.float64]
 class Point:
     """What one threshold does.
 
-    Attributes:
-        threshold: smallest score of the best candidate that passes.
-        present: share of the questions with a relevant candidate that pass.
-        absent: share of the same questions without it that pass.
-        precision: share of those that pass which have a relevant candidate; 1 where nothing passes.
+    `present` and `absent` are the shares that pass of the questions with a relevant candidate and of the same without
+    it; `precision` is 1 where nothing passes.
     """
 
     threshold: float
@@ -44,11 +41,8 @@ class Point:
 class Calibration:
     """Two thresholds and the curve they were read off.
 
-    Attributes:
-        upper: best candidates at or above it make the verdict `correct`.
-        lower: best candidates below it make the verdict `incorrect`.
-        curve: one point per threshold, ascending.
-        questions: questions that were used.
+    Best candidates at or above `upper` make the verdict `correct`, those below `lower` make it `incorrect`; the curve
+    ascends.
     """
 
     upper: float
@@ -64,11 +58,8 @@ class Calibration:
 def calibrate(present: Sequence[float], absent: Sequence[float], precision: float, kept: float) -> Calibration:
     """Find the thresholds from the best scores of questions, with and without their relevant candidates.
 
-    Args:
-        present: best score of each question that has a relevant candidate, (n,).
-        absent: best score of each question that has none, (m,); both kinds count alike, whatever n and m.
-        precision: wanted of the upper threshold.
-        kept: wanted of the lower threshold.
+    Both kinds of questions count alike, however many there are of each; `precision` is wanted of the upper threshold,
+    `kept` of the lower.
 
     Raises:
         InputError: if there is no question of one kind, or a score is no number.

@@ -48,9 +48,7 @@ def views(asked: Asked) -> tuple[Asked, ...]:
 def fit(seen: Sequence[tuple[tuple[Asked, Looked], ...]], rounds: int = ROUNDS) -> Head:
     """Fit the evaluator.
 
-    Args:
-        seen: the `views` of each question with their features.
-        rounds: trees per booster.
+    `seen` are the `views` of each question with their features.
     """
     every = list(chain.from_iterable(seen))
     labels = np.concatenate([a.labels for a, _ in every])
@@ -92,11 +90,7 @@ def examples(asked: Sequence[Asked], idf: Idf) -> list[tuple[tuple[Asked, Looked
 def save(head: Head, path: Path, source: Path, questions: int) -> None:
     """Write weights and their provenance.
 
-    Args:
-        head: what was fitted.
-        path: without suffix.
-        source: the training file, named by its hash.
-        questions: how many questions were trained on.
+    The path has no suffix; the training file is named by its hash.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(path.with_suffix(".npz"), **arrays(head.full, "full"), **arrays(head.own, "own"))  # type: ignore[arg-type]

@@ -32,15 +32,9 @@ _LEAST = 2
 class Tuning:
     """How a model is tuned.
 
-    Attributes:
-        epochs: passes over the conversations.
-        rate: highest learning rate; it falls linearly to 0.
-        batch: conversations per step.
-        rank: of the low-rank matrices; their scale is twice that.
-        max_length: tokens of a conversation; longer ones are left out and counted.
-        held_out: share of the conversations the loss is measured on.
-        merge: write the whole tuned model instead of the adapter alone.
-        seed: of every draw.
+    The rate falls linearly to 0; the scale of the low-rank matrices is twice their rank; conversations of more than
+    `max_length` tokens are left out and counted. `held_out` is the share that the loss is measured on; `merge` writes
+    the whole tuned model instead of the adapter.
     """
 
     epochs: int = 3
@@ -62,13 +56,8 @@ def train_reasoner(
 ) -> dict[str, float]:
     """Tune a chat model and write its adapter, or the whole model, as safetensors.
 
-    Args:
-        data: JSON Lines with `messages`, as `ragweave synthesize` writes them.
-        base: chat model with a chat template, a folder or OWNER/NAME@COMMIT of the hub.
-        out: folder to write; it must not exist, or hold an earlier result.
-        tuning: learning rate, epochs and so on.
-        licence: of the data, for the card.
-        progress: told about every step.
+    `data` is JSON Lines with `messages`; `base` has a chat template and is a folder or OWNER/NAME@COMMIT of the hub;
+    `out` must not exist, or hold an earlier result.
 
     Returns:
         Conversations and tokens learnt from, those left out as too long, and the loss per assistant token on the

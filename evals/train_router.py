@@ -44,14 +44,8 @@ Progress = Callable[[str], None]
 class Corpus:
     """Training questions of both origins, public ones first.
 
-    Attributes:
-        texts: the questions.
-        rows: their features, sparse.
-        labels: index of each question's label.
-        groups: near-duplicates, and questions of one template pattern, share a number.
-        sources: data set of each question, "" of a template.
-        public: how many are public.
-        names: label names.
+    The rows are sparse features. Near-duplicates, and questions of one template pattern, share a group; the source of a
+    template is "".
     """
 
     texts: list[str]
@@ -142,14 +136,7 @@ async def cross_validate(
 ) -> list[dict[str, float]]:
     """Return label probabilities for each public row by a head that saw neither it nor its near-duplicates.
 
-    Args:
-        rows: public rows.
-        templates: template questions, in every training part.
-        names: label names.
-        number: folds, stratified by label.
-        seed: of the folds.
-        progress: called with a line per fold.
-        runner: does the folds; without one they are done one after another.
+    Folds are stratified by label; the templates are in every training part.
     """
     from sklearn.model_selection import StratifiedGroupKFold
 

@@ -34,16 +34,7 @@ Floats = NDArray[np.float64]
 class Recipe:
     """How a model is trained.
 
-    Attributes:
-        form: an output per label, the label word as target, or a number.
-        epochs: passes over the rows.
-        rate: highest learning rate; it falls linearly to 0.
-        batch: rows per step.
-        decay: weight decay.
-        max_length: tokens read per row.
-        first_line: whether only the first line of a question is read.
-        held_out: share of the rows the best epoch is chosen by.
-        seed: of every draw.
+    The rate falls linearly to 0; `held_out` is the share of the rows that the best epoch is chosen by.
     """
 
     form: Form
@@ -74,14 +65,8 @@ def train_router(
 ) -> dict[str, float]:
     """Train a router and write it.
 
-    Args:
-        data: JSON Lines with query and label, and source where known.
-        base: pretrained model, a folder or OWNER/NAME@COMMIT of the hub.
-        out: folder to write; it must not exist, or hold an earlier result.
-        recipe: `DISTILBERT_ROUTER` for encoders, `T5_ROUTER` for models that generate the label word.
-        prompt: input of a model that generates, with the slot {question}; default: the few-shot prompt of the graph.
-        licence: of the data, for the card.
-        progress: told about every step.
+    `base` is a folder or OWNER/NAME@COMMIT of the hub; `out` must not exist, or hold an earlier result. `prompt` is the
+    input of a model that generates, with the slot {question}; default: the few-shot prompt of the graph.
 
     Returns:
         The figures on the held-out rows.
@@ -115,16 +100,7 @@ def train_evaluator(
     licence: str = "",
     progress: Progress | None = None,
 ) -> dict[str, float]:
-    """Train an evaluator and write it; arguments and errors as for `train_router`.
-
-    Args:
-        data: JSON Lines with question, passage and label, and title and qid where known.
-        base: pretrained T5, or any encoder.
-        out: folder to write.
-        recipe: learning rate, epochs and so on.
-        licence: of the data, for the card.
-        progress: told about every step.
-    """
+    """Train an evaluator and write it; arguments and errors as for `train_router`."""
     sheet = Sheet(task="evaluator", max_length=recipe.max_length)
     return _train(evaluator_rows(data), (), base, out, recipe, sheet, data, licence, progress)
 

@@ -19,11 +19,8 @@ from ragweave.models.relevance import Passage
 class Row:
     """One labelled text.
 
-    Attributes:
-        text: the question.
-        target: index of its label, or the relevance of the passage in [-1, 1].
-        group: label and source of a question to be routed, or the question that a passage is judged for.
-        passage: what is judged, by evaluators.
+    `target` is the index of its label, or the relevance of the passage in [-1, 1]; `group` is label and source of a
+    question to be routed, or the question that a passage is judged for.
     """
 
     text: str
@@ -81,11 +78,7 @@ def evaluator_rows(path: Path) -> list[Row]:
 def split(rows: Sequence[Row], share: float, seed: int, *, whole: bool) -> tuple[list[Row], list[Row]]:
     """Return training and held-out rows.
 
-    Args:
-        rows: all of them.
-        share: held out.
-        seed: of the draw.
-        whole: hold out whole groups, so that no question is on both sides; else the share of every group.
+    `whole` holds out whole groups, so that no question is on both sides; else the share of every group.
 
     Raises:
         InputError: if there are too few rows to hold any out.

@@ -55,15 +55,7 @@ def publish(
 ) -> None:
     """Write sheet and card into the staged folder and put it in the place of `out`.
 
-    Args:
-        folder: staged, with the weights in it.
-        out: where it goes; an earlier checkpoint there is replaced.
-        sheet: how the checkpoint is asked.
-        recipe: how it was trained.
-        base: name of the pretrained model.
-        data: training file, named by its hash in the card.
-        licence: of the data.
-        figures: on the held-out rows.
+    An earlier checkpoint at `out` is replaced.
     """
     card = {
         "base": base,

@@ -36,13 +36,8 @@ _TURN_TERMS = 10
 class Asked:
     """One question over recordings.
 
-    Attributes:
-        id: id of the question.
-        text: the question.
-        answers: strings that answer it; any one is enough.
-        videos: names of the recordings that hold the answer, without suffix; empty where none does.
-        at: gold second, or None.
-        evidence: what it rests on: `speech`, `visual`, `visual+speech`, `cross`, `unanswerable`.
+    `videos` are names of recordings without suffix, empty where none answers; `at` is the gold second; `evidence` is
+    `speech`, `visual`, `visual+speech`, `cross` or `unanswerable`.
     """
 
     id: str
@@ -127,10 +122,7 @@ def distance(place: Locator, at: float) -> float:
 async def prepare(data: Path, work: Path, subtitles: bool) -> str:
     """Index the recordings of a folder and return the library's name.
 
-    Args:
-        data: folder with recordings, and perhaps subtitles beside them.
-        work: folder for copies; they are made once.
-        subtitles: leave subtitles beside the recordings, so that they take the place of speech recognition.
+    Copies are made once; with `subtitles` those beside the recordings take the place of speech recognition.
     """
     folder = await asyncio.to_thread(_copied, data, work, subtitles)
     await index([folder], folder.name)
@@ -185,10 +177,7 @@ def _share(rows: Sequence[bool]) -> float:
 class Moment:
     """A turn of a conversation, asked for by some of its own words.
 
-    Attributes:
-        query: its key terms, without the rarest.
-        title: recording.
-        at: second at which it begins.
+    `at` is the second at which it begins.
     """
 
     query: str
@@ -199,9 +188,7 @@ class Moment:
 def moments(path: Path, most: int = 0) -> list[Moment]:
     """Make queries from a transcript: the rarest content words of a turn but the very rarest, in the turn's order.
 
-    Args:
-        path: transcript with several recordings.
-        most: so many, evenly spread; 0 means all.
+    At most `most`, evenly spread; 0 means all.
 
     Raises:
         SourceError: it is no transcript.

@@ -57,9 +57,8 @@ class Asr(Protocol):
     def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
         """Write down one stretch of speech.
 
-        Args:
-            sound: 16 kHz, one channel.
-            speech: how likely it is speech at all, 0 to 1, as the voice activity detector says.
+        The sound is 16 kHz, one channel; `speech` is how likely it is speech at all, as the voice activity detector
+        says.
 
         Raises:
             ModelError: it failed for good.
@@ -74,8 +73,7 @@ class Asr(Protocol):
 def asr(name: str | None = None) -> Asr | None:
     """Return what hears speech, opened once per process; None where it is off or the extra `video` is missing.
 
-    Args:
-        name: as RAGWEAVE_ASR names it; the setting's when not given.
+    The name is one that RAGWEAVE_ASR takes; the setting's when not given.
 
     Raises:
         InputError: the name is of no known form.

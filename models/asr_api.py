@@ -20,13 +20,7 @@ _SURE = 0.9
 
 
 class Endpoint:
-    """A transcription server.
-
-    Args:
-        model: name of the model on the server.
-        url: base URL, usually ending in /v1.
-        key: bearer key, or "".
-    """
+    """A transcription server."""
 
     label = "endpoint"
     longest = 28.0

@@ -25,8 +25,7 @@ _UNSURE = -0.8
 class Whisper:
     """A Whisper model in the format of CTranslate2.
 
-    Args:
-        model: a folder; a size such as `small` or `distil-small.en`; or OWNER/NAME[@REVISION] of the hub.
+    It is named by a folder, a size such as `small` or `distil-small.en`, or OWNER/NAME[@REVISION] of the hub.
     """
 
     label = "whisper"

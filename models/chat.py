@@ -60,11 +60,6 @@ class Chat:
 
     Every call is tagged `nostream`, so that its tokens stay out of LangGraph's `messages` streams; it reserves its
     budget on the meter, waits for a free slot of the server, and is tried up to three times when the failure may pass.
-
-    Args:
-        role: what the model is used for; recorded with its spending.
-        at: the configured model, or the connection to an injected one.
-        cached: keep and reuse replies.
     """
 
     def __init__(self, role: Role, at: Served | Connection, *, cached: bool = False) -> None:
@@ -290,9 +285,7 @@ _injected: ContextVar[tuple[dict[str, Connection], bool] | None] = ContextVar("i
 def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]:
     """Inject models by role for the code inside; `writer` also stands in for the other roles.
 
-    Args:
-        cached: keep and reuse their replies on disk.
-        models: chat models by role: `writer`, `reasoner`, `judge`, `vision`.
+    `cached` keeps and reuses their replies on disk.
 
     Raises:
         InputError: for a role that does not exist.

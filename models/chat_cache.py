@@ -20,9 +20,6 @@ class ReplyCache:
     """A table from the hash of a request to its reply; reading and writing cost the same at any size.
 
     Prompts are never stored, only their hash. A file that cannot be used is left alone and the cache stays empty.
-
-    Args:
-        path: SQLite file, made when missing, readable by its owner only.
     """
 
     def __init__(self, path: Path) -> None:

@@ -36,11 +36,7 @@ _MENDED = 20_000
 
 
 class Structured:
-    """Asks one model for structured replies, and learns whether its server enforces a schema.
-
-    Args:
-        where: what to call the model in the log.
-    """
+    """Asks one model for structured replies, and learns whether its server enforces a schema."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -130,10 +126,8 @@ def _read(message: AIMessage, schema: type[M]) -> M | None:
 def read_json(text: str, schema: type[M], *, mend: bool = True) -> M | None:
     """Find the first JSON value in a reply that fits the schema: bare, fenced, or with prose around it.
 
-    Args:
-        text: the reply.
-        schema: what the value shall fit; with a single field, a bare value stands for that field.
-        mend: let json-repair forgive commas, quotes and the like. A reply that was cut off is never completed.
+    Of a schema with a single field a bare value stands for that field. json-repair forgives commas, quotes and the
+    like, but a reply that was cut off is never completed (`mend`).
     """
     text = without_thoughts(text)[:LONGEST]
     opening = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)

@@ -37,12 +37,7 @@ _PASSAGE = 12_000
 class TextModel:
     """A checkpoint with what is needed to ask it: tokens in, scores out.
 
-    Args:
-        name: of its folder, for messages.
-        model: on its device, in evaluation mode.
-        tokenizer: that belongs to it.
-        sheet: how it is asked.
-        labels: words a generating model chooses between; empty for a model with an output per label.
+    Labels are the words that a generating model chooses between; none for a model with an output per label.
 
     Raises:
         WeightsError: if the words cannot be told apart by their first token.
@@ -84,9 +79,7 @@ class TextModel:
     def encode(self, texts: Sequence[str], seconds: Sequence[str] = ()) -> Any:
         """Return padded token ids and mask on the model's device.
 
-        Args:
-            texts: n texts.
-            seconds: n second texts, or none. Encoder-decoders read both as one line, "first [SEP] second".
+        Encoder-decoders read a text and its second text as one line, "first [SEP] second".
         """
         given = {"padding": True, "max_length": self.max_length, "return_tensors": "pt"}
         if not seconds:
@@ -197,10 +190,8 @@ def classifier(folder: Path) -> TextModel:
 def router(path: str, labels: Sequence[str] = ()) -> CheckpointRouter:
     """Return the router of a checkpoint, loaded once per process.
 
-    Args:
-        path: folder, or OWNER/NAME@COMMIT of the hub.
-        labels: vocabulary; a checkpoint with other labels is refused. A model that generates chooses between the
-            labels stored beside its weights, or between these.
+    The path is a folder, or OWNER/NAME@COMMIT of the hub. A checkpoint with other labels than those given is refused; a
+    model that generates chooses between the labels stored beside its weights, or between these.
 
     Raises:
         InputError: if the path is empty.

@@ -69,8 +69,7 @@ def torch_and_transformers(what: str) -> tuple[Any, Any]:
 def find(path: str) -> Path:
     """Return the folder of a checkpoint, downloading it from the hub where it has to be.
 
-    Args:
-        path: a folder; a name under HOME/models; or OWNER/NAME@COMMIT.
+    The path is a folder; a name under HOME/models; or OWNER/NAME@COMMIT.
 
     Raises:
         WeightsError: if there is no such folder, or the hub may not be used, cannot be reached or has no such thing.
@@ -182,11 +181,8 @@ def read_sheet(folder: Path) -> Sheet:
 def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: Any) -> tuple[Any, Any]:
     """Load model, in evaluation mode, and tokeniser of a folder onto the best device.
 
-    Args:
-        folder: of the checkpoint.
-        head: name of the transformers class, such as "AutoModelForSequenceClassification".
-        fresh_head: a head that the folder lacks is drawn at random, to be trained; else it is an error.
-        options: for the configuration, such as `num_labels`.
+    `head` names the class of transformers; with `fresh_head` one that the folder lacks is drawn at random, to be
+    trained, else it is an error; the options are for the configuration.
 
     Raises:
         MissingExtra: if transformers is not installed.

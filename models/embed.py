@@ -122,11 +122,7 @@ class WordLlamaEncoder:
 
 
 class Batched:
-    """What encoders have in common: batches, checks, and rows of length 1.
-
-    Args:
-        name: identifies the vector space.
-    """
+    """What encoders have in common: batches, checks, and rows of length 1."""
 
     kind, setting, batch = "encoder", "RAGWEAVE_EMBED", BATCH
 
@@ -172,13 +168,7 @@ class Batched:
 
 
 class PrefixedEncoder(Batched):
-    """Any other encoder, with the prefixes that its model's name calls for.
-
-    Args:
-        name: identifies the vector space.
-        model: model name, which its prefixes go by.
-        embed: turns a batch of texts into vectors.
-    """
+    """Any other encoder, with the prefixes that its model's name calls for."""
 
     def __init__(self, name: str, model: str, embed: Callable[[list[str]], Any]) -> None:
         super().__init__(name)
@@ -203,8 +193,7 @@ class PrefixedEncoder(Batched):
 def encoder(name: str | None = None) -> Encoder:
     """Return the text encoder of that name, loaded once per process.
 
-    Args:
-        name: `wordllama`, `fastembed:NAME`, or an init_embeddings string; the setting's when not given.
+    The name is `wordllama`, `fastembed:NAME`, or an init_embeddings string; the setting's when not given.
 
     Raises:
         MissingExtra: if `fastembed` is asked for and not installed.

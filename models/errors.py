@@ -7,11 +7,8 @@ class RagweaveError(RuntimeError):
     """Base of every error Ragweave raises on purpose.
 
     A RuntimeError, because of other classes than Python's own the LangGraph server tells nothing; no ValueError, which
-    parsers and pydantic catch.
-
-    Args:
-        what: what went wrong, one clause, no trailing full stop.
-        remedy: what the reader can do about it, one clause.
+    parsers and pydantic catch. `what` went wrong is one clause, `remedy` another; the remedy says what the reader can
+    do about it.
     """
 
     code = "error"
@@ -81,12 +78,7 @@ class WeightsError(RagweaveError):
 
 
 class MissingExtra(RagweaveError):
-    """An optional package is needed for what was asked.
-
-    Args:
-        what: what was asked for.
-        extra: name of the extra that brings the package.
-    """
+    """An optional package is needed for what was asked."""
 
     code = "missing_extra"
     status = 501

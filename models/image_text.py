@@ -44,10 +44,7 @@ class ImageEncoder(Protocol):
 class TwoTowers(Batched):
     """An encoder of two functions.
 
-    Args:
-        name: identifies the space.
-        images: turns a batch of PIL images into vectors.
-        texts: turns a batch of texts into vectors.
+    `images` turns a batch of PIL images into vectors, `texts` a batch of texts.
     """
 
     kind, setting, batch = "image encoder", "RAGWEAVE_IMAGE_TEXT", BATCH
@@ -73,8 +70,7 @@ class TwoTowers(Batched):
 def image_encoder(name: str | None = None) -> ImageEncoder | None:
     """Return the image-text encoder of that name, loaded once per process; None where none is named.
 
-    Args:
-        name: `fastembed:NAME`, `hf:OWNER/NAME@COMMIT` or `hf:FOLDER`; the setting's when not given.
+    The name is `fastembed:NAME`, `hf:OWNER/NAME@COMMIT` or `hf:FOLDER`; the setting's when not given.
 
     Raises:
         InputError: the name is of neither form.

@@ -44,9 +44,7 @@ class Spend:
 class Meter:
     """Counts the spending of one run and refuses the call that would pass a limit. Safe among threads and tasks.
 
-    Args:
-        limits: limits of the run.
-        rates: price per million input and output tokens by model name; the settings' rates when not given.
+    Rates are the price per million input and output tokens by model name; the settings' when not given.
     """
 
     def __init__(

@@ -147,10 +147,7 @@ def stand(sums: Matrix, typical: float) -> Matrix:
 def score(question: str, passages: Sequence[Passage], idf: Idf) -> Scores:
     """Score passages against one question. CPU work: async callers use `asyncio.to_thread`.
 
-    Args:
-        question: the question or query that fetched the passages; without any content word every floor is 0.
-        passages: candidates, in any order; may be empty.
-        idf: weight of a stemmed term.
+    Without any content word in the question every floor is 0; the passages may be empty.
     """
     if not passages:
         return Scores(np.zeros(0), np.zeros(0))

@@ -54,8 +54,7 @@ class Reranker(Protocol):
 def reranker(name: str | None = None) -> Reranker | None:
     """Return the cross-encoder of that name, loaded once per process, or None for the shipped relevance head.
 
-    Args:
-        name: as RAGWEAVE_RERANK; the setting's when not given.
+    The name is as RAGWEAVE_RERANK; the setting's when not given.
 
     Raises:
         InputError: if the name has no known form.
@@ -85,12 +84,7 @@ def _load(name: str, settings: ModelSettings) -> Reranker:
 
 
 class PairReranker:
-    """A cross-encoder in this process.
-
-    Args:
-        name: for messages.
-        predict: from a question and texts to a score for each.
-    """
+    """A cross-encoder in this process."""
 
     def __init__(self, name: str, predict: Callable[[str, list[str]], Any]) -> None:
         self.name = name

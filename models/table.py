@@ -86,11 +86,7 @@ class Column:
 class Table:
     """A table.
 
-    Attributes:
-        heads: heads of its columns, as they stand.
-        rows: its rows, without the heads.
-        before: the line before it.
-        language: of the text, for how it writes numbers.
+    Rows are without the heads; `before` is the line before it, and the language says how it writes numbers.
     """
 
     heads: tuple[str, ...]

@@ -28,10 +28,7 @@ _MARGIN_MS = 200
 class Stretch:
     """A stretch of speech.
 
-    Attributes:
-        start: first sample.
-        sound: its samples.
-        speech: mean probability of speech, 0 to 1.
+    `start` is its first sample, `speech` the mean probability of speech, 0 to 1.
     """
 
     start: int
@@ -47,11 +44,8 @@ class Stretch:
 def stretches(blocks: Iterable[Sound], longest: float) -> Iterator[Stretch]:
     """Yield the stretches of speech of a recording as it goes by.
 
-    Where one is cut depends on what lies before and a little after it: a recording that has grown is cut as it was.
-
-    Args:
-        blocks: its sound, in blocks of any length.
-        longest: seconds; a longer stretch is parted at its last pause before this limit, or at the limit.
+    Where one is cut depends on what lies before and a little after it: a recording that has grown is cut as it was. A
+    stretch of more than `longest` seconds is parted at its last pause before this limit, or at the limit.
 
     Raises:
         MissingExtra: the extra `video` is not installed.

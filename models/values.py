@@ -68,10 +68,7 @@ _DATES = tuple(
 class Value:
     """A number as a cell states it.
 
-    Attributes:
-        amount: the number.
-        unit: as written in the cell, a currency by its sign; may be empty.
-        places: digits after its decimal mark.
+    The unit is as written in the cell, a currency by its sign; `places` are digits after the decimal mark.
     """
 
     amount: Decimal
@@ -106,9 +103,7 @@ def _mixed(cell: str) -> str:
 def number(cell: str, mark: str = ".") -> Value | None:
     """Read a cell that is a number, maybe with a currency, percent or unit; None for everything else.
 
-    Args:
-        cell: the cell.
-        mark: decimal mark of its column.
+    `mark` is the decimal mark of its column.
     """
     m = _NUMBER.fullmatch(_SPACES.sub(" ", cell.strip()))
     if m is None or bool(m["open"]) != bool(m["close"]):

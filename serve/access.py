@@ -35,9 +35,7 @@ OWNER = "owner"
 class Caller:
     """One party behind requests.
 
-    Attributes:
-        id: names the owner of conversations and runs.
-        libraries: ids of the libraries it may see; None means all, and the right to make and delete libraries.
+    `libraries` are ids; None means all, and the right to make and delete libraries.
     """
 
     id: str = OWNER
@@ -106,11 +104,7 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
 
 
 class Slots:
-    """Places for answers under way; all doors of the server share them.
-
-    Args:
-        total: places in all.
-    """
+    """Places for answers under way; all doors of the server share them."""
 
     def __init__(self, total: int) -> None:
         self._free = total

@@ -20,9 +20,7 @@ from ragweave.serve.store import Store
 def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) -> FastAPI:
     """Return the server as an ASGI app.
 
-    Args:
-        settings: limits; default: those of the environment.
-        exposed: whether other machines can reach it; then every request needs an API key.
+    Where it is `exposed` to other machines, every request needs an API key.
     """
     settings = settings or serve_settings()
     store = Store(corpora_settings().home / "serve.sqlite")

@@ -84,13 +84,7 @@ async def answering(
 ) -> Events:
     """Yield the events of a run within one request.
 
-    Args:
-        slots: places for answers under way.
-        library: library to ask, which the caller may see.
-        messages: the conversation; its last message is the question.
-        graph: name of the graph.
-        context: knobs as the request gives them.
-        seconds: longest time it may take.
+    The caller may see the library; the last message is the question.
     """
     if not messages or messages[-1].type != "human":
         raise InputError("there is no question", "end the conversation with a message of the user")

@@ -20,11 +20,7 @@ _TALLEST = 6_000
 def draw(path: str, number: int, width: int, box: list[float]) -> tuple[dict[str, Any], bytes]:
     """Return what is told of a page, and the page as a PNG.
 
-    Args:
-        path: a PDF file.
-        number: page, 1-based.
-        width: pixels across.
-        box: [left, bottom, right, top] in points, or nothing.
+    The page is 1-based, the width in pixels, the box [left, bottom, right, top] in points, or nothing.
 
     Returns:
         The count of pages, and with a box its [left, top, width, height] as shares of the picture; then the PNG.

@@ -51,11 +51,7 @@ HEADERS = {
 class Guard:
     """Checks host, origin, key, rate and size, in this order, and writes one line of log for each request.
 
-    Args:
-        app: what lies behind the door.
-        settings: limits.
-        keys: who may come in.
-        exposed: whether the server can be reached from other machines; then a key is always needed.
+    Where the server is `exposed` to other machines a key is always needed.
     """
 
     def __init__(self, app: ASGIApp, settings: ServeSettings, keys: Keys, exposed: bool) -> None:
@@ -185,11 +181,7 @@ def _until(gone: asyncio.Event, receive: Receive) -> Receive:
 
 
 class Rates:
-    """A bucket of requests per caller, which fills again at a steady rate.
-
-    Args:
-        per_minute: size of the bucket, and what flows in within a minute.
-    """
+    """A bucket of requests per caller, which fills again at a steady rate."""
 
     def __init__(self, per_minute: int) -> None:
         self._size = float(per_minute)

@@ -90,11 +90,6 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
 
     `invoke` and `batch` return the answer; `stream` yields the events of the run: steps as they end, sentences once
     they are checked, and the answer. The knobs of `ragweave.Context` are fields of the configurable.
-
-    Args:
-        graph: its name.
-        slots: places for answers under way.
-        seconds: longest time of one answer.
     """
 
     def __init__(self, graph: str, slots: Slots, seconds: float) -> None:

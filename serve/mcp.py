@@ -70,10 +70,7 @@ class Passage(BaseModel):
 def build(caller_of: CallerOf, slots: Slots, seconds: float) -> MCPServer[Any]:
     """Return the MCP server.
 
-    Args:
-        caller_of: says who asks.
-        slots: places for answers under way.
-        seconds: longest time of one answer.
+    `caller_of` says who asks.
     """
     server: MCPServer[Any] = MCPServer(
         "ragweave", title="Ragweave", instructions=_ABOUT, version=__version__, log_level="WARNING"

@@ -207,11 +207,7 @@ def plain_locator(locator: Mapping[str, Any]) -> dict[str, Any]:
 def opening(library: LibraryRow, id: str, locator: Mapping[str, Any], source: Source | None) -> dict[str, Any]:
     """Say what to show for a place.
 
-    Args:
-        library: library it belongs to.
-        id: item id.
-        locator: the place.
-        source: source of the item, or None for a web page.
+    A web page has no source.
 
     Returns:
         `view` (page, text, picture, video, web, none), then what applies: `href` (opens it in the page of this

@@ -198,9 +198,7 @@ def _model(name: str) -> dict[str, Any]:
 class Writer:
     """Writes the events of one run in the standard's form.
 
-    Args:
-        request: what was asked for.
-        base: address of this server, for links.
+    `base` is the address of this server, for links.
     """
 
     def __init__(self, request: ChatRequest, base: str) -> None:

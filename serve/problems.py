@@ -19,12 +19,7 @@ logger = logging.getLogger(__name__)
 class Refused(RagweaveError):
     """A request that is not answered, with the status that says so.
 
-    Args:
-        status: HTTP status.
-        what: what went wrong.
-        remedy: what to do about it.
-        code: names the kind of error; default: that of the status.
-        after: seconds after which to try again.
+    `code` names the kind of error, default: that of the status; `after` are seconds after which to try again.
     """
 
     def __init__(self, status: int, what: str, remedy: str, code: str = "", after: int = 0) -> None:

@@ -59,12 +59,8 @@ class Thread:
 class Turn:
     """One question of a conversation and what became of it.
 
-    Attributes:
-        status: `running`, `waiting`, `done`, `failed` or `cancelled`.
-        answer: the answer as sent, or None.
-        problem: why it failed, or None.
-        trail: the steps that led there, and the sentences of a turn that did not come to its end.
-        pictures: how many pictures came with the question.
+    The status is `running`, `waiting`, `done`, `failed` or `cancelled`; the trail has the steps that led there, and the
+    sentences of a turn that did not come to its end; `pictures` counts those that came with the question.
     """
 
     n: int

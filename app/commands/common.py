@@ -110,10 +110,7 @@ def console(*, stderr: bool = False) -> Console:
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[str] = ()) -> None:
     """Print rows, at least one, under their columns' names, without lines; only a column of long cells is wrapped.
 
-    Args:
-        columns: their names; where all are empty, there is no header.
-        rows: the cells, clean text already.
-        right: names of the columns that are set to the right.
+    Cells are clean text already; without any name of a column there is no header.
     """
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", show_header=any(columns))
     rows = list(rows)
@@ -140,9 +137,7 @@ def call(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
 def run(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
     """Run a coroutine to its end.
 
-    Args:
-        work: the coroutine.
-        stopped: what to say where it is stopped.
+    `stopped` is what to say where it is stopped.
     """
     try:
         return asyncio.run(work)

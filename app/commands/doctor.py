@@ -34,11 +34,7 @@ _EXTRAS = (
 class Finding(NamedTuple):
     """One line of the report.
 
-    Attributes:
-        area: what was looked at.
-        state: `ok`, `off` (optional and not there), `warn`, or `bad` (something will fail).
-        what: what was found.
-        remedy: what to do about it, or empty.
+    The state is `off` for what is optional and not there, `bad` for what will fail.
     """
 
     area: str
@@ -80,8 +76,7 @@ def doctor(
 async def examine(*, call: bool = False) -> list[Finding]:
     """Look at everything; an area that cannot be examined becomes a finding itself.
 
-    Args:
-        call: also ask the chat model for one word, which may cost money.
+    `call` asks the chat model for one word as well, which may cost money.
     """
     areas: dict[str, Callable[[], Coroutine[Any, Any, list[Finding]]]] = {
         "packages": _packages,

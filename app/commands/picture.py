@@ -38,14 +38,8 @@ def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, lau
     """Write the clip or picture of an item to a file, or open it.
 
     A file that ends as a picture does gets the stored frame of a recording. Where the recording is gone, the frame
-    stands in for the clip, and a line says so.
-
-    Args:
-        item: the item.
-        locator: the place in it.
-        library_id: id of its library.
-        to: file to write; None writes into a temporary folder.
-        launch: open it with the program of this machine.
+    stands in for the clip, and a line says so. Without a file to write it goes into a temporary folder; `launch` opens
+    it with the program of this machine.
     """
     if to is not None and not to.absolute().parent.is_dir():
         raise InputError(f"There is no folder {to.absolute().parent}", "make it, or name another file")

@@ -46,10 +46,8 @@ _NOTED = frozenset({"docx", "pptx", "xlsx", "pdf"})
 def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
     """Read a file.
 
-    Args:
-        path: the file.
-        kind: what `ragweave.corpora.formats.probe.probe` said it is.
-        pictures: looks at the pages of a PDF; None reads its text only.
+    `kind` is what `ragweave.corpora.formats.probe.probe` said it is; `pictures` looks at the pages of a PDF, None reads
+    its text only.
 
     Raises:
         SourceError: the file is broken, protected, past a limit, or holds no text at all.

@@ -26,10 +26,8 @@ _CELL_CHARACTERS = 400
 def flow(start: Any, is_out: Callable[[Any], bool], *, made: bool = False) -> tuple[list[Block], list[Figure]]:
     """Return the blocks and pictures of an element in reading order.
 
-    Args:
-        start: the element.
-        is_out: tells elements that are left out with all they hold.
-        made: whether the elements were made from another format: lines are those of LINE, and every table is data.
+    `is_out` tells elements that are left out with all they hold. Where the elements were `made` from another format,
+    lines are those of LINE, and every table is data.
     """
     from lxml import etree
 

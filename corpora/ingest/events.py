@@ -12,24 +12,9 @@ Stage = Literal["read", "embed", "commit"]
 class Report:
     """What a run did.
 
-    Attributes:
-        library: name of the library.
-        files: files found.
-        indexed: files read and stored.
-        unchanged: files that were as the catalog knew them.
-        linked: files whose bytes the library already held under another path.
-        removed: files that are gone, and their items with them.
-        failed: (path, reason) of files that could not be read.
-        skipped: (path, reason) of files that were left out on purpose.
-        items: items written.
-        chunks: vectors written.
-        seen: pictures that the image-text encoder saw.
-        captioned: pictures that the vision model described.
-        notes: what could not be done beside the files, in words.
-        seconds: wall time.
-        busy: seconds each stage worked, summed over its workers.
-        stopped: whether the run was cancelled before its end.
-        extracted: chunks of recordings that were read for entities.
+    `linked` are files whose bytes the library held under another path; `failed` and `skipped` have (path, reason);
+    `chunks` are vectors, `seen` pictures that the image-text encoder saw, `extracted` chunks of recordings that were
+    read for entities. `busy` has the seconds that each stage worked, summed over its workers; `seconds` is wall time.
     """
 
     library: str

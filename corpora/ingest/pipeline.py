@@ -74,10 +74,7 @@ class Pipeline:
     def run(self, files: Sequence[str], known: Mapping[str, Known], again: Container[str] = ()) -> list[str]:
         """Bring the library up to date with these files.
 
-        Args:
-            files: paths.
-            known: what the catalog has of them.
-            again: sources that are to be read although their bytes are as they were.
+        Sources in `again` are read although their bytes are as they were.
 
         Returns:
             Files whose bytes the library was about to hold, but does not: they need another pass.

@@ -62,16 +62,11 @@ async def index(
 ) -> Report:
     """Bring a library up to date with files and folders; makes the library where it is missing.
 
-    Only what changed is read. Files that are gone from the given folders leave the library. A file that cannot be
-    read is recorded with its reason and tried again by the next run; the others go on. Cancelling stops the run after
-    the batch in hand; the next run continues it.
-
-    Args:
-        paths: files and folders.
-        library: name of the library.
-        on_event: told about progress, on the event loop of the caller.
-        wait: seconds to wait while another process writes the library; None takes the setting.
-        models: what is asked for captions and entities; None asks nobody.
+    Only what changed is read. Files that are gone from the given folders leave the library. A file that cannot be read
+    is recorded with its reason and tried again by the next run; the others go on. Cancelling stops the run after the
+    batch in hand; the next run continues it. `on_event` is told on the event loop of the caller; `wait` are seconds to
+    wait while another process writes the library, None takes the setting; without `models` nobody is asked for captions
+    and entities.
 
     Raises:
         InputError: a path does not exist.

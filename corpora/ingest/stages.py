@@ -40,14 +40,9 @@ def prepare(
 ) -> Prepared:
     """Read a file: probe, parse, split, cut into chunks, take its terms.
 
-    Args:
-        path: absolute path.
-        source: id of the source.
-        max_words: most words the encoder reads at once.
-        media: empty folder for the pictures that are kept of it (`ragweave.corpora.store.media`); None keeps none.
-        roots: folders being indexed; pictures that a text links to are read inside them only.
-        ocr_seconds: time that reading the words in its pictures may take.
-        begins: told once when that begins.
+    `media` is an empty folder for the pictures that are kept of it (`ragweave.corpora.store.media`), None keeps none;
+    pictures that a text links to are read inside `roots` only. Reading the words in its pictures may take
+    `ocr_seconds`, and `begins` is told once when that begins.
 
     Raises:
         SourceError: the file cannot be read, or holds neither text nor pictures.

@@ -32,9 +32,7 @@ _LONGEST_IGNORE_FILE = 1024 * 1024
 class Walk:
     """What a walk found.
 
-    Attributes:
-        files: absolute paths of the files to read, without duplicates, in a fixed order.
-        skipped: files and folders that were left out, each with the reason; what lies below one is not listed.
+    Paths are absolute, without duplicates, in a fixed order; what lies below a folder that was skipped is not listed.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -46,9 +44,6 @@ def walk(roots: Sequence[Path]) -> Walk:
 
     A file named on its own is taken even where ignore patterns would skip it, unless its name is that of a secret.
     Links inside a folder are not followed: what they lead to there is read in its own place, and nothing else is.
-
-    Args:
-        roots: folders and files; relative paths are taken from the working folder.
     """
     out = Walk()
     seen: set[str] = set()

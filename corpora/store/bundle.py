@@ -56,14 +56,8 @@ _MEDIA = re.compile(r"media/[0-9a-f]{24}/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 class Bundle:
     """What a bundle holds.
 
-    Attributes:
-        path: the file.
-        library: name of the library.
-        encoder: encoder that made the vectors.
-        sources: number of sources; those that could not be read are left out.
-        items: number of items.
-        vectors: number of vectors, those of pictures and entities among them.
-        sha256: digest of its manifest, which holds the digests of all parts.
+    Sources that could not be read are left out; `sha256` is the digest of its manifest, which holds the digests of all
+    parts.
     """
 
     path: Path
@@ -89,11 +83,8 @@ async def export_library(library: str, path: Path, *, overwrite: bool = False) -
 async def import_library(path: Path, name: str = "", *, files: Path | None = None) -> Bundle:
     """Make a library of a bundle.
 
-    Args:
-        path: the bundle.
-        name: name of the new library; default: the one it had.
-        files: folder in which the files lie on this machine; default: they are not here, and are named as lying in
-            a folder of RAGWEAVE_HOME that does not exist. Indexing them later reads nothing again.
+    `files` is the folder in which the files lie on this machine; without it they are named as lying in a folder of
+    RAGWEAVE_HOME that does not exist. Indexing them later reads nothing again.
 
     Raises:
         InputError: it is no bundle, was changed, is of another Ragweave, or goes past a limit.

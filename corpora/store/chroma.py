@@ -46,8 +46,7 @@ class Broken(Exception):
 class Indexes:
     """The indexes that this process has open.
 
-    Args:
-        url: address of a Chroma server, or empty: the indexes are folders.
+    With the address of a Chroma server they are collections there, else folders.
     """
 
     def __init__(self, url: str = "") -> None:

@@ -23,13 +23,8 @@ from ragweave.corpora.types import CORPORA, Corpus
 class Outcome:
     """What became of a file before the commit.
 
-    Attributes:
-        file: the file.
-        prepared: its items, or None where it could not be read.
-        vectors: one row per chunk, shape (chunks, dim); empty where it could not be read.
-        error: why it could not be read.
-        passing: the failure may be gone next time, so what is known from the path stays.
-        began: monotonic time at which its reading began, seconds.
+    `vectors` has one row per chunk, shape (chunks, dim). A `passing` failure may be gone next time, so what is known
+    from the path stays; `began` is the monotonic time at which its reading began, in seconds.
     """
 
     file: File
@@ -58,9 +53,7 @@ class Committer:
     def store(self, outcomes: Sequence[Outcome], links: Sequence[File] = ()) -> tuple[list[File], dict[str, str]]:
         """Make files known, all or none of them.
 
-        Args:
-            outcomes: files that were read, or could not be.
-            links: files whose source the library should hold already.
+        `links` are files whose source the library should hold already.
 
         Returns:
             The links whose source it does not hold, and why the source of others could not be read, by path.

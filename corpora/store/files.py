@@ -46,12 +46,7 @@ class Stat:
 class File:
     """A file with the identity of its bytes.
 
-    Attributes:
-        path: where it lies.
-        source: id of the source that it is.
-        sha256: digest of its bytes.
-        stat: how it looked from outside when they were read.
-        params: parameters it is read with, where it is a recording; "" for all others, which have those of the run.
+    `params` are those that a recording is read with; "" for all others, which have those of the run.
     """
 
     path: str
@@ -113,11 +108,7 @@ def renamed(known: Mapping[str, Known]) -> dict[str, str]:
 def identify(path: str, params: str, max_mb: int, *, grows: bool = False) -> File:
     """Hash a file.
 
-    Args:
-        path: the file.
-        params: parameters it is read with.
-        max_mb: largest file that is taken.
-        grows: it may be growing; what it held at first is what counts.
+    Of a file that `grows`, what it held at first is what counts.
 
     Raises:
         SourceError: it cannot be read, is too large, or changed meanwhile.
@@ -148,10 +139,7 @@ def digest_of(path: str, size: int) -> str:
 def check_unchanged(path: str, stat: Stat, begins: str = "") -> None:
     """Raise where a file is no longer what `stat` saw.
 
-    Args:
-        path: the file.
-        stat: how it looked.
-        begins: digest of the bytes that it then had: more may have come since; "" allows no change.
+    `begins` is the digest of the bytes that it then had: more may have come since; "" allows no change.
 
     Raises:
         SourceError: it changed or vanished.

@@ -64,11 +64,7 @@ def check_name(name: str) -> str:
 
 
 class Libraries:
-    """The libraries of a home and their catalogs: `<home>/libraries/<id>/catalog.sqlite`.
-
-    Args:
-        home: folder of the libraries.
-    """
+    """The libraries of a home and their catalogs: `<home>/libraries/<id>/catalog.sqlite`."""
 
     def __init__(self, home: Path) -> None:
         self._home = home

@@ -46,11 +46,7 @@ _COUNTED: tuple[Corpus, ...] = ("paragraph", "clip")
 class Library:
     """One library, open for questions; safe to share between tasks and threads.
 
-    Attributes:
-        name: its name.
-        id: its id, which a rename leaves alone.
-        held: the stores that it lies in.
-        encoder: text encoder of its vectors.
+    Its id stays as it is when it is renamed.
     """
 
     def __init__(self, name: str, id: str, held: Stores, encoder: Encoder) -> None:
@@ -72,11 +68,7 @@ class Library:
     ) -> list[Lists]:
         """Return the dense, lexical and visual lists of each query, all as of one generation of the library.
 
-        Args:
-            corpus: where to search.
-            queries: phrasings; they are embedded and asked in one batch.
-            k: most hits of one list.
-            sources: search only these source ids; empty means all.
+        The queries are phrasings, embedded and asked in one batch; no sources means all.
 
         Raises:
             LibraryError: a store cannot be read, or the library was deleted.
@@ -246,10 +238,7 @@ async def rename_library(name: str, to: str) -> None:
 async def set_ageing(name: str, recency: str | None = None, half_life: float | None = None) -> LibraryRow:
     """Say how the documents of a library age, for questions that do not say it themselves.
 
-    Args:
-        name: name of the library.
-        recency: `auto` prefers newer documents where a question asks for it, `on` always, `off` never.
-        half_life: days after which a document counts half as new; 0 forgets the one that is set.
+    `auto` prefers newer documents where a question asks for it; the half-life is in days, and 0 forgets it.
 
     Raises:
         InputError: a value that cannot be used.

@@ -24,11 +24,7 @@ _PART, _OLD = ".part", ".old"
 
 
 class Media:
-    """The media of one library; changes are made by the holder of its writer lock.
-
-    Args:
-        root: folder of the library's media; made when something is written.
-    """
+    """The media of one library; changes are made by the holder of its writer lock."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

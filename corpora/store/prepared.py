@@ -36,18 +36,9 @@ def source_id(sha256: str, params: str) -> str:
 class Prepared:
     """A file, ready to be embedded and stored.
 
-    Attributes:
-        kind: format, as recognised from the content.
-        title: title of the document.
-        author: its author, or "".
-        language: ISO 639-1 code, or "".
-        date: ISO time of the document itself, or None.
-        warnings: what could not be read.
-        items: items of every corpus.
-        chunks: for each item, the [start, end) ranges of its text that are embedded.
-        terms: for each item, title, heading and text as the lexical index stores them.
-        reached: how far its pictures were read (`ragweave.corpora.images.reader`), or "".
-        links: files of the pictures that it links to, and how they looked.
+    For each item, `chunks` are the [start, end) ranges of its text that are embedded, and `terms` title, heading and
+    text as the lexical index stores them. `date` is the ISO time of the document itself; `reached` says how far its
+    pictures were read (`ragweave.corpora.images.reader`), `links` how the picture files that it links to looked.
     """
 
     kind: str

@@ -33,14 +33,7 @@ _TEXT = 400
 class Reembedded:
     """What `reembed` did.
 
-    Attributes:
-        library: name of the library.
-        before: encoder before.
-        after: encoder now.
-        dim: length of a vector now.
-        vectors: vectors of the library now.
-        embedded: those of them that this run made; the others were there from a run that was interrupted.
-        seconds: wall time.
+    `embedded` are the vectors that this run made; the others were there from a run that was interrupted.
     """
 
     library: str
@@ -55,13 +48,9 @@ class Reembedded:
 async def reembed(library: str, embed: str, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
     """Give a library the vectors of another encoder, without reading a file again.
 
-    The library answers with its old vectors until the new ones are complete; then one transaction exchanges them. A
-    run that was interrupted is continued by the next one of the same encoder.
-
-    Args:
-        library: name of the library.
-        embed: the encoder, as RAGWEAVE_EMBED names it.
-        on_progress: told how many vectors have been made.
+    The library answers with its old vectors until the new ones are complete; then one transaction exchanges them. A run
+    that was interrupted is continued by the next one of the same encoder. `embed` is the encoder as RAGWEAVE_EMBED
+    names it.
 
     Raises:
         InputError: the library has that encoder already.

@@ -32,16 +32,9 @@ _PAGE = 500
 class Repaired:
     """What `repair` did.
 
-    Attributes:
-        library: name of the library.
-        items: items whose words were indexed anew.
-        vectors: vectors that were missing or of a wrong length, and were made again.
-        stray: vectors without an item, which are gone.
-        empty: sources that counted as read and held nothing; the next run of index reads them.
-        without_media: items whose stored picture or clip is missing; removing the source and indexing brings it back.
-        notes: what could not be done, in words.
-        free: free bytes of the disk.
-        seconds: wall time.
+    `vectors` were missing or of a wrong length, `stray` ones had no item; `empty` sources counted as read and held
+    nothing, and the next run of index reads them; items `without_media` lack their stored picture or clip: removing the
+    source and indexing brings it back. `free` is in bytes.
     """
 
     library: str

@@ -16,22 +16,9 @@ Status = Literal["ok", "failed", "partial"]
 class Source:
     """One indexed file, identified by its bytes and the parameters it was read with.
 
-    Attributes:
-        id: stable id; equal files have equal ids.
-        path: where it lies; the first of `paths` in alphabetical order.
-        kind: format, as recognised from its content.
-        title: title of the document.
-        status: `ok`, `partial` (read with warnings) or `failed`.
-        reason: why it failed, or empty.
-        bytes: size of the file.
-        sha256: digest of the bytes, hexadecimal; empty when they could not be read.
-        items: number of items over all corpora.
-        warnings: what could not be read, in words.
-        indexed_at: ISO time of the last change.
-        date: the document's own date, or None.
-        paths: every place where the same bytes lie.
-        author: author as the document names him, or empty.
-        language: ISO 639-1 code, or empty.
+    Equal files have equal ids; `paths` are all the places where the same bytes lie, `path` the first of them in
+    alphabetical order. A `partial` source was read with `warnings`, a `failed` one has a `reason`; `sha256` is empty
+    when the bytes could not be read; `date` and `language` (ISO 639-1) are the document's own.
     """
 
     id: str
@@ -78,9 +65,7 @@ def pack(item: Item) -> dict[str, Any]:
 def unpack(row: Any, path: str | None = None) -> Item:
     """Return the item of a row.
 
-    Args:
-        row: mapping with the keys that `pack` writes.
-        path: where its source lies now; takes the place of the file in the locator.
+    `path` is where its source lies now, and takes the place of the file in the locator.
     """
     locator = dict(row["locator"])
     if path is not None and "file" in locator:

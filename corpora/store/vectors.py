@@ -151,9 +151,7 @@ class Vectors:
     def tidy(self, library: str, *, anew: bool = False) -> str:
         """Make the indexes that are missing or too old; the caller holds the writer lock.
 
-        Args:
-            library: id of the library.
-            anew: make every index anew, whatever state it is in.
+        `anew` makes every index anew, whatever state it is in.
 
         Returns:
             Why an index could not be made, in words, or "".

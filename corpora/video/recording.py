@@ -46,18 +46,8 @@ class Frame:
 class Recording:
     """Everything known about one recording before it is cut into items.
 
-    Attributes:
-        title: its title.
-        duration: seconds.
-        cues: utterances in order of time.
-        speech: where the cues come from.
-        shown: texts on the screen in order of time.
-        frames: stored pictures in order of time.
-        chapters: (start, end, title) as the container names them, in order.
-        captions: what a vision model saw in each clip, by the clip's number.
-        language: ISO 639-1 code, or "".
-        about: what the container says about itself, such as artist or description.
-        date: when it was made, as the container says, or None.
+    Parts are in order of time; chapters are (start, end, title) as the container names them, captions go by the number
+    of the clip, and `about` is what the container says about itself.
     """
 
     title: str

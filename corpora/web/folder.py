@@ -41,8 +41,7 @@ class _Saved(NamedTuple):
 class Folder:
     """Ranks the pages of a folder by BM25 over their titles and texts.
 
-    Args:
-        folder: holds .html, .htm, .md and .txt files, at any depth; hidden files and links are left out.
+    It holds .html, .htm, .md and .txt files, at any depth; hidden files and links are left out.
     """
 
     name = "folder"

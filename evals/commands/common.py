@@ -45,10 +45,7 @@ Width = Annotated[int, typer.Option("--width", min=1, max=64, help="Conversation
 class Source:
     """What is asked, and of what.
 
-    Attributes:
-        library: name of the library.
-        questions: the questions.
-        name_of: what a cited file is called among the gold names.
+    `name_of` says what a cited file is called among the gold names.
     """
 
     library: str
