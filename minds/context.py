@@ -21,7 +21,7 @@ Mind = Literal["auto", "small", "llm"]
 class Context(BaseModel):
     """What a caller may set for one run. Bounds are enforced; defaults answer well on a laptop without any key."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     _turns: OrderedDict[str, Any] = PrivateAttr(default_factory=OrderedDict)
 
     library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.serve.access import Slots
@@ -24,6 +24,20 @@ class Body(BaseModel):
     """What a request sends; a member that is not known is an error."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _storable(cls, sent: Any) -> Any:
+        return storable(sent)
+
+
+def storable(sent: Any) -> Any:
+    """Return decoded JSON with lone surrogates replaced: they may be escaped in JSON, and no database takes them."""
+    if isinstance(sent, str):
+        return sent.encode("utf-8", "replace").decode()
+    if isinstance(sent, dict):
+        return {storable(k): storable(v) for k, v in sent.items()}
+    return [storable(v) for v in sent] if isinstance(sent, list) else sent
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from ragweave.graphs.settings import run_settings
 from ragweave.minds.attached import asked_with, held
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
-from ragweave.serve.desk import DeskNow
+from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.direct import Events, Left, answering, unless_left
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 from ragweave.serve.problems import NotFound, openai_error
@@ -75,8 +75,10 @@ class Own(BaseModel):
     steps: bool = True
 
 
-class ChatRequest(BaseModel):
+class ChatRequest(Body):
     """One chat request. Sampling settings of the standard are accepted and do nothing."""
+
+    model_config = ConfigDict(extra="ignore")
 
     model: str = Field(max_length=400)
     messages: list[Message] = Field(min_length=1, max_length=10_000)

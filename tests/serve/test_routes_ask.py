@@ -44,3 +44,23 @@ async def test_whoever_asks_before_anything_was_indexed_is_told_what_to_do(app: 
     assert asked.status_code == told.status_code == elsewhere.status_code == 404
     assert "ragweave index" in asked.json()["remedy"] and "ragweave index" in told.json()["error"]["message"]
     assert "no library named" in elsewhere.json()["title"]
+
+
+async def test_half_a_character_is_replaced_at_every_door_and_answered(client: httpx.AsyncClient) -> None:
+    half, json = "\\ud800", {"content-type": "application/json"}
+    chat = f'{{"role": "user", "content": "{half} {QUESTION}"}}'
+    bodies = {
+        "/api/ask": f'{{"question": "{half} {QUESTION}"}}',
+        "/search": f'{{"query": "{half} lamp"}}',
+        "/v1/chat/completions": f'{{"model": "agent", "messages": [{chat}]}}',
+        "/langserve/agent/invoke": f'{{"input": {{"question": "{half} {QUESTION}"}}}}',
+    }
+    told = {at: await client.post(at, content=sent, headers=json) for at, sent in bodies.items()}
+    assert {at: r.status_code for at, r in told.items() if not r.is_success} == {}
+    assert "1874" in told["/v1/chat/completions"].text and "1874" in told["/langserve/agent/invoke"].text
+
+
+async def test_a_knob_without_end_is_refused_by_name(client: httpx.AsyncClient) -> None:
+    sent = '{"question": "When?", "context": {"max_cost": 1e999}}'
+    told = await client.post("/api/ask", content=sent, headers={"content-type": "application/json"})
+    assert told.status_code == 422 and "max_cost" in told.text
