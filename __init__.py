@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragweave.app.api import aask, aindex, asearch, ask, astream, build_agent, index, search
+    from ragweave.minds.context import Context
+    from ragweave.models.errors import RagweaveError
+    from ragweave.nodes.answer import Answer
 
 __version__ = "0.1.0"
 
-_PUBLIC = {
+__all__ = [
+    "Answer", "Context", "RagweaveError", "__version__", "aask", "aindex", "asearch", "ask", "astream", "build_agent",
+    "index", "search",
+]  # fmt: skip
+
+_ELSEWHERE = {
     "Answer": "ragweave.nodes.answer",
     "Context": "ragweave.minds.context",
     "RagweaveError": "ragweave.models.errors",
-    "ask": "ragweave.app.api",
-    "aask": "ragweave.app.api",
-    "build_agent": "ragweave.app.api",
-    "index": "ragweave.app.api",
-    "aindex": "ragweave.app.api",
 }
 
-__all__ = ["__version__", *sorted(_PUBLIC)]
 
-
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a public name on first use, so that importing the package stays cheap."""
-    if name in _PUBLIC:
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    if name in __all__:
+        return getattr(importlib.import_module(_ELSEWHERE.get(name, "ragweave.app.api")), name)
     raise AttributeError(f"module 'ragweave' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__

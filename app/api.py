@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ragweave.graphs.indexing import aindex
-from ragweave.graphs.run import GRAPHS, asearch, astream, build_agent
+from ragweave.graphs.run import GRAPHS, asearch, astream, build_agent, in_library
+from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langgraph.graph.state import CompiledStateGraph
 
-    from ragweave.corpora.ingest.run import Report
     from ragweave.minds.context import Context
-    from ragweave.minds.evidence import Evidence
     from ragweave.nodes.answer import Answer
     from ragweave.nodes.state import State
 
@@ -25,6 +24,7 @@ __all__ = [
     "GRAPHS", "aask", "aindex", "asearch", "ask", "astate", "astream", "build_agent", "index", "run_sync", "search",
 ]  # fmt: skip
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -50,6 +50,7 @@ async def astate(
 async def aask(
     question: str,
     *,
+    library: str | None = None,
     context: Context | None = None,
     thread: str | None = None,
     messages: Sequence[AnyMessage] = (),
@@ -61,6 +62,7 @@ async def aask(
 
     Args:
         question: what to answer.
+        library: name of the library; default: that of the context.
         context: the run's knobs; the defaults answer without any key.
         thread: id of a thread kept by the checkpointer.
         messages: earlier turns, where no checkpointer keeps them.
@@ -70,28 +72,20 @@ async def aask(
     """
     from langchain_core.messages import HumanMessage
 
+    if not isinstance(question, str):
+        raise InputError(f"the question is no text but {type(question).__name__}", "write what you want to know")
     turns: list[AnyMessage] = [*messages, HumanMessage(question)]
     state = await astate(
-        turns, context=context, thread=thread, graph=graph, checkpointer=checkpointer, on_event=on_event
+        turns,
+        context=in_library(context, library),
+        thread=thread,
+        graph=graph,
+        checkpointer=checkpointer,
+        on_event=on_event,
     )
     answer = state["answer"]
     assert answer is not None  # every path of every graph ends in `check`
     return answer
-
-
-def index(paths: Sequence[str | Path], library: str = "default", **options: Any) -> Report:
-    """Index files and folders; see `aindex`. Works where a loop is already running, as in a notebook."""
-    return run_sync(aindex(paths, library, **options))
-
-
-def ask(question: str, **options: Any) -> Answer:
-    """Answer a question; see `aask`. Works where a loop is already running, as in a notebook."""
-    return run_sync(aask(question, **options))
-
-
-def search(query: str, **options: Any) -> list[Evidence]:
-    """Return ranked evidence; see `asearch`. Works where a loop is already running, as in a notebook."""
-    return run_sync(asearch(query, **options))
 
 
 def run_sync(work: Coroutine[Any, Any, T]) -> T:
@@ -102,3 +96,19 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
     with ThreadPoolExecutor(1, thread_name_prefix="ragweave") as thread:
         return thread.submit(asyncio.run, work).result()
+
+
+def _at_once(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """Return a function's synchronous twin, which works where a loop is already running, as in a notebook."""
+
+    @wraps(function)
+    def twin(*args: P.args, **options: P.kwargs) -> T:
+        return run_sync(function(*args, **options))
+
+    twin.__name__ = twin.__qualname__ = function.__name__.removeprefix("a")
+    return twin
+
+
+ask = _at_once(aask)
+index = _at_once(aindex)
+search = _at_once(asearch)

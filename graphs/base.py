@@ -2,20 +2,65 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
+from langchain_core.messages import HumanMessage
 from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
 
 from ragweave.minds.context import Context
 from ragweave.nodes.run import RETRY
 from ragweave.nodes.state import Input, State
 
-Builder = StateGraph[State, Context, Input, State]
+_END = object()
+
+
+class Graph(CompiledStateGraph[State, Context, Input, State]):
+    """A compiled graph that takes a question as well as messages, and runs also where nobody awaits it."""
+
+    async def astream(self, input: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        """Stream as LangGraph does; a question becomes the message that asks it."""
+        async for part in super().astream(_asked(input), *args, **options):
+            yield part
+
+    def stream(self, input: Any, *args: Any, **options: Any) -> Iterator[Any]:
+        """Stream for callers without a loop, and `invoke` with it: the nodes are asynchronous and run in a thread."""
+        parts, runner, context = self.astream(input, *args, **options), asyncio.Runner(), copy_context()
+
+        async def following() -> Any:
+            return await anext(parts, _END)
+
+        with ThreadPoolExecutor(1, thread_name_prefix="ragweave") as thread:
+            try:
+                while (part := thread.submit(runner.run, following(), context=context).result()) is not _END:
+                    yield part
+            finally:
+                thread.submit(runner.close).result()
+
+
+class Builder(StateGraph[State, Context, Input, State]):
+    """A graph to which nodes and edges are added."""
+
+    def compile(self, *args: Any, **options: Any) -> Graph:
+        """Compile as LangGraph does."""
+        return Graph(**vars(super().compile(*args, **options)))
 
 
 def new_graph(**nodes: Any) -> Builder:
     """Return a graph over the shared state with these nodes and the one retry policy."""
-    builder: Builder = StateGraph(State, context_schema=Context, input_schema=Input)
+    builder = Builder(State, context_schema=Context, input_schema=Input)
     for name, node in nodes.items():
         builder.add_node(name, node, retry_policy=RETRY)
     return builder
+
+
+def _asked(given: Any) -> Any:
+    if isinstance(given, str):
+        given = {"question": given}
+    if not isinstance(given, dict) or given.get("messages") or not isinstance(given.get("question"), str):
+        return given
+    return {**given, "messages": [HumanMessage(given["question"])]}

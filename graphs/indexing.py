@@ -17,15 +17,16 @@ LONGEST = 1_500
 
 
 async def aindex(
-    paths: Sequence[str | Path],
+    paths: str | Path | Sequence[str | Path],
     library: str = "default",
     *,
     on_event: Callable[[Event], None] | None = None,
 ) -> Report:
-    """Index files and folders into a library; what is unchanged costs a hash."""
+    """Index files and folders, or a single one, into a library; what is unchanged costs a hash."""
     from ragweave.corpora.ingest.run import index as run_index
 
-    return await run_index([Path(p) for p in paths], library, on_event=on_event, models=at_indexing())
+    several = [paths] if isinstance(paths, str | Path) else paths
+    return await run_index([Path(p) for p in several], library, on_event=on_event, models=at_indexing())
 
 
 def captioner() -> Captioner | None:

@@ -61,6 +61,7 @@ def _reading(saver: Any) -> Any:
 async def astream(
     question: str | list[AnyMessage],
     *,
+    library: str | None = None,
     context: Context | None = None,
     thread: str | None = None,
     graph: str | CompiledStateGraph[Any, Any, Any, Any] = "agent",
@@ -76,6 +77,7 @@ async def astream(
 
     Args:
         question: the question, or the conversation that ends with it.
+        library: name of the library; default: that of the context.
         context: the run's knobs.
         thread: id of a thread kept by the checkpointer.
         graph: name of one of `GRAPHS`, or a graph that has been compiled with its saver.
@@ -92,7 +94,7 @@ async def astream(
     sent: Any = {"messages": messages} if resume is None else Command(resume=resume)
     config = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "metadata": metadata or {}}
     # Closed at once, so that a run ends with its last reader.
-    async with aclosing(follow(compiled, sent, config, context, durability=durability)) as events:
+    async with aclosing(follow(compiled, sent, config, in_library(context, library), durability=durability)) as events:
         async for event in events:
             yield event
 
@@ -108,9 +110,7 @@ async def follow(
 
     `options` are those of LangGraph's own `astream`.
     """
-    from ragweave.minds.context import Context
-
-    context = context or Context()
+    context = in_library(context, None)
     # A superstep is one node wide; the hop budget ends the run long before this limit does.
     limit = 20 + 10 * (context.max_hops + context.max_recalls)
     placed: Any = {**config, "recursion_limit": limit}
@@ -128,12 +128,18 @@ async def follow(
     yield {"type": "state", "state": state}
 
 
-async def asearch(query: str, *, context: Context | None = None) -> list[Evidence]:
-    """Return ranked evidence for a query, without an answer: routed, retrieved, fused and scored."""
-    from ragweave.graphs.search import graph as search
+def in_library(context: Context | None, library: str | None) -> Context:
+    """Return a run's knobs, the defaults where there are none, over the library that was named beside them."""
     from ragweave.minds.context import Context
 
-    sent: Any = {"messages": [("human", query)]}
-    state = await search.ainvoke(sent, context=context or Context())
+    context = context or Context()
+    return context if library is None else context.model_copy(update={"library": library})
+
+
+async def asearch(query: str, *, library: str | None = None, context: Context | None = None) -> list[Evidence]:
+    """Return ranked evidence for a query, without an answer: routed, retrieved, fused and scored."""
+    from ragweave.graphs.search import graph as search
+
+    state = await search.ainvoke({"question": query}, context=in_library(context, library))
     rows = {e["id"]: e for e in state["evidence"]}
     return [rows[i] for i in state["candidates"]]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar, cast
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from ragweave.corpora.types import MAX_HALF_LIFE, Corpus, Recency
 from ragweave.minds.method import Method, Preset, with_preset
+from ragweave.models.errors import InputError
 
 T = TypeVar("T")
 _TURNS_KEPT = 100
@@ -93,6 +95,14 @@ class Context(BaseModel):
         0, ge=0, description="Money this run may cost, in the unit of your rates; 0 means no limit."
     )
 
+    if not TYPE_CHECKING:  # the fields stay the signature
+
+        def __init__(self, /, **given):
+            try:
+                super().__init__(**given)
+            except ValidationError as error:
+                raise _refused(error) from None
+
     @model_validator(mode="before")
     @classmethod
     def _with_preset(cls, given: Any) -> Any:
@@ -121,3 +131,15 @@ class Context(BaseModel):
             while len(self._turns) > _TURNS_KEPT:
                 self._turns.popitem(last=False)
         return cast("T", self._turns[name])
+
+
+def _refused(error: ValidationError) -> InputError:
+    first = error.errors()[0]
+    name, why = ".".join(str(part) for part in first["loc"]), str(first["msg"]).removeprefix("Value error, ")
+    remedy = "see the settings of a run in docs/configuration.md"
+    if first["type"] == "extra_forbidden":
+        why = "there is no such setting"
+        fields = (Method if name.startswith("method.") else Context).model_fields
+        if near := get_close_matches(name.removeprefix("method."), fields, 1):
+            remedy = f"write {near[0]}, or {remedy}"
+    return InputError(": ".join(filter(None, (name, why[:1].lower() + why[1:]))), remedy)

@@ -70,11 +70,13 @@ class RetrieveTask(TypedDict):
     titles: list[str]
 
 
-class Input(TypedDict):
-    """What a caller sends: the conversation; the last human turn is the question."""
+class Input(TypedDict, total=False):
+    """What a caller sends: the conversation, whose last human turn is the question; or the question alone."""
 
     messages: Annotated[list[AnyMessage], add_messages]
     """Conversation so far."""
+    question: str
+    """The next question, where no messages are sent."""
 
 
 class State(TypedDict, total=False):

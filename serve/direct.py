@@ -11,7 +11,6 @@ from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
 from starlette.requests import Request
 
 from ragweave.graphs import run as graphs
@@ -22,7 +21,7 @@ from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Slots
 from ragweave.serve.media import answer_with_openings, with_openings
-from ragweave.serve.problems import invalid
+from ragweave.serve.problems import Refused, invalid
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
@@ -44,9 +43,8 @@ def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
     defaults = {"mind": run_settings().mind, "web": run_settings().web}
     try:
         return Context.model_validate({**defaults, **given, "library": library.name})
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise invalid(("context", *first["loc"]), first["msg"]) from None
+    except InputError as error:
+        raise Refused(422, f"context.{error.what}", error.remedy) from None
 
 
 async def events_of(library: LibraryRow, messages: Sequence[AnyMessage], context: Context, **options: Any) -> Events:

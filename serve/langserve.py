@@ -12,20 +12,20 @@ from typing import Annotated, Any, Literal, cast
 
 from fastapi import FastAPI, Request
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import add_routes
 from langserve.server import EndpointName
-from pydantic import Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema, model_validator
 from pydantic.fields import FieldInfo
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.graphs import run as graphs
 from ragweave.minds.context import Context
-from ragweave.models.errors import RagweaveError
+from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import problems
 from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.desk import Body
@@ -35,6 +35,8 @@ from ragweave.serve.settings import ServeSettings
 
 CALLER = "ragweave_caller"
 """Entry of the configurable in which the server, and nobody else, says who asks."""
+_CLIENTS = {"thread_id", "checkpoint_id", "checkpoint_ns"}
+"""Entries of the configurable that clients of LangGraph send everywhere."""
 _ENDPOINTS: tuple[EndpointName, ...] = (
     "invoke",
     "batch",
@@ -64,16 +66,28 @@ class Said(Body):
 
 
 class Asked(Body):
-    """A question, and what was said before it."""
+    """A question and what was said before it; or messages, as the graphs take them, the last of them the question."""
 
-    question: str = Field(description="What you want to know.")
+    question: str = Field("", description="What you want to know.")
     history: list[Said] = Field(default_factory=list, description="The conversation so far.")
+    messages: list[Any] = Field(default_factory=list, description="Instead of both: messages of LangChain or OpenAI.")
+
+    @model_validator(mode="after")
+    def _either(self) -> Asked:
+        if self.messages if self.question else not self.model_fields_set & {"question", "messages"}:
+            raise ValueError("send a question or messages, one of them")
+        return self
 
 
 def conversation(asked: Asked) -> list[AnyMessage]:
     """Return the messages that a question ends."""
-    kinds: dict[str, type[AIMessage | HumanMessage]] = {"assistant": AIMessage, "user": HumanMessage}
-    return [*(kinds[s.role](s.content) for s in asked.history), HumanMessage(asked.question)]
+    said = asked.messages or [*((s.role, s.content) for s in asked.history), ("user", asked.question)]
+    try:
+        found = convert_to_messages(said)
+    except (ValueError, NotImplementedError):
+        raise InputError("the messages cannot be read", "send a list of {role, content}") from None
+    # Settings of a prompt and calls of tools are no part of a conversation.
+    return [m for m in found if isinstance(m, HumanMessage | AIMessage)]
 
 
 def _form(name: str, field: FieldInfo) -> ConfigurableFieldSpec:
@@ -178,8 +192,17 @@ def mount(app: FastAPI, slots: Slots, settings: ServeSettings) -> None:
     app.mount("/langserve", served)
 
 
-def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any]:
-    """Say who asks; what a client wrote in that place is overwritten."""
+async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any]:
+    """Say who asks; what a client wrote in that place is overwritten.
+
+    Raises:
+        InputError: the request sets what is no knob, which LangServe would leave out without a word.
+    """
+    sent = (await request.json()).get("config") if request.method == "POST" else None
+    for one in sent if isinstance(sent, list) else [sent]:
+        for name in (one or {}).get("configurable") or {}:
+            if name not in Context.model_fields and name not in (*_CLIENTS, CALLER):
+                Context.model_validate({name: None})
     return {**config, "configurable": {**(config.get("configurable") or {}), CALLER: request.state.caller}}
 
 

@@ -67,8 +67,11 @@ def foreseen(error: Exception) -> RagweaveError:
 
 def invalid(location: Sequence[int | str], message: str) -> Refused:
     """Return the error of one member of a request that cannot be used."""
-    name = ".".join(str(part) for part in location if part not in ("body", "query", "path"))
+    kind, *inside = location or ("body",)
+    name = ".".join(str(part) for part in (inside if kind in ("body", "query", "path") else location))
     message = message.removeprefix("Value error, ")
+    if message == "Field required" and name:
+        return Refused(422, f"{name} is missing", f"send a value for {name}; docs/api.md has the form")
     return Refused(422, f"{name or 'the body'}: {message[:1].lower() + message[1:]}"[:500], "see docs/api.md")
 
 

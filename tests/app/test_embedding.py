@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import threading
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
 
-from ragweave import Context, aask, ask, build_agent, index
+import ragweave
+from ragweave import Context, RagweaveError, aask, aindex, ask, astream, build_agent, index, search
 from ragweave.models.errors import InputError
 from ragweave.tests.support import build_library
 
@@ -57,8 +61,70 @@ async def test_the_synchronous_calls_work_where_a_loop_is_running_as_in_a_notebo
     assert "1874" in (await aask(QUESTION)).text
 
 
+async def test_a_library_is_named_beside_the_question(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "b.md").write_text("# The ferry\n\nThe ferry Marten was built in 1931.\n", encoding="utf-8")
+    assert (await aindex(str(tmp_path / "b.md"), "boats")).files == 1
+    question = "When was the ferry Marten built?"
+    assert "1931" in ask(question, library="boats").text
+    assert "1931" in ask(question, library="boats", context=Context(mind="small", library="other")).text
+    assert search(question, library="boats")[0]["locator"]["file"].endswith("b.md")
+    events = [event["type"] async for event in astream(question, library="boats")]
+    assert events[-1] == "state" and "sentence" in events
+    with pytest.raises(RagweaveError, match="no library named 'nope'"):
+        ask(question, library="nope")
+
+
+@pytest.mark.parametrize("sent", [{"messages": [HumanMessage(QUESTION)]}, {"question": QUESTION}, QUESTION])
+async def test_the_graph_runs_with_and_without_await_from_messages_or_a_question(
+    example: ModuleType, sent: Any
+) -> None:
+    agent = build_agent()
+    assert "1874" in agent.invoke(sent)["answer"].text
+    assert "1874" in (await agent.ainvoke(sent))["answer"].text
+    assert any("check" in part for part in agent.stream(sent))
+
+
+async def test_a_question_goes_on_with_the_thread_of_the_last_one(example: ModuleType) -> None:
+    agent, config = build_agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
+    agent.invoke({"question": QUESTION}, config)
+    end = agent.invoke({"question": "Hello!"}, config)
+    assert [m.type for m in end["messages"]] == ["human", "ai", "human", "ai"] and end["messages"][2].text == "Hello!"
+
+
+def test_a_stream_that_is_left_ends_its_run_and_its_thread(example: ModuleType) -> None:
+    parts = build_agent().stream({"question": QUESTION})
+    next(parts)
+    parts.close()
+    assert not [t for t in threading.enumerate() if t.name.startswith("ragweave_")]
+
+
+def test_a_setting_that_cannot_be_used_says_which_would(home: Path) -> None:
+    knobs: dict[str, Any] = {"topk": 3}
+    with pytest.raises(InputError, match=r"topk: there is no such setting\. Write top_k"):
+        Context(**knobs)
+    with pytest.raises(InputError, match=r"method\.recallx: there is no such setting"):
+        Context(method={"recallx": 3})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="top_k: input should be greater"):
+        build_agent().invoke({"question": QUESTION}, context={"top_k": 0})
+    with pytest.raises(InputError, match="the time range ends before it begins"):
+        Context(from_time=2, to_time=1)
+
+
+def test_what_is_public_is_listed_and_seen_by_type_checkers() -> None:
+    tree = ast.parse(Path(ragweave.__file__).read_text(encoding="utf-8"))
+    (typed,) = [node for node in tree.body if isinstance(node, ast.If)]
+    names = {alias.name for made in typed.body if isinstance(made, ast.ImportFrom) for alias in made.names}
+    assert {*names, "__version__"} == set(dir(ragweave)) == set(ragweave.__all__)
+    assert all(getattr(ragweave, name) for name in names)
+    assert Path(ragweave.__file__).with_name("py.typed").exists()
+
+
 async def test_errors_reach_the_caller_of_a_synchronous_call(home: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no file or folder"):
         index([tmp_path / "nothing"])
+    with pytest.raises(InputError, match=r"There is no file or folder at .*nothing"):
+        index(str(tmp_path / "nothing"))
+    with pytest.raises(InputError, match="no text but NoneType"):
+        ask(None)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no graph named"):
         build_agent("nothing")

@@ -4,12 +4,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from ragweave.graphs.agent import decided
 from ragweave.minds.context import Context
 from ragweave.minds.known import Known
 from ragweave.minds.method import Method
+from ragweave.models.errors import InputError
 from ragweave.nodes.reason import _selected
 from ragweave.nodes.state import State, ended
 
@@ -79,7 +79,7 @@ def test_what_is_set_besides_a_preset_wins_over_it() -> None:
 
 
 def test_unknown_preset_is_refused() -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError, match="preset"):
         Context.model_validate({"preset": "mine"})
 
 

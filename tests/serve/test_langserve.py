@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
+from langchain_core.messages import HumanMessage
 from langserve import RemoteRunnable
 
 from ragweave.tests.support.serving import on_loopback
@@ -81,8 +82,35 @@ async def test_stream_log_sends_no_inner_state_and_the_playground_can_use_it(cli
     assert (await client.get(script)).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        [{"role": "user", "content": QUESTION["question"]}],
+        [["human", "Tell me about the ferry."], ["ai", "It sails."], ["human", QUESTION["question"]]],
+        [{"type": "system", "content": "Be brief."}, {"type": "human", "content": QUESTION["question"]}],
+    ],
+)
+async def test_messages_are_taken_where_the_graphs_take_them(client: httpx.AsyncClient, said: list[Any]) -> None:
+    answer = await client.post("/langserve/agent/invoke", json={"input": {"messages": said}})
+    assert "1874" in answer.json()["output"]["text"]
+
+
+async def test_messages_of_langchain_go_through_its_own_client(address: str) -> None:
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/langserve/agent/")
+    assert "1874" in (await remote.ainvoke({"messages": [HumanMessage(QUESTION["question"])]}))["text"]
+
+
+@pytest.mark.parametrize("endpoint", ["invoke", "batch", "stream"])
+async def test_a_setting_that_is_none_is_refused_with_the_nearest_one(client: httpx.AsyncClient, endpoint: str) -> None:
+    config = {"configurable": {"topk": 3, "thread_id": "1"}}
+    body = {"inputs": [QUESTION], "config": [config]} if endpoint == "batch" else {"input": QUESTION, "config": config}
+    answer = await client.post(f"/langserve/agent/{endpoint}", json=body)
+    assert answer.status_code == 400 and "write top_k" in answer.json()["remedy"]
+
+
 async def test_a_body_of_another_form_is_a_problem(client: httpx.AsyncClient) -> None:
     bodies: list[dict[str, Any]] = [{}, {"input": {}}, {"input": {"question": 5}}, {"input": {"question": "x", "y": 1}}]
+    bodies += [{"input": {"question": "x", "messages": [["human", "y"]]}}]
     for body, endpoint in itertools.product(bodies, ("invoke", "stream", "stream_log")):
         answer = await client.post(f"/langserve/agent/{endpoint}", json=body)
         assert answer.status_code == 422 and answer.json()["code"] == "input"

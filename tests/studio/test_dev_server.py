@@ -44,7 +44,7 @@ async def _serves_the_graphs_with_a_form(client: Any) -> None:
     schemas = await client.assistants.get_schemas(assistant)
     hops = schemas["context_schema"]["properties"]["max_hops"]
     assert hops["minimum"] == 0 and hops["maximum"] == 10 and hops["description"]
-    assert set(schemas["input_schema"]["properties"]) == {"messages"}
+    assert set(schemas["input_schema"]["properties"]) == {"messages", "question"}
     drawn = await client.assistants.get_graph(assistant)
     assert {"condense", "route", "search_web", "check"} <= {n["id"] for n in drawn["nodes"]}
 
@@ -105,6 +105,11 @@ async def _answers_every_graph(client: Any) -> None:
         assert "1874" in end["answer"]["text"], graph
     refused = await client.runs.wait(None, "agent", input=asked, context={"top_k": 99}, raise_error=False)
     assert "less than or equal to 50" in json.dumps(refused)
+    end = await client.runs.wait(None, "agent", input={"question": LIT})
+    assert "1874" in end["answer"]["text"]
+    for nothing in ({"question": ""}, {"messages": []}, {}):
+        refused = await client.runs.wait(None, "agent", input=nothing, raise_error=False)
+        assert "question" in refused["__error__"]["message"]
 
 
 async def _ask(client: Any, thread: str, question: str, **context: Any) -> dict[str, Any]:
