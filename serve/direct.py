@@ -21,6 +21,7 @@ from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Slots
 from ragweave.serve.media import answer_with_openings, with_openings
+from ragweave.serve.nearest import nearest
 from ragweave.serve.problems import Refused, invalid
 
 if TYPE_CHECKING:
@@ -64,7 +65,12 @@ async def events_of(library: LibraryRow, messages: Sequence[AnyMessage], context
                 waits |= event["type"] == "consent"
                 yield dict(event)
             elif not waits:
-                yield {"type": "answer", "answer": await answer_with_openings(library, event["state"]["answer"])}
+                answer = event["state"]["answer"]
+                told = await answer_with_openings(library, answer)
+                if answer.abstained:
+                    near = nearest(answer, event["state"].get("evidence", []))
+                    told["nearest"] = await with_openings(library, near)
+                yield {"type": "answer", "answer": told}
 
 
 def too_long(seconds: float) -> RagweaveError:

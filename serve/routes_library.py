@@ -166,8 +166,9 @@ async def item_of(row: LibraryRow, id: str) -> dict[str, Any]:
 
 
 async def _library(row: LibraryRow) -> dict[str, Any]:
-    counts = await asyncio.to_thread(lambda: stores().catalog.counts(row.id))
-    return {"id": row.id, "name": row.name, "items": counts}
+    catalog = stores().catalog
+    counts, files = await asyncio.to_thread(lambda: (catalog.counts(row.id), catalog.files(row.id)))
+    return {"id": row.id, "name": row.name, "items": counts, "files": files}
 
 
 def _source(caller: Caller, row: LibraryRow, source: Source) -> dict[str, Any]:

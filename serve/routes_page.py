@@ -12,7 +12,9 @@ from pydantic import Field
 from starlette.staticfiles import StaticFiles
 
 from ragweave import __version__
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import stores
+from ragweave.corpora.web import providers
 from ragweave.models.settings import model_settings
 from ragweave.serve.access import CallerNow, Keys
 from ragweave.serve.desk import Body
@@ -75,9 +77,10 @@ async def ready() -> JSONResponse:
 
 @router.get("/api/me")
 async def me(caller: CallerNow) -> dict[str, Any]:
-    """Say who asks and who answers."""
-    chat = model_settings().chat
-    return {"caller": caller.id, "may_change": caller.libraries is None, "version": __version__, "chat": chat or None}
+    """Say who asks, who answers, and which web search could be asked."""
+    chat, web = model_settings().chat, providers.chosen(corpora_settings())
+    rights = {"caller": caller.id, "may_change": caller.libraries is None}
+    return {**rights, "version": __version__, "chat": chat or None, "web": web or None}
 
 
 @router.post("/api/login", status_code=204)

@@ -34,6 +34,11 @@ class Catalog(Libraries):
             found = {row[0]: int(row[1]) for row in connection.execute(query)}
         return {corpus: found[corpus] for corpus in CORPORA if corpus in found}
 
+    def files(self, library: str) -> int:
+        """Return the number of sources that hold anything to find."""
+        with self.reading(library) as connection:
+            return int(connection.execute(select(func.count(func.distinct(items.c.source)))).scalar_one())
+
     def items(self, library: str, ids: Iterable[str]) -> dict[str, Item]:
         """Return the items of these ids, in the order asked; unknown ids are left out."""
         wanted = list(dict.fromkeys(ids))

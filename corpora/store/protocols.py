@@ -56,6 +56,9 @@ class Catalog(Protocol):
     def compact(self, library: str) -> None:
         """Let what was deleted leave the disk."""
 
+    def files(self, library: str) -> int:
+        """Return the number of sources that hold anything to find."""
+
     def counts(self, library: str) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""
 

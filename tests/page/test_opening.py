@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 @pytest.fixture
 def kept(window: Callable[..., Any]) -> Any:
     """The conversation that cites a web page."""
-    page = window()
+    page = window(keep={"library": json.dumps("media")})
     page.get_by_role("link", name="What about the pump?").click()
     page.wait_for_selector(".turn.over")
     return page

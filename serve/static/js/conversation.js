@@ -2,7 +2,6 @@
 
 import { call, follow, Problem } from "./api.js";
 import { fill, h, toast } from "./dom.js";
-import { askConsent, closeConsent } from "./consent.js";
 import { closePanel } from "./panel.js";
 import { asData } from "./pictures.js";
 import { loadThreads, ring, runContext, setRunning, state, useLibrary } from "./state.js";
@@ -55,8 +54,8 @@ export async function open(id, { quiet = false } = {}) {
   toEnd(true);
 }
 
-/** Ask in the conversation on screen; tells whether the server took the question. */
-export async function ask(question, pictures = []) {
+/** Ask in the conversation on screen, with knobs of this question alone; tells whether the server took it. */
+export async function ask(question, pictures = [], knobs = {}) {
   if (run) return false;
   let taken = true;
   const mine = shown;
@@ -69,7 +68,7 @@ export async function ask(question, pictures = []) {
   try {
     const place = here ? { thread: here } : { library: state.library.name };
     const sent = pictures.length ? { pictures: await Promise.all(pictures.map(asData)) } : {};
-    const began = await call("POST", "/api/ask", { question, ...sent, ...place, graph: state.graph, context: runContext() });
+    const began = await call("POST", "/api/ask", { question, ...sent, ...place, graph: state.graph, context: { ...runContext(), ...knobs } });
     if (mine === shown) {
       const stopped = run?.wanted;
       run = null;
@@ -140,8 +139,6 @@ async function watch(id, thread, turn, live) {
     for await (const event of follow(`/api/runs/${encodeURIComponent(id)}/events`, { signal: stop_.signal, onlost: lost })) {
       if (mine !== shown) return;
       turn.apply(event, true);
-      if (event.type === "consent") askConsent(event, (agreed) => consent(turn, agreed));
-      if (event.type === "consented" || event.type === "end") closeConsent();
       if (event.type === "end") status = event.status;
       toEnd(false);
     }
@@ -166,7 +163,6 @@ async function watch(id, thread, turn, live) {
 
 async function consent(turn, agreed) {
   if (!run?.id || run.turn !== turn) return;
-  closeConsent();
   try {
     await call("POST", `/api/runs/${encodeURIComponent(run.id)}/resume`, { consent: agreed });
   } catch (error) {
@@ -178,7 +174,6 @@ function leave() {
   shown += 1;
   run?.stop.abort();
   run = null;
-  closeConsent();
   closePanel();
   ring("running");
 }

@@ -4,8 +4,7 @@ import { call } from "./api.js";
 import { askText, confirm, openDialog } from "./dialog.js";
 import { fill, h, iconButton, toast } from "./dom.js";
 import { icon } from "./icons.js";
-import { held, loadLibraries, loadThreads, on, state, useLibrary } from "./state.js";
-import { counted } from "./words.js";
+import { holds, loadLibraries, loadThreads, on, state, useLibrary } from "./state.js";
 
 let list = null;
 
@@ -24,7 +23,7 @@ on("libraries library", () => list && draw(list.closest("dialog")));
 function draw(dialog) {
   const rows = state.libraries.map((library) => {
     const here = library.name === state.library.name;
-    const told = held(library) ? Object.entries(library.items).map(([corpus, n]) => counted(corpus, n)).join(", ") : "empty";
+    const told = holds(library).join(", ") || "empty";
     const choose = h("button.choose", { type: "button", "aria-current": here ? "true" : null, on: { click: () => pick(library, dialog) } }, icon(here ? "check" : "books"), h("span.words", {}, h("span.name", { text: library.name, dir: "auto" }), h("span.fine.number", { text: told })));
     const tools = state.me?.may_change
       ? [iconButton(icon("pen"), `Rename ${library.name}`, () => rename(library), "bare.small"), iconButton(icon("trash"), `Delete ${library.name}`, () => remove(library), "bare.small")]

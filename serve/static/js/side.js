@@ -9,9 +9,8 @@ import { openLibraries } from "./libraries.js";
 import { openSettings } from "./settings.js";
 import { openShortcuts } from "./shortcuts.js";
 import { openSources } from "./sources.js";
-import { held, loadThreads, on, state } from "./state.js";
+import { holds, loadThreads, on, state } from "./state.js";
 import { themeButton } from "./theme.js";
-import { counted, some } from "./words.js";
 import { recall, remember } from "./prefs.js";
 
 const app = () => document.getElementById("app");
@@ -36,7 +35,7 @@ export function buildSide() {
   document.getElementById("scrim").addEventListener("click", () => fold(true));
   fold(narrow() || recall("folded", false), false);
   on("libraries library", drawLibrary);
-  on("threads thread running", drawThreads);
+  on("threads thread running libraries library", drawThreads);
   drawLibrary();
   drawThreads();
 }
@@ -59,9 +58,8 @@ export function foldOver() {
 }
 
 function drawLibrary() {
-  const items = Object.entries(state.library.items).map(([corpus, n]) => counted(corpus, n));
-  const told = held(state.library) ? some(held(state.library), "item") : "empty";
-  choice.title = items.join(", ");
+  const told = holds(state.library)[0] || "empty";
+  choice.title = holds(state.library).join(", ");
   fill(choice, icon("books"), h("span.unseen", { text: "Library" }), h("span.grow", {}, h("span.name", { text: state.library.name, dir: "auto" }), h("span.fine.number", { text: told })), icon("down"));
 }
 
@@ -72,8 +70,8 @@ function drawThreads() {
   document.title = here?.title ? `${here.title} · Ragweave` : "Ragweave";
   if (list.querySelector("input")) return; // a title is being written
   const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-  if (!state.threads.length) fill(list, h("li.empty", { text: "What you ask is kept here." }));
-  else fill(list, ...state.threads.map(row));
+  const mine = state.threads.filter((t) => t.library === state.library.name);
+  fill(list, ...(mine.length ? mine.map(row) : [h("li.empty", { text: "What you ask is kept here." })]));
   if (focused) list.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 

@@ -49,7 +49,7 @@ function draw() {
 
 function row(source, only) {
   const ok = source.status !== "failed";
-  const facts = [source.kind, ok ? some(source.items, "item") : "", size(source.bytes), day(source.date || source.indexed)].filter(Boolean).join(" · ");
+  const facts = [source.kind, size(source.bytes), day(source.date || source.indexed)].filter(Boolean).join(" · ");
   const chosen = only.includes(source.id);
   const pick = () => setOnlySources(chosen ? only.filter((id) => id !== source.id) : [...only, source.id]);
   const limit = ok && h("button.button.small.only", { type: "button", "aria-pressed": String(chosen), "aria-label": `Only this: search ${source.name} alone`, text: "Only this", on: { click: pick } });

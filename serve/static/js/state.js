@@ -1,6 +1,7 @@
 // What every part of the page looks at, and a bell that rings when it changes.
 
 import { call } from "./api.js";
+import { some } from "./words.js";
 import { recall, recallHere, remember, rememberHere } from "./prefs.js";
 
 export const state = {
@@ -91,7 +92,9 @@ export function runContext() {
   return { ...state.settings, ...(only.length ? { sources: only } : {}) };
 }
 
-/** Number of items that a library holds. */
-export function held(library) {
-  return Object.values(library?.items || {}).reduce((sum, n) => sum + n, 0);
+/** What a library holds, in words: files first, then what is found in them; nothing where it is empty. */
+export function holds(library) {
+  const { paragraph = 0, image = 0, video = 0 } = library?.items || {};
+  const rows = [[library?.files || 0, "file"], [paragraph, "passage"], [image, "picture"], [video, "recording"]];
+  return rows.filter(([n]) => n).map(([n, noun]) => some(n, noun));
 }

@@ -6,6 +6,7 @@ import { corpusName, host, lasted, number, some } from "./words.js";
 
 const MAKERS = { small: "small mind", llm: "language model", gate: "first look is strong", scores: "scores", rrf: "ranks" };
 const CORPORA = ["paragraph", "document", "image", "clip", "video"];
+const PARTS = Object.fromEntries(["rewrite", "retrieve_clips", "merge", "judge", "look"].map((node) => [node, "retrieve_video"]));
 const VERDICTS = { correct: "good", ambiguous: "warn", incorrect: "bad" };
 
 export class Trail {
@@ -63,7 +64,13 @@ export class Trail {
       if (this.body.childElementCount) this.body.append(h("h3", { text: `Round ${n}` }));
       this.body.append(hop);
     }
-    hop.append(row(step));
+    // A search over several places, or over recordings, is one step to who reads it.
+    const name = PARTS[step.node] || step.node;
+    const last = [...hop.children].find((li) => li.dataset.name === name);
+    if (step.node === "expand" && !step.data?.phrasings?.rewrites?.length) last?.remove();
+    else if (!last) hop.append(row(step, name));
+    else if (name !== "retrieve_video") last.append(detail(step));
+    else if (["merge", "judge"].includes(step.node)) last.querySelector(".said").textContent = step.summary;
     if (this.sign.className === "spin") {
       const more = step.node === "reason" && step.data?.then === "more";
       this.line.textContent = more ? `Asking further: ${step.data.query}` : step.next || step.title;
@@ -81,19 +88,20 @@ export class Trail {
     this.rest();
     this.sign.replaceWith((this.sign = h("span.sign", { class: status === "done" ? "" : "bad" }, icon(status === "done" ? "steps" : "alert"))));
     const hops = new Set(this.steps.map((s) => Math.max(s.hop, 1))).size;
-    const rounds = hops > 1 ? `, ${some(hops, "round")}` : "";
+    const facts = [hops > 1 && some(hops, "round"), live && lasted((performance.now() - this.began) / 1000)];
     const words = { done: "How this was answered", cancelled: "Stopped", failed: "How far it came" };
     this.line.textContent = words[status] || words.done;
-    this.side.textContent = `${some(this.steps.length, "step")}${rounds}${live ? `, ${lasted((performance.now() - this.began) / 1000)}` : ""}`;
+    this.side.textContent = facts.filter(Boolean).join(", ");
     this.element.hidden = !this.steps.length;
   }
 }
 
-function row(step) {
+function row(step, name) {
   const by = MAKERS[step.by] || (CORPORA.includes(step.by) ? corpusName(step.by) : step.by);
-  const told = h("p.told", {}, h("span.title", { text: step.title }));
+  const recordings = name === "retrieve_video";
+  const told = h("p.told", {}, h("span.title", { text: recordings ? "Searched the recordings" : step.title }));
   const meta = h("span.meta.fine.number", { text: `${by}${by ? ", " : ""}${lasted(step.seconds)}` });
-  return h("li.step", {}, h("div.head", {}, told, meta), detail(step));
+  return h("li.step", { "data-name": name }, h("div.head", {}, told, name === "retrieve" || recordings ? null : meta), recordings ? said("nothing was found") : detail(step));
 }
 
 /** What a step decided: drawn where there is something to draw, else its summary. */

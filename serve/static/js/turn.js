@@ -6,6 +6,7 @@ import { announce, fill, h, iconButton, toast } from "./dom.js";
 import { icon } from "./icons.js";
 import { inline } from "./markdown.js";
 import { thumbs } from "./pictures.js";
+import { refusal } from "./refusal.js";
 import { Trail } from "./trail.js";
 import { lasted, number, providerName, some } from "./words.js";
 
@@ -15,7 +16,7 @@ export class Turn {
   /**
    * @param {string} question what was asked
    * @param {string[]} pictures addresses of the pictures that went with it
-   * @param {{again: (question: string, pictures: string[]) => void, consent: (agreed: boolean) => void}} doing what its buttons do
+   * @param {{again: (question: string, pictures: string[], knobs?: object) => void, consent: (agreed: boolean) => void}} doing what its buttons do
    */
   constructor(question, pictures, doing) {
     this.question = question;
@@ -27,7 +28,7 @@ export class Turn {
     this.trail = new Trail();
     this.readAs = h("p.read-as.fine", { hidden: true, dir: "auto" });
     this.answer = h("div.answer", { dir: "auto" });
-    this.asked = h("div.ask-consent", { hidden: true });
+    this.asked = h("div.ask-consent", { hidden: true, role: "group", "aria-label": "Search the web?" });
     this.problem = h("div");
     this.notes = h("ul.notes", { "aria-label": "Notes" });
     this.sources = h("div");
@@ -46,7 +47,7 @@ export class Turn {
     else if (event.type === "step") this.trail.add(event);
     else if (event.type === "sentence") this.sentence(event, live);
     else if (event.type === "note") this.note(event.text);
-    else if (event.type === "consent") this.consent(event);
+    else if (event.type === "consent") this.consent(event, live);
     else if (event.type === "consented") this.consented();
     else if (event.type === "answer") this.whole(event.answer, live);
     else if (event.type === "error") this.fail(event.problem);
@@ -72,7 +73,7 @@ export class Turn {
     const byNumber = new Map(answer.citations.map((c) => [c.n, c]));
     const cited = (s) => s.citations.map((n) => byNumber.get(n)).filter(Boolean);
     if (answer.abstained) {
-      fill(this.answer, abstention(answer));
+      fill(this.answer, refusal(answer, this.trail.steps, (knobs) => this.doing.again(this.question, this.pictures, knobs), this.question));
       if (live) announce(`No answer. ${answer.why}`);
     } else {
       fill(this.answer, ...answer.sentences.flatMap((s) => [" ", sentenceOf(s.text, s.support, cited(s))]));
@@ -83,7 +84,7 @@ export class Turn {
       this.note("Sentences with a dotted line come from the model itself, not from your library.");
     }
     if (answer.dropped) this.note(`${some(answer.dropped, "sentence")} left out, because the evidence does not say ${answer.dropped === 1 ? "it" : "them"}.`);
-    fill(this.sources, answer.abstained && answer.citations.length ? h("p.closest.fine", { text: "What came closest:" }) : null, sourceList(answer.citations));
+    fill(this.sources, answer.abstained ? null : sourceList(answer.citations));
     // With pictures, a note says how they were read.
     if (answer.question && answer.question !== this.question && !this.pictures.length) {
       this.readAs.textContent = `Read as: ${answer.question}`;
@@ -99,21 +100,27 @@ export class Turn {
     this.notes.append(h("li", { dir: "auto" }, icon("info"), h("span", { text })));
   }
 
-  consent(event) {
+  /** Ask before anything is sent to a web search; the run waits as long as it takes. */
+  consent({ query, provider }, live) {
     this.trail.wait();
-    this.question_of_consent = event;
-    const answered = (agreed) => () => this.doing.consent(agreed);
+    const button = (text, agreed, look) => h(`button.button.small${look}`, { type: "button", text, on: { click: () => this.doing.consent(agreed) } });
+    const stay = button("Stay offline", false, "");
     fill(
       this.asked,
-      h("p", {}, h("strong", { text: "Search the web for this?" }), h("span.soft", { text: ` “${event.query}” would be sent to ${providerName(event.provider)}.`, dir: "auto" })),
-      h("div.choices", {}, h("button.button.primary.small", { type: "button", text: "Search the web", on: { click: answered(true) } }), h("button.button.small", { type: "button", text: "Stay offline", on: { click: answered(false) } })),
+      h("p", {}, h("strong", { text: "Search the web?" }), " Your library does not answer this well enough. A search made from this question would be sent out:"),
+      h("blockquote.sent", { text: query, dir: "auto" }),
+      h("p.fine", { text: `It goes to ${providerName(provider)}, and the pages that it finds are read. Your files are not sent. You are asked once per question.` }),
+      h("div.choices", {}, stay, button("Search the web", true, ".primary")),
     );
     this.asked.hidden = false;
+    if (!live) return;
+    announce("Search the web? The answer waits for your decision.");
+    // Whoever writes on already is not torn away.
+    if (!document.getElementById("question").value) stay.focus();
   }
 
   consented() {
     this.asked.hidden = true;
-    this.question_of_consent = null;
     this.trail.line.textContent = "Going on";
     this.trail.begin(this.trail.budget);
   }
@@ -179,16 +186,6 @@ function sentenceOf(text, support, citations) {
   const doubt = support === "unverified" ? h("span.doubt.fine", { text: " (unverified)" }) : null;
   const mark = own ? h("span.unseen", { text: " (the model's own knowledge)" }) : doubt;
   return h("span.sentence", { class: own ? "own" : "", title: own ? "The model's own knowledge: no source says this" : null }, h("span.said", {}, inline(text)), mark, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
-}
-
-function abstention(answer) {
-  const why = sentenceCase(answer.why || answer.text);
-  const head = answer.sure === "closest" ? "Not sure; this is the closest that was found." : "Nothing was found that answers this.";
-  return h("div.abstained", {}, h("p.head", { text: head }), h("p", { text: why, dir: "auto" }));
-}
-
-function sentenceCase(text) {
-  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}${/[.!?。]$/.test(text) ? "" : "."}`;
 }
 
 function usageTable(models, line) {

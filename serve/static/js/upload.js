@@ -132,7 +132,7 @@ class Board {
   apply(event) {
     this.bar.hidden = true;
     if (event.type === "staged") this.set(event.file, "busy", STAGES[event.stage] || event.stage);
-    else if (event.type === "done") this.set(event.file, "good", some(event.items, "item"));
+    else if (event.type === "done") this.set(event.file, "good", "ready to be asked");
     else if (event.type === "unchanged") this.set(event.file, "good", "was there already");
     else if (event.type === "linked") this.set(event.file, "good", "same content as another file of the library");
     else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", event.reason);

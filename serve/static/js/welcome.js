@@ -1,10 +1,9 @@
 // What stands on an empty conversation: what can be asked, or where files go.
 
 import { fill, h } from "./dom.js";
-import { icon, iconOf } from "./icons.js";
-import { held, on, state } from "./state.js";
+import { icon } from "./icons.js";
+import { holds, on, state } from "./state.js";
 import { pickFiles } from "./upload.js";
-import { counted } from "./words.js";
 
 let box = null;
 
@@ -17,7 +16,8 @@ export function welcome() {
 
 function draw() {
   if (!box || !state.library) return;
-  if (!held(state.library)) {
+  const held = holds(state.library);
+  if (!held.length) {
     fill(
       box,
       h("h2.hello", { text: "Ask your own files" }),
@@ -26,7 +26,7 @@ function draw() {
     );
     return;
   }
-  const tags = Object.entries(state.library.items).map(([corpus, n]) => h("li.tag", {}, icon(iconOf(corpus)), counted(corpus, n)));
+  const tags = held.map((text) => h("li.tag", { text }));
   fill(
     box,
     h("h2.hello", { text: state.library.name === "default" ? "What do you want to know?" : `What do you want to know from “${state.library.name}”?`, dir: "auto" }),

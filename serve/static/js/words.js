@@ -44,9 +44,6 @@ export function day(iso) {
 
 const CORPORA = { paragraph: "passage", document: "document", image: "picture", clip: "clip", video: "video" };
 
-/** "12 passages", for a corpus. */
-export const counted = (corpus, n) => some(n, CORPORA[corpus] || corpus);
-
 /** The name of a corpus in words. */
 export const corpusName = (corpus) => `${CORPORA[corpus] || corpus}${corpus === "none" ? "" : "s"}`;
 

@@ -1,0 +1,78 @@
+// A question that was not answered: what was searched, what lay nearest, what is missing, and what can be done next.
+
+import { chip } from "./cite.js";
+import { h } from "./dom.js";
+import { icon } from "./icons.js";
+import { openCitation } from "./panel.js";
+import { onlySources, state } from "./state.js";
+import { pickFiles } from "./upload.js";
+import { placeBeside, providerName, some } from "./words.js";
+
+const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" };
+const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5, expand_when: "always" };
+
+/**
+ * What stands in place of an answer.
+ * @param {object} answer the answer object; `nearest` are places beside those that it cites
+ * @param {object[]} steps the steps of the run
+ * @param {(knobs: object) => void} again asks the same question with other settings
+ * @param {string} question the question as it was asked
+ */
+export function refusal(answer, steps, again, question) {
+  const places = [...answer.citations, ...(answer.nearest || [])];
+  const why = answer.why || answer.text;
+  const quotes = answer.sure === "closest" && places.length && why.endsWith("”"); // the list of places says it as well
+  const facts = [["Searched", searched(steps)], ["Missing", missing(steps)]].filter(([, text]) => text);
+  return h(
+    "div.abstained",
+    {},
+    h("p.head", { text: answer.sure === "closest" ? "Not sure that anything here answers this." : "Nothing was found that answers this." }),
+    !quotes && h("p", { text: sentenceCase(why), dir: "auto" }),
+    facts.length && h("dl.reasoned", {}, ...facts.flatMap(([name, text]) => [h("dt", { text: name }), h("dd", { text, dir: "auto" })])),
+    places.length && h("p.closest.fine", { text: "What came closest:" }),
+    places.length && h("ol.places", { "aria-label": "What came closest" }, ...places.map(near)),
+    h("div.choices", {}, ...choices(again, question, steps.some((s) => s.node === "search_web" && s.data?.urls))),
+  );
+}
+
+function near(place) {
+  const open = h("button.words", { type: "button" }, h("span.title", { text: place.title || "Untitled", dir: "auto" }), h("span.place.fine", { text: placeBeside(place.title || "", place.locator), dir: "auto" }), h("span.said", { text: place.quote, dir: "auto" }));
+  open.addEventListener("click", () => openCitation({ n: null, ...place }, open));
+  return h("li.source", {}, place.n ? h("span.ns", {}, chip(place)) : null, open);
+}
+
+function choices(again, question, webSearched) {
+  const button = (sign, text, click, title) => h("button.button.small", { type: "button", title, on: { click } }, icon(sign), text);
+  const web = !webSearched && state.me?.web && ["agent", "crag"].includes(state.graph);
+  return [
+    button("pen", "Rephrase", () => rephrase(question), "Put the question back into the field below"),
+    button("again", onlySources().length ? "Search all files" : "Search wider", () => again(WIDER), "Ask again with more passages and more rounds, in all files"),
+    web && button("globe", "Search the web for this", () => again({ web: "ask" }), `Asks ${providerName(state.me.web)}, after showing you what would be sent`),
+    button("upload", "Add a file", pickFiles, "Add what could answer this to the library"),
+  ].filter(Boolean);
+}
+
+function rephrase(question) {
+  const field = document.getElementById("question");
+  field.value = question;
+  field.dispatchEvent(new Event("input"));
+  field.focus();
+  field.select();
+}
+
+function searched(steps) {
+  const matters = new Set(steps.flatMap((s) => s.data?.corpora || []).map((corpus) => MATTERS[corpus] || corpus));
+  if (!matters.size) return "";
+  const rounds = new Set(steps.map((s) => Math.max(s.hop, 1))).size;
+  return `${[...matters].join(", ")}${rounds > 1 ? `, in ${some(rounds, "round")}` : ""}`;
+}
+
+/** What the last round that said so still missed. */
+function missing(steps) {
+  const said = steps.map((s) => s.data?.missing).filter(Boolean).at(-1) || "";
+  return said.replace(/^not yet covered: /, "");
+}
+
+function sentenceCase(text) {
+  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}${/[.!?。]”?$/.test(text) ? "" : "."}`;
+}
