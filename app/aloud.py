@@ -106,4 +106,5 @@ class _Voice:
             if self._status:
                 self._status.stop()
             self.spoke = True
-            self._flow.sentence(event["text"], [int(c["n"]) for c in event["citations"]], event["support"])
+            numbers = [int(c["n"]) for c in event["citations"]]
+            self._flow.sentence(event["text"], numbers, event["support"], event.get("sign", ""))

@@ -94,9 +94,18 @@ class Flow:
         self._width = min(console.width, _WIDEST)
         self._column = 0
         self._last = ""
+        self._sign = ""
 
-    def sentence(self, text: str, numbers: Sequence[int], support: str) -> None:
-        """Write one sentence with its citation numbers; what no source supports is marked as such."""
+    def sentence(self, text: str, numbers: Sequence[int], support: str, sign: str = "") -> None:
+        """Write one sentence with its citation numbers, an item of a list on a line of its own.
+
+        What no source supports is marked as such.
+        """
+        if sign or self._sign:
+            self.end()
+        self._sign = sign
+        if sign:
+            self._put(f"{clean(sign)} ", "")
         style = "italic" if support == "model" else ""
         # A script without spaces joins its sentences without one.
         pieces = clean(text).split()
@@ -156,7 +165,7 @@ def print_answer(console: Console, answer: Answer, *, streamed: bool = False) ->
     elif not streamed:
         flow = Flow(console)
         for sentence in answer.sentences:
-            flow.sentence(sentence.text, sentence.citations, sentence.support)
+            flow.sentence(sentence.text, sentence.citations, sentence.support, sentence.sign)
         flow.end()
     print_citations(console, answer.citations, heading="Closest found" if answer.abstained else "Sources")
     for note in answer.notes:

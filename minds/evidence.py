@@ -213,6 +213,8 @@ class Sentence(BaseModel):
     """Numbers of the citations that support it."""
     confidence: float = 0.0
     """Support in [0, 1]."""
+    sign: str = ""
+    """What makes it an item of a list, `-` or `2.`, or `|` for the row of a table; prose has none."""
 
     @field_validator("support", mode="before")
     @classmethod

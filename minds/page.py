@@ -29,6 +29,7 @@ class Claim(NamedTuple):
     rests: tuple[Strip, ...]
     score: float
     seen: tuple[Strip, ...] = ()
+    sign: str = ""
 
 
 class Page:
@@ -64,22 +65,23 @@ class Page:
         self._second, self._strict = second, strict
         self._waiting: list[Claim] = []
 
-    async def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip]) -> None:
+    async def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip], sign: str = "") -> None:
         """Show what a chat model wrote, marked with what the check says of it; what was said is not said again.
 
         Args:
             text: the sentence.
             named: what it is said to rest on.
             known: all that the model was shown.
+            sign: what makes it an item of a list, or a row.
         """
         if text in {*(s.text for s in self.sentences), *(c.text for c in self._waiting)}:
             return
-        claim = Claim(text, "unverified", tuple(named), 0.0, tuple(named or known))
+        claim = Claim(text, "unverified", tuple(named), 0.0, tuple(named or known), sign)
         for strips in filter(None, (named, known)):
             checked = await self._check(text, strips)
             by = [strips[i] for i in checked.by]
             if checked.supported and times_agree(text, by):
-                claim = Claim(text, "verified", tuple(by[:2]), checked.score)
+                claim = Claim(text, "verified", tuple(by[:2]), checked.score, sign=sign)
                 break
         if self._second is None:
             self._put(claim)
@@ -103,13 +105,17 @@ class Page:
             self.dropped += 1
         else:
             score = claim.score or (SECOND if support == "verified" else 0.0)
-            self.show(claim.text, support, sources, score, claim.text)
+            self.show(claim.text, support, sources, score, claim.text, claim.sign)
 
-    def show(self, text: str, support: Support, rests: Sequence[Strip], confidence: float, about: str = "") -> None:
+    def show(
+        self, text: str, support: Support, rests: Sequence[Strip], confidence: float, about: str = "", sign: str = ""
+    ) -> None:
         """Show a sentence that needs no check; of what it rests on, the part nearest to `about` is quoted, or all."""
         quoted = [(s, best_sentence(about, s["text"]) if about else s["text"]) for s in rests]
         used = {c.n: c for c in (self._cite(*q) for q in quoted)}
-        sentence = Sentence(text=text, support=support, citations=tuple(used), confidence=round(confidence, 3))
+        sentence = Sentence(
+            text=text, support=support, citations=tuple(used), confidence=round(confidence, 3), sign=sign
+        )
         self.sentences.append(sentence)
         self._emit(sentence, list(used.values()))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -68,6 +69,23 @@ class Answer(BaseModel):
     def tokens(self) -> int:
         """Tokens in and out over all nodes."""
         return sum(u.input_tokens + u.output_tokens for u in self.usage)
+
+
+def lead(sign: str, before: str | None) -> str:
+    """Return what stands before a sentence: nothing, a space, or the end of a line and its list sign.
+
+    Args:
+        sign: the sentence's own.
+        before: that of the sentence before it, None where it is the first.
+    """
+    gap = "" if before is None else "\n" if sign and before else "\n\n" if sign or before else " "
+    return f"{gap}{sign} " if sign else gap
+
+
+def told(sentences: Sequence[Sentence]) -> str:
+    """Return sentences as one text with their marks."""
+    signs = [None, *(s.sign for s in sentences)]
+    return "".join(lead(s.sign, before) + marked(s) for s, before in zip(sentences, signs, strict=False))
 
 
 def marked(sentence: Sentence) -> str:

@@ -10,7 +10,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.desk import chosen
 from ragweave.minds.evidence import Citation, Sentence
 from ragweave.minds.phrases import phrase
-from ragweave.nodes.answer import Answer, Sure, marked
+from ragweave.nodes.answer import Answer, Sure, told
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update, message_id
 
@@ -30,11 +30,11 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
     sure: Sure = "answer" if draft else "closest" if citations else "nothing"
     quoted = sure == "closest" and why.endswith("”")
     declined = f"{why} [1]" if quoted else f"{phrase('abstain', question)} ({why})"
-    text = " ".join(map(marked, draft)) if draft else declined
+    text = told(draft) if draft else declined
     counts = ((len(draft), "sentence"), (len(citations), "source"))
     writer = chosen("writer", run.context.mind)
-    told = ", ".join(f"{n} {noun if n == 1 else noun + 's'}" for n, noun in counts) if draft else f"abstained: {why}"
-    update = run.done(told)
+    summary = ", ".join(f"{n} {noun if n == 1 else noun + 's'}" for n, noun in counts) if draft else f"abstained: {why}"
+    update = run.done(summary)
     notes = [*state.get("notes", []), *update.get("notes", [])]
     answer = Answer(
         question=question,

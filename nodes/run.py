@@ -72,6 +72,8 @@ class SentenceEvent(TypedDict):
     support: Support
     citations: list[dict[str, Any]]
     """The citations it rests on, with their numbers."""
+    sign: str
+    """What makes it an item of a list, `-` or `2.`, or `|` for the row of a table."""
 
 
 class Run(Desk):
@@ -172,6 +174,7 @@ def sentence_event(sentence: Sentence, citations: list[Citation]) -> SentenceEve
         "text": sentence.text,
         "support": sentence.support,
         "citations": [c.model_dump() for c in citations],
+        "sign": sentence.sign,
     }
 
 

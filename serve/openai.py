@@ -21,6 +21,7 @@ from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.minds.attached import asked_with, held
 from ragweave.models.errors import InputError, RagweaveError
+from ragweave.nodes.answer import lead
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.direct import Events, Left, answering, unless_left
@@ -206,7 +207,7 @@ class Writer:
     def __init__(self, request: ChatRequest, base: str) -> None:
         self._request, self._base = request, base
         self._id, self._created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
-        self._text = ""
+        self._text, self._sign = "", ""
         self._marks: list[tuple[int, int, int]] = []
         self._answer: dict[str, Any] = {}
 
@@ -263,7 +264,8 @@ class Writer:
     def _sentence(self, event: Mapping[str, Any]) -> str:
         """Append a sentence with links to its sources, and return what was appended."""
         begin = len(self._text)
-        self._text += (" " if self._text else "") + plain(event["text"])
+        self._text += lead(event["sign"], self._sign if self._text else None) + plain(event["text"])
+        self._sign = event["sign"]
         if event["support"] == "model":
             self._text += " (no source)"
         for citation in event["citations"]:

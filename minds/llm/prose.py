@@ -22,6 +22,10 @@ _NO_PROSE = re.compile(r"(?:query|learnt|missing)\s*[:：]|<\|?(?:tool|function)
 _MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
 _END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
 _FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
+_LISTED = re.compile(r"\s*([-*•|]|\d{1,2}[.)])(?:\s+(?=\S)|(?<=\|))")
+"""A line of a list or of a table, which is told whole."""
+_FRAME = re.compile(r"[\s|:`~*_-]*|\s*`{3,}\w*\s*")
+"""What only frames: the line under the heads of a table, the fence of code."""
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
 
@@ -50,7 +54,10 @@ def split(text: str) -> list[str]:
 
 def boundary(buffer: str) -> int | None:
     """Return the end of the first sentence, or None while more text could still belong to it."""
+    listed = _LISTED.match(buffer)
     for m in _END.finditer(buffer):
+        if listed and m.group() != "\n":
+            continue
         rest = buffer[m.end() :]
         follows = rest.lstrip()
         # A mark may still come, and a full stop inside a number or an abbreviation ends nothing.
@@ -76,7 +83,16 @@ def marks(sentence: str) -> list[int]:
 def plain(sentence: str) -> str:
     """Return a sentence without marks, list signs, links and addresses: what a model wrote is shown as text only."""
     text = _URL.sub("", _MARK.sub("", _LINK.sub(r"\1", sentence)))
+    if _FRAME.fullmatch(text):
+        return ""
+    text = text.strip().strip("|") if text.lstrip().startswith("|") else text
     return " ".join(_FORMATTING.sub("", text).replace("**", "").split())
+
+
+def sign(sentence: str) -> str:
+    """Return what makes a line an item of a list, `-` or `2.`, or `|` for the row of a table; nothing for prose."""
+    found = _LISTED.match(sentence)
+    return "" if found is None else "-" if found[1] in "*•" else found[1].replace(")", ".")
 
 
 async def tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
@@ -85,7 +101,7 @@ async def tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
     if not text or _NO_PROSE.match(text) or (_REFUSES.match(text) and not marks(raw)):
         return
     if not any(rows):
-        page.show(text, "model", [], 0.5)
+        page.show(text, "model", [], 0.5, sign=sign(raw))
         return
     named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
-    await page.tell(text, named, [s for row in rows for s in row])
+    await page.tell(text, named, [s for row in rows for s in row], sign(raw))

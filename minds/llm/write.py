@@ -13,7 +13,7 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, viewer
-from ragweave.minds.llm.prose import LONGEST, complete_sentences, plain, split, tell
+from ragweave.minds.llm.prose import LONGEST, complete_sentences, plain, sign, split, tell
 from ragweave.minds.llm.reason import today, unknown
 from ragweave.minds.page import Page
 from ragweave.minds.passages import headed, untitled
@@ -107,7 +107,7 @@ def _lettered(text: str, choices: Sequence[str]) -> int | None:
 async def _converse(desk: Desk, brief: Brief, page: Page) -> str | None:
     async for sentence in complete_sentences(desk.stream(load("converse", question=brief.question))):
         if text := plain(sentence):
-            page.show(text, "model", [], 0.5)
+            page.show(text, "model", [], 0.5, sign=sign(sentence))
     return "" if page.sentences else None
 
 

@@ -27,7 +27,7 @@ from ragweave.app.render import (
 )
 from ragweave.corpora.types import Locator
 from ragweave.minds.evidence import Citation, Sentence
-from ragweave.nodes.answer import Answer, NodeUsage
+from ragweave.nodes.answer import Answer, NodeUsage, told
 
 
 def console(width: int = 80) -> Console:
@@ -250,3 +250,12 @@ def test_sizes_read_as_a_person_would_say_them(count: float, words: str) -> None
 def test_counts_and_lists_are_grammatical() -> None:
     assert [counted(n, "file") for n in (0, 1, 1200)] == ["0 files", "1 file", "1,200 files"]
     assert [listed(w) for w in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
+
+
+def test_a_list_and_a_table_stand_on_lines_of_their_own_in_the_terminal_and_in_the_text() -> None:
+    signs = ["", "-", "-", "", "1.", "|"]
+    said = [Sentence(text=f"S{n}.", support="verified", citations=(1,), sign=sign) for n, sign in enumerate(signs)]
+    assert told(said) == "S0. [1]\n\n- S1. [1]\n- S2. [1]\n\nS3. [1]\n\n1. S4. [1]\n| S5. [1]"
+    out = console()
+    print_answer(out, Answer(sentences=tuple(said), text=told(said)))
+    assert printed(out).startswith("S0. [1]\n- S1. [1]\n- S2. [1]\nS3. [1]\n1. S4. [1]\n| S5. [1]\n")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.minds.llm.prose import complete_sentences, marks, plain, split
+from ragweave.minds.llm.prose import complete_sentences, marks, plain, sign, split
 
 TEXT = "Dr. Rao paid 3.5 million.[1] It opened in 1999 [2][3]. 它在北京。[4] Is it true? [1, 2]\nYes"
 
@@ -53,3 +53,22 @@ def test_splitting_loses_nothing_but_white_space(text: str) -> None:
 def test_marks_are_read_and_the_text_is_shown_plain(sentence: str, numbers: list[int], text: str) -> None:
     assert marks(sentence) == numbers
     assert plain(sentence) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("It takes:\n\n1. cars\n2) dogs. They pay [1].\nDone.", ["It takes:", "1.cars", "2.dogs. They pay.", "Done."]),
+        ("* **Gulls**: 12 [1].\n  - in burrows\n", ["-Gulls: 12.", "-in burrows"]),
+        ("| Year | Nests |\n|---|:--|\n| 2013 | 1,870 [1] |", ["|Year | Nests", "|2013 | 1,870"]),
+        ("```python\nx\n```", ["x"]),
+        (
+            "He was 12. Then he left.\n-5 degrees. It is 2.5 m.",
+            ["He was 12.", "Then he left.", "-5 degrees.", "It is 2.5 m."],
+        ),
+    ],
+)
+async def test_an_item_of_a_list_and_a_row_of_a_table_are_told_whole(text: str, units: list[str]) -> None:
+    streamed = [raw async for raw in complete_sentences(_stream([*text]))]
+    for raw in (split(text), streamed):
+        assert [sign(r) + plain(r) for r in raw if plain(r)] == units

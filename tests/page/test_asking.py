@@ -80,6 +80,27 @@ def test_the_web_is_asked_for_one_question_alone_after_consent(
     assert page.get_by_role("button", name="Web off").count() == 1
 
 
+def test_lists_and_tables_of_a_model_are_drawn_each_item_with_its_mark(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    site.script.answer = [
+        "The lamp was first lit on 3 October 1874 [1].\n\n",
+        "1. The tower was ordered after two boats were lost [1].\n",
+        "2. Three families shared the watch [1].\n\n",
+        "| Lamp | first lit on 3 October 1874 [1] |\n",
+    ]
+    page = window(keep={"settings": LLM})
+    turn = ask(page, QUESTION)
+    for _ in range(2):
+        assert turn.locator(".answer ol > li").count() == turn.locator(".answer ol > li .cite").count() == 2
+        assert turn.locator(".answer td").all_inner_texts()[0] == "Lamp"
+        assert turn.locator(".answer tr .cite").count() == 1
+        assert "1." not in turn.locator(".answer li").first.inner_text()
+        page.reload()
+        page.wait_for_selector(".turn.over")
+        turn = page.locator(".turn")
+
+
 def test_a_search_over_several_places_is_one_step_and_what_found_nothing_is_left_out(
     window: Callable[..., Any], ask: Callable[..., Any]
 ) -> None:

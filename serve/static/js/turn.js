@@ -62,9 +62,9 @@ export class Turn {
     this.end(kept.status, false);
   }
 
-  sentence({ text, support, citations }, live) {
+  sentence({ text, support, citations, sign }, live) {
     this.sentences += 1;
-    this.answer.append(" ", sentenceOf(text, support, citations));
+    lay(this.answer, sentenceOf(text, support, citations), sign);
     if (live) announce(text);
   }
 
@@ -76,7 +76,8 @@ export class Turn {
       fill(this.answer, refusal(answer, this.trail.steps, (knobs) => this.doing.again(this.question, this.pictures, knobs), this.question));
       if (live) announce(`No answer. ${answer.why}`);
     } else {
-      fill(this.answer, ...answer.sentences.flatMap((s) => [" ", sentenceOf(s.text, s.support, cited(s))]));
+      fill(this.answer);
+      for (const s of answer.sentences) lay(this.answer, sentenceOf(s.text, s.support, cited(s)), s.sign);
     }
     this.answer.classList.toggle("settled", !live);
     for (const note of answer.notes) this.note(note);
@@ -178,6 +179,26 @@ export class Turn {
       toast("The browser does not allow copying here.", { bad: true });
     }
   }
+}
+
+/** Put a sentence after those before it: into their paragraph, their list or their table. */
+function lay(answer, sentence, sign) {
+  if (!sign) {
+    answer.append(" ", sentence);
+    return;
+  }
+  const kind = sign === "|" ? "table" : sign === "-" ? "ul" : "ol";
+  let block = answer.lastChild;
+  if (block?.localName !== kind) answer.append((block = h(kind, { start: kind === "ol" ? parseInt(sign, 10) : null })));
+  block.append(kind === "table" ? rowOf(sentence) : h("li", {}, sentence));
+}
+
+/** A row of a table is one sentence, cited in its last cell. */
+function rowOf(sentence) {
+  const [said, ...rest] = sentence.children;
+  const cells = said.textContent.split("|").map((text) => h("td", {}, inline(text.trim())));
+  cells.at(-1).append(...rest);
+  return h("tr.sentence", { class: sentence.classList.contains("own") ? "own" : "" }, ...cells);
 }
 
 function sentenceOf(text, support, citations) {
