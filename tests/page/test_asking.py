@@ -294,7 +294,7 @@ def test_the_question_for_consent_waits_through_a_reload_and_takes_nobody_from_w
     ask(page, "How much does the kraken of Bergen weigh?", wait=False)
     page.keyboard.type("And then")
     stay = page.get_by_role("button", name="Stay offline")
-    stay.wait_for()
+    stay.wait_for(timeout=30_000)
     assert page.evaluate("document.activeElement.id") == "question"
     page.reload()
     stay.click()

@@ -70,6 +70,10 @@ def test_a_picture_opens_with_the_box_around_its_words(media: Any, ask: Callable
     left, top = ((box[at] - sheet[at]) / sheet[size] for at, size in (("x", "width"), ("y", "height")))
     assert left == pytest.approx(120 / 800, abs=0.02) and top == pytest.approx(300 / 600, abs=0.02)
     assert box["height"] / sheet["height"] < 0.12
+    frame = panel.locator(".sheet-frame")
+    assert box["width"] > 0.7 * frame.bounding_box()["width"] and sheet["width"] > 1.3 * frame.bounding_box()["width"]
+    panel.get_by_role("button", name="Whole picture").click()
+    assert panel.locator(".sheet img").bounding_box()["width"] <= frame.bounding_box()["width"]
     expect(panel.locator(".quoted")).to_contain_text("two pumps")
 
 

@@ -13,6 +13,7 @@ export async function pictureView(citation, body) {
   const image = h("img", { alt: citation.title || "Cited picture" });
   const box = h("span.box", { hidden: true });
   const frame = h("div.sheet-frame", { tabindex: "0", role: "region", "aria-label": "Picture" }, h("div.sheet.seen", {}, image, box));
+  const sheet = frame.firstChild;
   fill(body, frame, quoted(citation));
   image.src = picture || media;
   try {
@@ -25,7 +26,17 @@ export async function pictureView(citation, body) {
     const [x0, y0, x1, y1] = bbox;
     const [width, height] = [image.naturalWidth, image.naturalHeight];
     lay(box, [x0 / width, y0 / height, (x1 - x0) / width, (y1 - y0) / height]);
-    box.scrollIntoView({ block: "center" });
+    // A small part is brought near enough to be read.
+    const near = Math.min(4, 0.9 / Math.max((x1 - x0) / width, (y1 - y0) / height, 0.01));
+    const whole = h("button.button.small", { type: "button", text: "Whole picture", "aria-pressed": "false" });
+    const zoom = (is) => {
+      sheet.style.width = `${is ? near * 100 : 100}%`;
+      whole.setAttribute("aria-pressed", String(!is));
+      box.scrollIntoView({ block: "center", inline: "center" });
+    };
+    whole.addEventListener("click", () => zoom(whole.getAttribute("aria-pressed") === "true"));
+    if (near > 1.2) frame.before(h("div.view-tools", {}, h("span.grow"), whole));
+    zoom(near > 1.2);
   }
   body.append(await words(citation, "Words read in this picture"));
 }
