@@ -135,6 +135,13 @@ async def job_events(caller: CallerNow, desk: DeskNow, request: Request, id: str
     return journal.stream(desk.jobs.get(caller, id).journal, request)
 
 
+@router.post("/jobs/{id}/cancel", status_code=204)
+async def cancel_job(caller: CallerNow, desk: DeskNow, id: str) -> Response:
+    """Stop indexing uploaded files; what was read stays."""
+    await desk.jobs.cancel(desk.jobs.get(caller, id))
+    return Response(status_code=204)
+
+
 @router.get("/items/{id}")
 async def item(caller: CallerNow, id: str, library: str) -> dict[str, Any]:
     """Return the text of an item, its place, and what to open."""

@@ -111,10 +111,8 @@ def discard_all(library: str) -> None:
 
 
 def _not_indexed(library: str) -> list[Path]:
-    """Return the uploads of a library that are no sources of it; halves of uploads go."""
+    """Return the uploads of a library that are no sources of it."""
     folder = folder_of(library)
-    for half in folder.glob(".*.part"):
-        half.unlink(missing_ok=True)
     found = sorted(p for p in folder.glob("*") if not p.name.startswith("."))
     known = {p for s in stores().catalog.sources(library) for p in s.paths} if found else set()
     return [p for p in found if str(p) not in known]
@@ -132,6 +130,7 @@ class Job:
     id: str
     owner: str
     library: LibraryRow
+    paths: list[Path]
     journal: Journal = field(default_factory=Journal)
     task: asyncio.Task[None] | None = None
 
@@ -150,18 +149,20 @@ class Jobs:
 
     def start(self, caller: Caller, library: LibraryRow, paths: list[Path], refused: list[dict[str, str]]) -> Job:
         """Begin to index files, and tell of those that were refused."""
-        job = Job(secrets.token_urlsafe(16), caller.id, library)
+        job = Job(secrets.token_urlsafe(16), caller.id, library, paths)
         self._jobs[job.id] = job
         for old in [j for j in list(self._jobs.values())[:-_KEPT] if j.journal.closed]:
             del self._jobs[old.id]
         for row in refused:
             job.journal.add({"type": "failed", **row})
-        job.task = asyncio.create_task(_drive(job, paths), name=f"job {job.id}")
+        job.task = asyncio.create_task(_drive(job), name=f"job {job.id}")
         return job
 
     async def take_over(self) -> None:
         """Go on with the uploads that a server which is gone had taken and not indexed."""
         for row in await visible(Caller()):
+            for half in folder_of(row.id).glob(".*.part"):
+                half.unlink(missing_ok=True)
             if paths := await asyncio.to_thread(_not_indexed, row.id):
                 self.start(Caller(), row, paths, [])
 
@@ -172,6 +173,17 @@ class Jobs:
             raise NotFound("There is no such job", "the sources of the library tell what became of each file")
         return job
 
+    async def cancel(self, job: Job) -> None:
+        """Stop a job after the batch in hand; of its files, those that were not read yet go."""
+        if job.task is None or job.task.done():
+            return
+        job.task.cancel()
+        await asyncio.wait([job.task])
+        left = {str(path) for path in job.paths} & {
+            str(p) for p in await asyncio.to_thread(_not_indexed, job.library.id)
+        }
+        await asyncio.to_thread(discard, job.library.id, sorted(left))
+
     async def close(self) -> None:
         """Stop every job after the batch in hand; the next index goes on from there."""
         running = [j.task for j in self._jobs.values() if j.task is not None and not j.task.done()]
@@ -181,11 +193,11 @@ class Jobs:
             await asyncio.wait(running)
 
 
-async def _drive(job: Job, paths: list[Path]) -> None:
+async def _drive(job: Job) -> None:
     journal = job.journal
     try:
-        if paths:
-            await aindex(paths, job.library.name, on_event=lambda event: journal.add(told(event)))
+        if job.paths:
+            await aindex(job.paths, job.library.name, on_event=lambda event: journal.add(told(event)))
         journal.close(status="done")
     except asyncio.CancelledError:
         journal.close(status="cancelled")

@@ -111,3 +111,19 @@ def test_settings_come_from_the_server_count_for_the_next_question_and_stay(
     page.get_by_role("button", name="Set all back").click()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Settings", exact=True)).to_be_visible()
+
+
+def test_an_upload_is_shown_again_after_a_reload(window: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "wharf.md").write_text("# The wharf\n\nThe wharf was built in 1911.\n", encoding="utf-8")
+    page = window()
+    page.route("**/api/jobs/*/events*", lambda route: None)  # never answered: the page is left before the end
+    with page.expect_response("**/api/upload"):
+        page.set_input_files("#picker", str(tmp_path / "wharf.md"))
+    board = page.locator(".board")
+    expect(board.get_by_role("button", name="Cancel")).to_be_visible()
+    page.wait_for_function("sessionStorage.getItem('ragweave.jobs')?.includes('wharf.md')")
+    page.unroute_all(behavior="ignoreErrors")
+    page.reload()
+    expect(board.locator("h2")).to_have_text("1 file indexed", timeout=60_000)
+    expect(board.locator("li.good")).to_contain_text("wharf.md")
+    expect(board.get_by_role("button", name="Cancel")).to_be_hidden()

@@ -112,6 +112,7 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("POST", "/api/upload", {"data": {"library": f.name}, "files": file}),
         ("POST", "/api/upload", {"data": {"library": "new"}, "files": file}),
         ("GET", f"/api/jobs/{f.job}/events", {}),
+        ("POST", f"/api/jobs/{f.job}/cancel", {"json": {}}),
         ("GET", f"/api/items/{f.item}", {"params": {"library": f.name}}),
         ("GET", f"/api/items/{f.item}", {"params": {"library": "mine"}}),
         ("GET", f"/api/open/{f.library}/{f.item}", {}),

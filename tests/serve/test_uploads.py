@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import zipfile
@@ -119,6 +120,30 @@ async def test_files_are_indexed_with_errors_per_file_and_can_be_asked_at_once(c
     assert not list(home.parent.rglob("evil.md")) and str(home) not in json.dumps(told)
     found = (await client.post("/search", json={"query": "Who built the mill?"})).json()["results"]
     assert "Odo Marsh" in found[0]["text"]
+
+
+async def test_a_job_that_is_cancelled_ends_and_leaves_no_file_that_was_not_read(
+    client: httpx.AsyncClient, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = asyncio.Event()
+
+    async def forever(*args: Any, **options: Any) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as slow:
+        slow.setattr(uploads, "aindex", forever)
+        sent = await client.post(
+            "/api/upload", data={"library": "default"}, files=[("files", ("late.md", b"# Late\n"))]
+        )
+        await begun.wait()
+        job = sent.json()["job"]
+        assert list(uploads.folder_of("").rglob("late.md"))
+        assert (await client.post(f"/api/jobs/{job}/cancel", json={})).status_code == 204
+    told = parse_events((await client.get(f"/api/jobs/{job}/events")).text)
+    assert (told[-1]["type"], told[-1]["status"]) == ("end", "cancelled")
+    assert not list(uploads.folder_of("").rglob("late.md"))
+    assert (await client.post(f"/api/jobs/{job}/cancel", json={})).status_code == 204
 
 
 async def test_a_deleted_source_takes_its_upload_along_and_nothing_else(client: httpx.AsyncClient, notes: Path) -> None:

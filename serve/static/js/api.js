@@ -121,7 +121,7 @@ export async function* events(body) {
 }
 
 /** Send files; `progress` hears the share that has been sent, in [0, 1]. */
-export function upload(files, library, progress) {
+export function upload(files, library, progress, signal) {
   return new Promise((resolve, reject) => {
     const form = new FormData();
     form.append("library", library);
@@ -135,6 +135,8 @@ export function upload(files, library, progress) {
       if (event.lengthComputable) progress(event.loaded / event.total);
     };
     // A server that refuses a large upload hangs up while it is still being sent.
+    signal.addEventListener("abort", () => request.abort());
+    request.onabort = () => reject(new Problem(0, { title: "Nothing was sent" }));
     request.onerror = () => reject(new Problem(0, begun ? CUT : UNREACHED));
     request.onload = () => {
       const body = request.response || {};

@@ -3,6 +3,7 @@
 import { call, follow, told, upload } from "./api.js";
 import { fill, h, iconButton, toast } from "./dom.js";
 import { icon } from "./icons.js";
+import { recallHere, rememberHere } from "./prefs.js";
 import { loadLibraries, ring, state } from "./state.js";
 import { some } from "./words.js";
 
@@ -23,6 +24,8 @@ export function pickFiles() {
 /** Take files that are dropped anywhere on the page. */
 export function watchDrops() {
   document.body.append(picker, tray);
+  // What this tab watched before it was loaded anew.
+  for (const { job, library, names } of recallHere("jobs", [])) watch(job, new Board(library, names));
   picker.addEventListener("change", () => send([...picker.files]));
   const carries = (event) => event.dataTransfer?.types.includes("Files");
   let depth = 0;
@@ -80,16 +83,29 @@ async function send(files) {
     return;
   }
   const library = state.library.name;
-  const board = new Board(library, files);
-  tray.hidden = false;
-  tray.append(board.element);
+  const names = files.map((file) => file.name);
+  const board = new Board(library, names);
+  const stop = new AbortController();
+  board.stop = () => stop.abort();
   try {
-    const { job, refused } = await upload(files, library, (share) => board.sent(share));
-    for (const { file, reason } of refused) board.set(file, "bad", reason);
-    for await (const event of follow(`/api/jobs/${encodeURIComponent(job)}/events`)) board.apply(event);
+    const { job } = await upload(files, library, (share) => board.sent(share), stop.signal);
+    rememberHere("jobs", [...recallHere("jobs", []), { job, library, names }]);
+    await watch(job, board);
   } catch (error) {
     board.fail(error.sentence || String(error.message));
+  }
+}
+
+/** Follow an indexing from its first event to its end. */
+async function watch(job, board) {
+  const address = `/api/jobs/${encodeURIComponent(job)}`;
+  board.stop = () => call("POST", `${address}/cancel`, {}).catch((error) => toast(error.sentence, { bad: true }));
+  try {
+    for await (const event of follow(`${address}/events`)) board.apply(event);
+  } catch (error) {
+    board.fail(error.status === 404 ? "The server was started anew. What it had taken is indexed now; see Sources." : error.sentence || String(error.message));
   } finally {
+    rememberHere("jobs", recallHere("jobs", []).filter((kept) => kept.job !== job));
     await loadLibraries().catch(() => {});
     ring("sources");
   }
@@ -97,9 +113,11 @@ async function send(files) {
 
 /** What becomes of the files of one upload. */
 class Board {
-  constructor(library, files) {
+  constructor(library, names) {
     this.rows = new Map();
-    this.head = h("h2", { text: `Sending ${some(files.length, "file")} to “${library}”`, dir: "auto" });
+    this.stop = () => {};
+    this.cancel = h("button.button.small", { type: "button", text: "Cancel", on: { click: () => this.stop() } });
+    this.head = h("h2", { text: `Sending ${some(names.length, "file")} to “${library}”`, dir: "auto" });
     this.bar = h("progress", { max: "1", value: "0", "aria-label": "Sent" });
     this.list = h("ul", { role: "list" });
     this.status = h("p.unseen", { role: "status" });
@@ -107,8 +125,10 @@ class Board {
       this.element.remove();
       tray.hidden = !tray.childElementCount;
     }, "bare.small");
-    this.element = h("div.board", {}, h("div.board-head", {}, this.head, this.close), this.bar, this.list, this.status);
-    for (const file of files) this.set(file.name, "wait", "waiting");
+    this.element = h("div.board", {}, h("div.board-head", {}, this.head, this.cancel, this.close), this.bar, this.list, this.status);
+    for (const name of names) this.set(name, "wait", "waiting");
+    tray.hidden = false;
+    tray.append(this.element);
   }
 
   set(name, kind, text) {
@@ -136,15 +156,12 @@ class Board {
     else if (event.type === "unchanged") this.set(event.file, "good", "was there already");
     else if (event.type === "linked") this.set(event.file, "good", "same content as another file of the library");
     else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", event.reason);
-    else if (event.type === "waiting") this.head.textContent = `Waiting: ${event.holder} is writing this library`;
-    else if (event.type === "finished") this.finish(event);
+    else if (event.type === "waiting") this.head.textContent = "Waiting in line: other files are indexed into this library";
+    else if (event.type === "started") this.head.textContent = "Indexing";
+    else if (event.type === "finished") this.told = this.verdict();
     else if (event.type === "error") this.fail(told(event.problem.title, event.problem.remedy));
     else if (event.type === "end" && event.status !== "done") this.end(event.status === "cancelled" ? "Stopped" : "Not finished");
     else if (event.type === "end") this.end(this.told || this.verdict());
-  }
-
-  finish() {
-    this.told = this.verdict();
   }
 
   verdict() {
@@ -154,14 +171,15 @@ class Board {
   }
 
   fail(sentence) {
-    this.bar.hidden = true;
+    this.bar.hidden = this.cancel.hidden = true;
     for (const [name, row] of this.rows) if (row.className === "wait" || row.className === "busy") this.set(name, "bad", "not indexed");
     this.list.before(h("p.wrong", { role: "alert", text: sentence }));
     this.head.textContent = "Not finished";
   }
 
   end(text) {
-    this.bar.hidden = true;
+    this.bar.hidden = this.cancel.hidden = true;
+    for (const [name, row] of this.rows) if (row.className === "wait" || row.className === "busy") this.set(name, "bad", "not indexed");
     this.head.textContent = text;
     this.status.textContent = text;
     const bad = this.element.querySelector(".bad, .wrong");
