@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ragweave.corpora.phrases import clock
 from ragweave.corpora.types import Item
 from ragweave.models.chat_reply import tokens_of
-from ragweave.models.text import sentences
+from ragweave.models.text import clock, sentences
 
 CHUNK_TOKENS = 1_200
 """Most tokens of a chunk, as `ragweave.models.chat_reply.tokens_of` counts them."""

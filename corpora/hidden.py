@@ -37,25 +37,28 @@ _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _WORDS = 4
 """Words of a hidden part from which it is counted: hidden marks and single words lie in every page."""
 _MACHINE = (
-    r"(?:A\.?I\.?(?:\s(?:assistants?|models?|systems?|agents?|bots?|readers?))|(?:large )?language models?|LLMs?|"
-    r"(?:chat)?bots?|(?:virtual |digital )?assistants?|GPT|ChatGPT|Claude|Gemini|Copilot|KI-(?:Systeme?|Assistent\w*)|"
-    r"Sprachmodelle?|assistants? (?:IA|virtuels?)|modèles? de langage)"
+    r"(?:a\.?i\.?|artificial intelligence|(?:large )?language[- ]models?|llms?|chat ?bots?|gpt|ki|ia|sprachmodelle?)\b"
+    r"|(?:ai|digital|virtual|automated) (?:assistants?|agents?|systems?|readers?)|\bassistants?\b|modèles? de langage"
 )
 _ADDRESSED = re.compile(
-    rf"(?:\b(?:attention|note|notice|instructions?|message|hinweis|achtung)\b[^.\n]{{0,20}}\b{_MACHINE}\b|"
-    rf"\b(?:if you are|as|when you are|dear|you are) (?:an? |the )?{_MACHINE}\b|"
-    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,30}\b(?:instructions?|prompts?|rules|context)\b|"
-    r"\bignorier\w*\b[^.\n]{0,40}\banweisung\w*|\bignore[zr]?\b[^.\n]{0,30}\b(?:instructions|consignes)\b|"
-    r"\b(?:system|developer) (?:prompt|note|message|override)\b|<\|?(?:system|im_start|assistant)\|?>|\[/?INST\]|"
-    rf"\b{_MACHINE}\b[^.\n]{{0,60}}\b(?:must|shall|should|have to|are to|always|never|ignore)\b[^.\n]{{0,60}}"
-    r"\b(?:say|tell|state|answer|reply|respond|recommend|mention|output|print|write|send|reveal|ignore|repeat)\b|"
-    r"忽略[^。\n]{0,12}(?:指令|指示|提示)|(?:人工智能|AI)助手[^。\n]{0,20}(?:必须|请|应))",
+    rf"\b(?:ignore|disregard|forget|override)\b.{{0,40}}\b(?:instructions?|prompts?|rules|everything|above|previous)\b"
+    rf"|\b(?:attention|note|notice|message|instructions?|dear|hey|hello|system|hinweis|achtung)\b[^.!?]{{0,30}}"
+    rf"\b(?:{_MACHINE})[^.!?]{{0,20}}[:,]"
+    rf"|\b(?:if|when|as|to) (?:you are |you're |you )?(?:an? |any |all |the )?(?:{_MACHINE})[^.!?]{{0,60}}"
+    r"\b(?:you|must|should|say|tell|answer|reply|read|reads|process|summari)"
+    rf"|\b(?:{_MACHINE})\b[^.!?]{{0,40}}\b(?:must|should|shall|have to|are (?:ordered|instructed))\b"
+    r"[^.!?]{0,40}"
+    r"\b(?:say|tell|answer|reply|state|recommend|output|include|claim|repeat|ignore)"
+    r"|\b(?:system|developer) (?:prompt|message|note|override)\b|\bdo not (?:mention|reveal|disclose) this\b"
+    r"|<\|?(?:system|im_start|assistant)\|?>|\[/?INST\]"
+    r"|(?:忽略|无视).{0,12}(?:指令|指示|提示)|(?:人工智能|AI|语言模型|智能)助?手?.{0,12}(?:必须|应当|请回答|请告诉)"
+    r"|\bignorier\w* .{0,30}anweisung|\bignore[zr]? .{0,30}(?:consignes|instructions)",
     re.I,
-)
+)  # fmt: skip
 
 
 def addresses_machines(text: str) -> bool:
-    """Tell whether a sentence speaks to an assistant or language model instead of to people."""
+    """Tell whether a text gives orders to assistants or language models instead of speaking to people."""
     return bool(_ADDRESSED.search(text))
 
 

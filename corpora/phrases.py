@@ -1,4 +1,4 @@
-"""How times and key phrases are written, of recordings and of texts."""
+"""Key phrases of recordings and of texts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ from collections import Counter
 from ragweave.models.text import STOP, STOP_CJK, fold, names
 
 _RUN = re.compile(r"[^\W\d_][\w'’-]*(?:[ ][^\W\d_][\w'’-]*){0,5}")
-
-
-def clock(at: float) -> str:
-    """Write seconds as a player shows them: 0:07, 12:31, 1:02:03."""
-    hours, minutes, rest = int(at) // 3600, int(at) % 3600 // 60, int(at) % 60
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def key_phrases(text: str, most: int = 12) -> list[str]:

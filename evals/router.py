@@ -111,11 +111,7 @@ def ensemble(small: Sequence[Decision], large: Sequence[Decision], threshold: fl
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One threshold of a trade-off curve.
-
-    `accuracy` is micro (for the second corpus: whether the right label is among those searched), `macro` the mean over
-    labels; `cost` are mean corpora searched, or mean calls of a language model per question.
-    """
+    """One threshold of a trade-off curve: micro and macro accuracy, and mean calls of a language model per question."""
 
     threshold: float
     accuracy: float
@@ -124,24 +120,6 @@ class Point:
 
 
 THRESHOLDS = tuple(round(x, 2) for x in np.arange(0.0, 1.0001, 0.05))
-
-
-def second_corpus_curve(gold: Sequence[str], decisions: Sequence[Decision]) -> list[Point]:
-    """Return, per threshold, how often the right corpus is searched and how many are searched on average.
-
-    Rows whose gold label is "none" are left out, and "none" is masked, as the small mind does it.
-    """
-    kept = [(g, d) for g, d in zip(gold, decisions, strict=True) if g != "none"]
-    if not kept:
-        return []
-    available = {k for _, d in kept for k in d.probabilities} - {"none"}
-    points = []
-    for t in THRESHOLDS:
-        served = [router.choose(d.probabilities, available, second_below=t) for _, d in kept]
-        hits = [g if g in s else "" for (g, _), s in zip(kept, served, strict=True)]
-        found = accuracy([g for g, _ in kept], hits)
-        points.append(Point(t, found.micro, found.macro, sum(map(len, served)) / len(served)))
-    return points
 
 
 def ensemble_curve(
@@ -169,14 +147,6 @@ def choose_threshold(curve: Sequence[Point], within: float = 0.005) -> float:
         raise ValueError("a curve needs at least one threshold")
     top = max(p.accuracy for p in curve)
     return min((p for p in curve if p.accuracy >= top - within), key=lambda p: (p.cost, p.threshold)).threshold
-
-
-def within_budget(curve: Sequence[Point], most: float = 1.25) -> float:
-    """Return the highest threshold whose mean cost is at most `most`, 0 where none is that cheap.
-
-    Searching more corpora never finds less, so accuracy alone would always ask for two.
-    """
-    return max((p.threshold for p in curve if p.cost <= most + 1e-9), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from ragweave.corpora.store.stores import stores
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
-from ragweave.models.text import clip
+from ragweave.models.text import clip, clock
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Caller, Slots, current_caller, library_for, visible
 from ragweave.serve.direct import answering, context_of
@@ -161,15 +161,10 @@ def place(locator: dict[str, Any]) -> str:
     if "page" in locator:
         parts.append(f"page {locator['page']}")
     elif "start" in locator:
-        parts.append(f"from {_clock(locator['start'])} to {_clock(locator.get('end', locator['start']))}")
+        parts.append(f"from {clock(locator['start'])} to {clock(locator.get('end', locator['start']))}")
     elif locator.get("heading"):
         parts.append(" › ".join(locator["heading"]))
     return ", ".join(parts)
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
 def _answered(answer: dict[str, Any]) -> Answered:

@@ -52,22 +52,29 @@ def entities(library: str) -> None:
 
 def steps(drawn: Any) -> list[tuple[str, str, str]]:
     """Return each step of a drawable graph: its name, what it does, and what follows it."""
-    import networkx
-
-    arrows = networkx.DiGraph((e.source, e.target) for e in drawn.edges)
-    far = networkx.single_source_shortest_path_length(arrows, "__start__")
+    far = _far(drawn, "__start__")
     rows = []
     for node in drawn.nodes:
         ends: dict[bool, list[str]] = {False: [], True: []}
         for e in drawn.edges:
             if e.source == node:
-                loop = far[e.target] < far[e.source] and networkx.has_path(arrows, e.target, e.source)
+                loop = far[e.target] < far[e.source] and e.source in _far(drawn, e.target)
                 again = "↺ " if loop else ""
                 ends[bool(e.conditional)].append(again + e.target.strip("_"))
         then = " and ".join([*ends[False], *([" or ".join(ends[True])] if ends[True] else [])])
         if node != "__end__":
             rows.append((node.strip("_"), meaning(node), then))
     return rows
+
+
+def _far(drawn: Any, start: str) -> dict[str, int]:
+    """Return how many arrows lead from a node to each that can be reached, at least."""
+    far, reached = {start: 0}, [start]
+    for node in reached:
+        following = [e.target for e in drawn.edges if e.source == node and e.target not in far]
+        far.update(dict.fromkeys(following, far[node] + 1))
+        reached += dict.fromkeys(following)
+    return far
 
 
 def meaning(node: str) -> str:

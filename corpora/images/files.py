@@ -87,15 +87,15 @@ def _text_items(path: Path, source: str, shots: Sequence[Shot], language: str) -
     return [_placed(item, source, shots) for item in split(source, str(path), parsed)]
 
 
-def page_line(line: Line, page: int, height: float, scale: float = 1.0, size: float = 0.0) -> PageLine:
+def page_line(line: Line, page: int, height: float, scale: float = 1.0) -> PageLine:
     """Return a line that was read as a line of a page in points, whose heights are counted from below.
 
-    `scale` is points for one pixel, `height` that of the picture; `size` stands in for letters as high as the box.
+    `scale` is points for one pixel, `height` that of the picture.
     """
     x0, y0, x1, y1 = line.box
     box = (x0 * scale, (height - y1) * scale, x1 * scale, (height - y0) * scale)
     # Boxes of lines without long letters are lower: sizes are rounded to what differs as headings do.
-    tall = round((size or (box[3] - box[1]) * 0.8) / 2) * 2.0
+    tall = round((box[3] - box[1]) * 0.4) * 2.0
     rounded = (round(box[0], 1), round(box[1], 1), round(box[2], 1), round(box[3], 1))
     return PageLine(line.text, page, rounded, rounded[1], rounded[1], max(tall, 2.0), False, False)
 

@@ -50,14 +50,7 @@ _FRAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One video or recording that a run would take in.
-
-    Attributes:
-        path: the file.
-        seconds: how long it lasts, as its container claims.
-        picture: whether there is something to look at.
-        speech: what would give its words: subtitles, the name of an ASR engine, or "".
-    """
+    """One video or recording: `seconds` as its container claims, `speech` what gives its words, say "subtitles"."""
 
     path: str
     seconds: float
@@ -67,21 +60,9 @@ class Recorded:
 
 @dataclass(slots=True)
 class Estimate:
-    """What a run would take.
+    """What a run would take: `seconds` on two cores, `bytes` stored and `pictures` asked about at most.
 
-    Attributes:
-        texts: other files that would be read.
-        pictures: pictures that the vision model would be asked about, at most; 0 without one.
-        text_bytes: their size.
-        recordings: videos and recordings that would be taken in.
-        unreadable: (path, reason) of those that cannot be.
-        unchanged: files that the library holds as they are.
-        seconds: wall time, on two cores.
-        bytes: most that would be stored.
-        model: vision model that would be asked, or "".
-        calls: calls of it.
-        tokens: tokens in and out.
-        cost: in the unit of the rates, or None where the model has no rate.
+    `tokens` are those in and out of `calls` of the vision `model`; `cost` is None where it has no rate.
     """
 
     texts: int = 0

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ragweave.corpora.ingest.events import Event, Report
+from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.ingest.run import Models, index
 from ragweave.corpora.ingest.walk import walk
 from ragweave.models.errors import RagweaveError
@@ -28,7 +28,6 @@ async def watch(
     library: str = "default",
     *,
     interval: float = INTERVAL,
-    on_event: Callable[[Event], None] | None = None,
     on_report: Callable[[Report], None] | None = None,
     on_error: Callable[[RagweaveError], None] | None = None,
     models: Models | None = None,
@@ -48,7 +47,7 @@ async def watch(
         rested = seen == before or not indexed or time.monotonic() - restless > LONGEST_UNREST
         if seen != indexed and rested:
             try:
-                report = await index(paths, library, on_event=on_event, models=models)
+                report = await index(paths, library, models=models)
             except RagweaveError as error:
                 if not indexed:
                     raise

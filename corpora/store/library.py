@@ -18,18 +18,6 @@ from ragweave.corpora.types import Corpus, Hit, Item, Lists
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError
 
-__all__ = [
-    "Library",
-    "Source",
-    "close_all",
-    "create_library",
-    "delete_library",
-    "list_libraries",
-    "open_library",
-    "rename_library",
-    "set_ageing",
-]
-
 _STRAY, _LANGUAGES = 0.005, 6
 """Share of the sources from which a language counts as held, and the most languages that are named."""
 _TRIES = 3

@@ -31,35 +31,14 @@ SEEN: tuple[Corpus, ...] = ("image", "clip", "video")
 _NORMAL = 1.4826
 """Standard deviations to one median deviation of a normal distribution."""
 _ALIKE = 1e-6
-UNRELATED = tuple(
-    f"Which picture shows {thing}?"
-    for thing in (
-        "a cat on a sofa",
-        "a bowl of soup",
-        "two people shaking hands",
-        "a map of the underground",
-        "a bar chart of sales",
-        "a football match",
-        "a page of handwriting",
-        "a bridge over a river",
-        "the inside of a church",
-        "a bunch of tulips",
-        "a motorcycle in the rain",
-        "a diagram of a machine",
-        "a snowy mountain",
-        "a child with a kite",
-        "a screenshot of a settings window",
-        "a pair of shoes",
-        "an X-ray of a hand",
-        "a row of shops at night",
-        "a horse in a meadow",
-        "a galaxy in the sky",
-        "a wooden table with tools",
-        "a beach with umbrellas",
-        "an airplane on a runway",
-        "a portrait of an old man",
-    )
-)
+_THINGS = """
+a cat on a sofa; a bowl of soup; two people shaking hands; a map of the underground; a bar chart of sales; a
+football match; a page of handwriting; a bridge over a river; the inside of a church; a bunch of tulips; a
+motorcycle in the rain; a diagram of a machine; a snowy mountain; a child with a kite; a screenshot of a settings
+window; a pair of shoes; an X-ray of a hand; a row of shops at night; a horse in a meadow; a galaxy in the sky; a
+wooden table with tools; a beach with umbrellas; an airplane on a runway; a portrait of an old man
+"""
+UNRELATED = tuple(f"Which picture shows {thing}?" for thing in " ".join(_THINGS.split()).split("; "))
 """Questions about many things, beside which a question is seen to fit a picture or not."""
 _AT_ONCE = 64
 """Pictures that are encoded and made known together."""

@@ -58,7 +58,3 @@ def _given(recording: Recording, span: tuple[float, float]) -> tuple[list[str], 
     shown = "\n".join(s.text for s in recording.shown_in(span))
     parts = (("Recording", recording.title), ("Said", recording.said_in(span)), ("On the screen", shown))
     return spread(names, ROUGH), clip("\n".join(f"{name}: {text}" for name, text in parts if text), CONTEXT)
-
-
-_LEAST = 20
-"""Words from which there is anything to sum up."""

@@ -6,10 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from ragweave.corpora.phrases import clock, key_phrases
+from ragweave.corpora.phrases import key_phrases
 from ragweave.corpora.types import Span
 from ragweave.corpora.video.recording import Cue, Recording
-from ragweave.models.text import content_terms, sentences
+from ragweave.models.text import clock, content_terms, sentences
 
 _SENTENCES = (3, 20)
 """Fewest and most sentences of a summary."""

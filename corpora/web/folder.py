@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ragweave.corpora.decode import encoding_of
+from ragweave.corpora.meta import front_matter
 from ragweave.corpora.web.clean import clean
 from ragweave.corpora.web.plain import one_line, plain
 from ragweave.corpora.web.types import Page
@@ -27,8 +28,6 @@ MAX_FILES = 5_000
 MAX_BYTES = 5_000_000
 
 _K1, _B = 1.2, 0.75  # Okapi BM25, the usual constants
-_FRONT = re.compile(r"---\s*\n(?P<fields>(?:[^\n]*\n){0,40}?)---\s*\n")
-_FIELD = re.compile(r"^(title|url|source)\s*:\s*[\"']?(.*?)[\"']?\s*$", re.M | re.I)
 _WEB = re.compile(r"https?://[\w-]+(?:\.[\w-]+)*\.[a-z][\w-]*(?::\d+)?(?:[/?#]\S*)?", re.I)
 """An address of the web, as a saved page may claim it."""
 
@@ -99,12 +98,11 @@ def _read(name: str, changed: int) -> _Saved | None:
         logger.warning("%s cannot be read: %s", path, exc)
         return None
     text = data.decode(encoding_of(data) or "latin-1", "replace").replace("\0", " ")
-    title = url = ""
     if path.suffix.lower() in (".html", ".htm"):
         title, text, url = clean(text)
-    elif front := _FRONT.match(text):
-        fields = {key.lower(): value for key, value in _FIELD.findall(front["fields"])}
-        title, url, text = fields.get("title", ""), fields.get("url") or fields.get("source", ""), text[front.end() :]
+    else:
+        fields, text, _ = front_matter(text)
+        title, url = fields.get("title", ""), fields.get("url") or fields.get("source", "")
     text = plain(text, len(text))
     if not text:
         return None

@@ -16,7 +16,7 @@ from ragweave.evals.commands.common import WORK, JsonOut, Work, run, runner
 if TYPE_CHECKING:
     from ragweave.evals.data import Routed
     from ragweave.evals.report import Value
-    from ragweave.evals.router import Decision, Point
+    from ragweave.evals.router import Decision
     from ragweave.evals.runner import Runner
 
 eval_app = typer.Typer(
@@ -41,9 +41,7 @@ def router(
     folds: Annotated[int, typer.Option("--folds", min=0, help="Train the small head anew per fold of the data.")] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
     threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.8,
-    curve: Annotated[
-        bool, typer.Option("--curve", help="Print the threshold curves and the choice they give.")
-    ] = False,
+    curve: Annotated[bool, typer.Option("--curve", help="Thresholds of the ensemble, and the best.")] = False,
     width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions put to a model together.")] = 8,
     work: Work = WORK,
     json_out: JsonOut = None,
@@ -55,14 +53,7 @@ def router(
     from ragweave.corpora.types import LABELS
     from ragweave.evals.data import read_routed
     from ragweave.evals.report import confusion_table, table, write_json
-    from ragweave.evals.router import (
-        choose_threshold,
-        ensemble,
-        ensemble_curve,
-        measure,
-        second_corpus_curve,
-        within_budget,
-    )
+    from ragweave.evals.router import choose_threshold, ensemble, ensemble_curve, measure
     from ragweave.evals.train_router import overlap
     from ragweave.models.errors import InputError
     from ragweave.models.router import HEAD
@@ -89,20 +80,16 @@ def router(
             decided = large if router == "llm" else ensemble(small, large, threshold)
     found = measure(rows, decided)
     found.flat["train_overlap"] = 0 if folds else overlap(load_head(path), questions)
-    gold = [r.label for r in rows]
-    points = second_corpus_curve(gold, small)
     typer.echo(table(["figure", "value"], [[k, f"{v:g}"] for k, v in found.flat.items()]))
     typer.echo("\n" + table(["label", "accuracy"], [[k, found.per_label[k]] for k in LABELS if k in found.per_label]))
     if len(found.per_source) > 1:
         typer.echo("\n" + table(["source", "accuracy"], [[k, v] for k, v in found.per_source.items()]))
     typer.echo("\n" + confusion_table(found.confusion, LABELS))
-    if curve:
-        _print_curve("second corpus searched below", "corpora searched", points)
-        typer.echo(f"chosen, at most 1.25 corpora on average: {within_budget(points):.2f}")
-        if large:
-            points_large = ensemble_curve(gold, small, large)
-            _print_curve("language model asked below", "model calls", points_large)
-            typer.echo(f"chosen, within .005 of the best: {choose_threshold(points_large):.2f}")
+    if curve and large:
+        points = ensemble_curve([r.label for r in rows], small, large)
+        shown: list[list[Value]] = [[f"{p.threshold:.2f}", p.accuracy, p.macro, p.cost] for p in points]
+        typer.echo("\n" + table(["language model asked below", "accuracy", "macro", "model calls"], shown))
+        typer.echo(f"chosen, within .005 of the best: {choose_threshold(points):.2f}")
     if json_out:
         write_json(json_out, found.flat)
 
@@ -147,13 +134,6 @@ async def _cross_validated(rows: list[Routed], folds: int, seed: int, path: Path
 
     found = await cross_validate(rows, template_questions(), LABELS, folds, seed, tell, made)
     return [Decision(p, best(p), p[best(p)], ms) for p in found]
-
-
-def _print_curve(name: str, cost: str, points: list[Point]) -> None:
-    from ragweave.evals.report import table
-
-    rows: list[list[Value]] = [[f"{p.threshold:.2f}", p.accuracy, p.macro, p.cost] for p in points]
-    typer.echo("\n" + table([name, "accuracy", "macro", cost], rows))
 
 
 @eval_app.command()

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from ragweave.corpora.phrases import clock
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
 from ragweave.minds.desk import Desk, chosen
@@ -17,7 +16,7 @@ from ragweave.minds.looks import told
 from ragweave.models.chat import Chat
 from ragweave.models.chat_reply import IMAGE_TOKENS
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
-from ragweave.models.text import clip
+from ragweave.models.text import clip, clock
 from ragweave.prompts import Messages, load, quote
 
 K = TypeVar("K")

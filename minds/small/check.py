@@ -16,11 +16,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ragweave.corpora.hidden import addresses_machines
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.known import Checked
 from ragweave.minds.small.facts import Fact, Negation, facts, negations
-from ragweave.minds.small.hostile import hostile, without_orders
+from ragweave.minds.small.hostile import without_orders
 from ragweave.models import tables, text
 from ragweave.models.relevance import Passage, embed
 from ragweave.models.relevance_features import LIMIT, content_words
@@ -92,7 +93,7 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> C
         return Checked(False, 0.0, (), "There is no evidence for it.")
     if not text.words(sentence):
         return Checked(False, 0.0, (), "It says nothing that could be checked.")
-    if hostile(sentence):
+    if addresses_machines(sentence):
         return Checked(False, 0.0, (), "It repeats an order that a text gives to machines.")
     # An instruction found in retrieved text supports nothing.
     evidence = [Passage(p.title, without_orders(p.text)) for p in evidence]

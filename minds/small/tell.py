@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from ragweave.corpora.phrases import clock
 from ragweave.corpora.video.mentions import Mention, Told
 from ragweave.corpora.video.summary import most_telling
 from ragweave.minds.evidence import Strip, Timeline
-from ragweave.models.text import clip, content_terms, script, terms
+from ragweave.models.text import clip, clock, content_terms, script, terms
 
 QUOTED = ("after", "before", "at")
 """Kinds whose answer is what was said there: a language model may put it into words of its own."""

@@ -59,23 +59,6 @@ def test_of_equally_good_thresholds_the_cheapest_is_chosen():
         r.choose_threshold([])
 
 
-def test_a_second_corpus_never_finds_less_and_costs_more():
-    gold = ["clip", "image", "none"]
-    decisions = [decision("video", 0.5), decision("image", 0.95), decision("none", 0.99)]
-    curve = r.second_corpus_curve(gold, decisions)
-    assert [p.cost for p in curve] == sorted(p.cost for p in curve)
-    assert [p.accuracy for p in curve] == sorted(p.accuracy for p in curve)
-    assert (curve[0].accuracy, curve[0].cost) == (0.5, 1.0)
-    assert (curve[-1].accuracy, curve[-1].cost) == (1.0, 2.0)
-    assert r.second_corpus_curve(["none"], decisions[2:]) == []
-
-
-def test_the_highest_affordable_threshold_is_chosen():
-    points = [r.Point(0.5, 0.9, 0.9, 1.1), r.Point(0.8, 0.95, 0.9, 1.25), r.Point(1.0, 1.0, 1.0, 2.0)]
-    assert r.within_budget(points) == 0.8
-    assert r.within_budget(points, 1.0) == 0
-
-
 def test_figures_of_a_run():
     rows = [Routed("1", "a", "image", "x"), Routed("2", "b", "image", "x"), Routed("3", "c", "clip", "y")]
     decisions = [decision("image", 1.0, 1), decision("clip", 1.0, 2), decision("clip", 1.0, 3, calls=1)]

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from ragweave.corpora.hidden import addresses_machines
 from ragweave.minds.small.check import support
-from ragweave.minds.small.hostile import harmless, hostile
+from ragweave.minds.small.hostile import harmless
 from ragweave.models.relevance import Passage
 
 
@@ -19,7 +20,7 @@ from ragweave.models.relevance import Passage
     ],
 )
 def test_orders_to_machines_are_told(text: str) -> None:
-    assert hostile(text)
+    assert addresses_machines(text)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_orders_to_machines_are_told(text: str) -> None:
     ],
 )
 def test_plain_sentences_are_not(text: str) -> None:
-    assert not hostile(text)
+    assert not addresses_machines(text)
 
 
 def test_the_whole_paragraph_of_an_order_is_left_out_and_no_other() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ragweave.corpora.phrases import clock, key_phrases
+from ragweave.corpora.phrases import key_phrases
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.corpora.video.summary import summary, telling
+from ragweave.models.text import clock
 
 
 def test_times_read_as_people_write_them() -> None:
