@@ -10,7 +10,7 @@ from typing import Any
 from ragweave.corpora.store.library import open_library
 from ragweave.evals.answers import Outcome, Question, ask_all, figures, question_of
 from ragweave.evals.bootstrap import paired
-from ragweave.evals.data import read_jsonl
+from ragweave.evals.data import text_sets
 from ragweave.evals.off import Off
 from ragweave.evals.runner import Runner
 from ragweave.minds.context import Context
@@ -23,8 +23,7 @@ def public_set(data: Path, each: int) -> tuple[list[dict[str, Any]], list[Questi
 
     `each` questions are taken of XQuAD and of HotpotQA, and half as many are absent.
     """
-    xquad = read_jsonl(data / "squad_xquad_en/queries.jsonl", ["id", "question", "answers", "gold"])
-    hotpot = read_jsonl(data / "multihop_hotpotqa/queries.jsonl", ["id", "question", "answers", "gold"])
+    xquad, hotpot, passages = text_sets(data)
     # A passage that is taken away answers none of the questions that are kept.
     step = max(1, len(xquad) // (each // 2 or 1))
     hidden = xquad[::step][: each // 2]
@@ -33,10 +32,6 @@ def public_set(data: Path, each: int) -> tuple[list[dict[str, Any]], list[Questi
     asked = [question_of(q, "one fact") for q in kept[:: max(1, len(kept) // each)][:each]]
     asked += [question_of(q, "two facts") for q in hotpot[:each]]
     asked += [question_of({"id": q["id"], "question": q["question"]}, "absent", answerable=False) for q in hidden]
-    passages = [
-        *read_jsonl(data / "squad_xquad_en/passages.jsonl", ["id", "text"]),
-        *read_jsonl(data / "multihop_hotpotqa/corpus.jsonl", ["id", "text"]),
-    ]
     return [p for p in passages if str(p["id"]) not in gone], asked
 
 

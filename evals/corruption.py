@@ -24,7 +24,7 @@ from langgraph.runtime import Runtime
 from ragweave.corpora.settings import corpora_settings
 from ragweave.evals.answers import Outcome, Question, figures, question_of
 from ragweave.evals.corpus import Prepared, prepare
-from ragweave.evals.data import read_jsonl
+from ragweave.evals.data import text_sets
 from ragweave.graphs.base import new_graph
 from ragweave.minds.context import Context
 from ragweave.minds.fusion import fused
@@ -196,12 +196,8 @@ def web_folder(folder: Path) -> Iterator[None]:
 
 async def measure(data: Path, work: Path, limit: int) -> dict[str, dict[str, dict[str, float]]]:
     """Return the figures by question set, then by share of wrong items and way of answering."""
-    xquad = [question_of(q, "xquad") for q in read_jsonl(data / "squad_xquad_en/queries.jsonl")]
-    hotpot = [question_of(q, "hotpotqa") for q in read_jsonl(data / "multihop_hotpotqa/queries.jsonl")]
-    passages = [
-        *read_jsonl(data / "squad_xquad_en/passages.jsonl"),
-        *read_jsonl(data / "multihop_hotpotqa/corpus.jsonl"),
-    ]
+    squad, two_hops, passages = text_sets(data)
+    xquad, hotpot = [question_of(q, "xquad") for q in squad], [question_of(q, "hotpotqa") for q in two_hops]
     prepared = await prepare(passages, "text", work)
     save_pages(passages, work / "web")
     sets = {"xquad": xquad[:: max(1, len(xquad) // limit)][:limit], "hotpotqa": hotpot[:limit]}

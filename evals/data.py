@@ -50,6 +50,17 @@ def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
     return rows
 
 
+def text_sets(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the questions of XQuAD and of HotpotQA, and the passages of both, which are searched together."""
+    squad, hotpot = data / "squad_xquad_en", data / "multihop_hotpotqa"
+    passages = [
+        *read_jsonl(squad / "passages.jsonl", ["id", "text"]),
+        *read_jsonl(hotpot / "corpus.jsonl", ["id", "text"]),
+    ]
+    fields = ["id", "question", "answers", "gold"]
+    return read_jsonl(squad / "queries.jsonl", fields), read_jsonl(hotpot / "queries.jsonl", fields), passages
+
+
 @dataclass(frozen=True, slots=True)
 class Routed:
     """A question with the label it should be routed to.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ragweave.evals.corpus import Prepared, prepare, use_home
-from ragweave.evals.data import read_jsonl
+from ragweave.evals.data import read_jsonl, text_sets
 from ragweave.evals.metrics import all_gold_at, exact_match, recall_at, says, token_f1
 from ragweave.evals.report import of_rows
 from ragweave.minds.context import Context
@@ -156,9 +156,8 @@ def behaviour(trails: Sequence[Trail]) -> dict[str, Any]:
 
 def sets(data: Path, limit: int) -> dict[str, list[Asked]]:
     """Read the question sets: two, three and four hops, and questions that need a single one."""
-    hotpot = read_jsonl(data / "multihop_hotpotqa/queries.jsonl")
+    single, hotpot, _ = text_sets(data)
     own = read_jsonl(data / "multihop_own/queries.jsonl")
-    single = read_jsonl(data / "squad_xquad_en/queries.jsonl")
     own3, own4 = ([_asked(q, f"{n} hops") for q in own if q["hops"] == n] for n in (3, 4))
     found = {
         "multihop_own, 3 hops": own3,
@@ -198,8 +197,7 @@ async def measure(
 
     `only` has parts of the names of the sets to run; all where empty.
     """
-    texts = [*read_jsonl(data / "squad_xquad_en/passages.jsonl"), *read_jsonl(data / "multihop_hotpotqa/corpus.jsonl")]
-    prepared = await prepare(texts, "text", work)
+    prepared = await prepare(text_sets(data)[2], "text", work)
     compiled = import_module(f"ragweave.graphs.{graph}").graph
     context = Context(**{"library": prepared.library.name, "mind": "small", "max_hops": HOPS, **knobs})
     out: dict[str, Any] = {}

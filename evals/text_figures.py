@@ -12,7 +12,7 @@ from typing import Any
 
 from ragweave.evals.answers import Question, ask_all, figures, question_of
 from ragweave.evals.corpus import Prepared, prepare, use_home
-from ragweave.evals.data import read_jsonl
+from ragweave.evals.data import read_jsonl, text_sets
 from ragweave.evals.report import of_rows
 from ragweave.evals.retrieval import Query, compare
 from ragweave.minds.context import Context
@@ -23,11 +23,8 @@ ABSENT = 100
 
 async def retrieval(data: Path, work: Path, limit: int) -> dict[str, dict[str, dict[str, float]]]:
     """XQuAD and HotpotQA passages in one index: every ranking method on both question sets."""
-    xquad, hotpot = (
-        read_jsonl(data / "squad_xquad_en/queries.jsonl"),
-        read_jsonl(data / "multihop_hotpotqa/queries.jsonl"),
-    )
-    prepared = await prepare(_passages(data), "text", work)
+    xquad, hotpot, passages = text_sets(data)
+    prepared = await prepare(passages, "text", work)
     out: dict[str, dict[str, dict[str, float]]] = {}
     for name, rows in (("xquad", xquad[:limit]), ("hotpotqa", hotpot[:limit])):
         queries = [Query(str(q["question"]), tuple(str(g) for g in q["gold"])) for q in rows]
@@ -50,9 +47,8 @@ async def question_sets(data: Path, work: Path, limit: int) -> list[tuple[str, P
 
     Of XQuAD every n-th question is taken, so that all articles take part.
     """
-    passages = _passages(data)
-    xquad = [question_of(q, "xquad") for q in read_jsonl(data / "squad_xquad_en/queries.jsonl")]
-    hotpot = [question_of(q, "hotpotqa") for q in read_jsonl(data / "multihop_hotpotqa/queries.jsonl")]
+    squad, two_hops, passages = text_sets(data)
+    xquad, hotpot = [question_of(q, "xquad") for q in squad], [question_of(q, "hotpotqa") for q in two_hops]
     own = [question_of(q, "own") for q in read_jsonl(data / "multihop_own/queries.jsonl")]
     whole = await prepare(passages, "text", work)
     asked = xquad[:: max(1, len(xquad) // limit)][:limit]
@@ -67,10 +63,6 @@ async def question_sets(data: Path, work: Path, limit: int) -> list[tuple[str, P
         ("multihop_own", whole, own[:limit]),
         ("absent", without, absent[:limit]),
     ]
-
-
-def _passages(data: Path) -> list[dict[str, Any]]:
-    return [*read_jsonl(data / "squad_xquad_en/passages.jsonl"), *read_jsonl(data / "multihop_hotpotqa/corpus.jsonl")]
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Train the small relevance evaluator: `python -m ragweave.evals.train_evaluator --data DIR`.
+"""Train the small relevance evaluator: `ragweave train evaluator --data DIR`.
 
 Two LightGBM boosters for `order` and the scale of `floor`, from HotpotQA pairs alone. The same data and package
 versions give the same weights, byte for byte: one thread, fixed seeds, fixed order.
@@ -6,7 +6,6 @@ versions give the same weights, byte for byte: one thread, fixed seeds, fixed or
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 from collections.abc import Sequence
@@ -114,16 +113,3 @@ def train(data: Path, path: Path = HEAD, limit: int | None = None, rounds: int =
     head = fit(examples(asked, idf), rounds)
     save(head, path, data / "evaluator_pairs" / "hotpot_pairs.jsonl", len(asked))
     return head
-
-
-def main() -> None:
-    """Train from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
-    parser.add_argument("--out", type=Path, default=HEAD, help="weights to write, without suffix")
-    given = parser.parse_args()
-    train(given.data, given.out)
-
-
-if __name__ == "__main__":
-    main()

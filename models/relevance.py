@@ -192,5 +192,5 @@ def head(path: Path = HEAD) -> Head:
     except (OSError, KeyError, ValueError, TypeError, BadZipFile) as exc:
         raise WeightsError(
             f"the weights of the relevance evaluator at {path} cannot be read ({exc})",
-            "install Ragweave again, or run python -m ragweave.evals.train_evaluator",
+            "install Ragweave again, or run ragweave train evaluator",
         ) from exc

@@ -162,7 +162,6 @@ def mixed(
     ] = None,
     router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint.")] = "small",
     rerank: Annotated[bool, typer.Option("--rerank/--plain", help="Order by relevance, or fuse alone.")] = True,
-    held_out: Annotated[bool, typer.Option("--held-out", help="Leave out every third question.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Every n-th question, so many in all; 0 means all.")] = 0,
     work: Work = WORK,
     json_out: JsonOut = None,
@@ -190,7 +189,6 @@ def mixed(
         assert items is not None and questions is not None
         rows = read_jsonl(items, ["id", "kind"])
         asked = read_asked(questions, rows)
-    asked = [q for n, q in enumerate(asked) if n % 3 or not held_out]
     asked = asked[:: max(1, len(asked) // limit)][:limit] if limit else asked
     use_home(work.resolve() / "home")
     context = Context.model_validate({"mind": "small", "route_by": router, "rerank": rerank})

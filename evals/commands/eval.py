@@ -39,7 +39,6 @@ def router(
     router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint:PATH.")] = "small",
     head: Annotated[Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")] = None,
     folds: Annotated[int, typer.Option("--folds", min=0, help="Train the small head anew per fold of the data.")] = 0,
-    seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
     threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.8,
     curve: Annotated[bool, typer.Option("--curve", help="Thresholds of the ensemble, and the best.")] = False,
     width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions put to a model together.")] = 8,
@@ -66,7 +65,7 @@ def router(
     path = head or HEAD
     questions = [r.query for r in rows]
     with runner(work, width) as made:
-        small = run(_cross_validated(rows, folds, seed, path, made) if folds else _by_head(questions, path, made))
+        small = run(_cross_validated(rows, folds, path, made) if folds else _by_head(questions, path, made))
         large: list[Decision] = []
         decided = small
         if kind == "checkpoint":
@@ -119,7 +118,7 @@ async def _by_model(questions: list[str], path: Path, made: Runner) -> list[Deci
     return await decide(questions, answer, made, {"model": model_settings().chat})
 
 
-async def _cross_validated(rows: list[Routed], folds: int, seed: int, path: Path, made: Runner) -> list[Decision]:
+async def _cross_validated(rows: list[Routed], folds: int, path: Path, made: Runner) -> list[Decision]:
     """Return the decisions of heads that saw neither the row nor its near-duplicates."""
     from ragweave.corpora.types import LABELS
     from ragweave.evals.router import Decision, best
@@ -132,7 +131,7 @@ async def _cross_validated(rows: list[Routed], folds: int, seed: int, path: Path
     def tell(line: str) -> None:
         typer.echo(line, err=True)
 
-    found = await cross_validate(rows, template_questions(), LABELS, folds, seed, tell, made)
+    found = await cross_validate(rows, template_questions(), LABELS, folds, 0, tell, made)
     return [Decision(p, best(p), p[best(p)], ms) for p in found]
 
 
