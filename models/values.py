@@ -39,7 +39,7 @@ _NUMBER = re.compile(
 )
 _COMMA, _DOT = re.compile(r"\d,(?:\d{1,2}|\d{4,})(?!\d)"), re.compile(r"\d\.(?:\d{1,2}|\d{4,})(?!\d)")
 _GROUPED = re.compile(r"\d([.,])\d{3}(?!\d)")
-_MONTHS = {
+MONTHS = {
     form: n
     for n, row in enumerate(
         "january jan januar janvier enero|february feb februar fevrier febrero|march mar marz mars marzo|"
@@ -51,7 +51,8 @@ _MONTHS = {
     )
     for form in row.split()
 }
-_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
+"""Names of the months, folded, in English, German, French and Spanish."""
+_MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
 _DATES = tuple(
     re.compile(rf"(?<![\w.,]){form}(?!\w|[.,-]\d)")
     for form in (
@@ -148,7 +149,7 @@ def days(text: str) -> list[tuple[int, int, date]]:
 
 def _date(m: re.Match[str]) -> date | None:
     found = m.groupdict()
-    month = _MONTHS.get(found["month"], 0) if found.get("month") else int(found.get("m") or 0)
+    month = MONTHS.get(found["month"], 0) if found.get("month") else int(found.get("m") or 0)
     try:
         return date(int(found["y"]), month, int(found.get("d") or 1))
     except ValueError:
@@ -163,7 +164,7 @@ def yes(cell: str) -> bool | None:
 
 def month_of(word: str) -> int:
     """Return the number of the month that a word names, or 0."""
-    return _MONTHS.get(fold(word).strip("."), 0)
+    return MONTHS.get(fold(word).strip("."), 0)
 
 
 def written(amount: Decimal, places: int = 0) -> str:

@@ -186,3 +186,13 @@ def capitals(texts: Iterable[str]) -> frozenset[str]:
 
 
 _CASED = re.compile(r"(?<=[a-z,;] )([^\W\d_][^\W\d_]+)")
+
+
+def has_clause(question: str) -> bool:
+    """Tell whether an English question describes something by a relative clause instead of naming it."""
+    return any(len(question[: m.start()].split()) >= _OPENING for m in _RELATIVE.finditer(question))
+
+
+_RELATIVE = re.compile(r"(?<=\s)(?:that|which|who|whom|whose|where)\b", re.I)
+_OPENING = 3
+"""Words in which a question word only opens the question (“in which year”)."""

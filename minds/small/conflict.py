@@ -7,16 +7,19 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
+from ragweave.corpora.meta import guess_language
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.small.asked import Asked, asked_of
 from ragweave.minds.small.facts import facts
 from ragweave.minds.small.sentences import Extract
-from ragweave.models.text import STOP, content_terms, fold, names, terms, words
+from ragweave.models.text import STOP, content_terms, fold, names, stem, terms, words
 
 RIVALS = 8
 """Best sentences among which another value is looked for."""
 SUBJECT = 0.5
 """Share of the subject that another sentence must name; it says the same words of what is asked."""
+NAMED = 0.8
+"""How well each name of the subject must stand with a sentence in another language, whose other words do not meet."""
 _CLOCK = re.compile(r"\b\d{1,2}[:.]\d{2}\b")
 _DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.I)
 _CHANGES = re.compile(
@@ -24,6 +27,9 @@ _CHANGES = re.compile(
     r"|\b(?:jetzt|bisher|künftig|neu|désormais|jusqu'ici)\b|现在|以前|改为",
     re.I,
 )
+
+
+_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
 
 
 class Told(NamedTuple):
@@ -45,10 +51,16 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
         return None
     best, asked, dates = ranked[0], asked_of(question), rows or {}
     said = asked.slot & set(terms(best.text))
-    for e in ranked[1:RIVALS]:
-        # SIGNS: subject, slot, weakest, both, fit.
-        alike = e.signs[0] >= min(SUBJECT, best.signs[0]) and e.signs[4] >= best.signs[4] and said & set(terms(e.text))
-        if not alike or _source(e) == _source(best) or fold(e.text) == fold(best.text):
+    others = [e for e in ranked[1:] if _source(e) != _source(best)][:RIVALS]
+    told = _told([e for e in ranked if _source(e) != _source(best)])
+    for e in others:
+        # SIGNS: subject, slot, weakest, both, fit. What a document names elsewhere it speaks of here as well.
+        names_it = e.signs[0] >= min(SUBJECT, best.signs[0]) or (
+            asked.subject <= told[_source(e)] and e.signs[1] == 1.0
+        )
+        abroad = e.signs[2] >= NAMED and _language(e) != _language(best)
+        says_it = abroad or said & set(terms(e.text))
+        if not (names_it and says_it and e.signs[4] >= best.signs[4]) or fold(e.text) == fold(best.text):
             continue
         versions = _versions(best, e)
         if versions or _differ(asked, best, e):
@@ -60,6 +72,18 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
             changed = versions or bool(_CHANGES.search(first.text))
             return Told(first, other, "before" if dated and changed else "differs")
     return None
+
+
+def _language(e: Extract) -> str:
+    return guess_language(e.strip["text"])
+
+
+def _told(ranked: Sequence[Extract]) -> dict[str, set[str]]:
+    """Return the stems that each document says in any of its sentences."""
+    told: dict[str, set[str]] = {}
+    for e in ranked:
+        told.setdefault(_source(e), set()).update(terms(f"{e.strip['title']} {e.strip['text']}"))
+    return told
 
 
 def _source(e: Extract) -> str:
@@ -109,7 +133,20 @@ def _values(asked: Asked, e: Extract) -> dict[str, set[str]]:
         return {asked.counted: {v for v in near if (v, "") not in said}}
     if asked.kind != "count":
         return {}
+    if (m := _MUCH.search(asked.question)) and m[1] not in STOP and (near := _with(stem(m[1]), e.text)):
+        return {m[1]: near}
     return {unit: {f.value for f in found if f.unit == unit} for unit in {f.unit for f in found if f.unit}}
+
+
+def _with(noun: str, sentence: str) -> set[str]:
+    """Return the number that stands with a noun: right before it, or after it and “is”."""
+    after = {
+        f.value
+        for m in re.finditer(r"([^\W\d]+)(?: (?:is|was|are|were|of)|:)? (\S*\d\S*)", sentence)
+        if noun in terms(m[1])
+        for f in facts(m[2])
+    }
+    return after | counted(noun, sentence)
 
 
 def counted(noun: str, sentence: str) -> set[str]:

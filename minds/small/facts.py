@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ragweave.models import text
+from ragweave.models.values import MONTHS
 
 _SMALL = {
     w: n
@@ -29,15 +30,6 @@ _SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9
 _HAN = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _HAN_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10**4, "亿": 10**8}
 
-_MONTHS = {
-    name: n
-    for n, names in enumerate(
-        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sept sep|october oct"
-        "|november nov|december dec".split("|"),
-        start=1,
-    )
-    for name in names.split()
-}
 _UNITS = {
     spelling: names.split()[0]
     for names in (
@@ -94,8 +86,8 @@ _HAN_NUMBER = re.compile(
 )
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _HAN_MONTH = re.compile(r"(\d{1,2}|[一二三四五六七八九十]{1,2})月")
-_MONTH = re.compile(rf"\b({'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?")
-_BARE_WORDS = frozenset({"may", "march", "mar", "jan", "dec", "sep", "august"})
+_MONTH = re.compile(rf"\b({'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?")
+_BARE_WORDS = frozenset("may march mar mars marz jan dec sep august mai mayo marzo juin juillet".split())
 """Month names that are also other words: they count only beside a number."""
 
 
@@ -130,14 +122,14 @@ def facts(of: str) -> list[Fact]:
     Digits, number words and Chinese numerals give the same value (1,200 = 1200; three = 3; 二十 = 20), as do dates in
     words and digits (3 May 1990 = 1990-05-03 = 1990年5月3日). A lone “one”, “first” or “million” is no number.
     """
-    flat = unicodedata.normalize("NFKC", of).lower()
+    flat = text.fold(of)
     found: list[Fact] = []
     flat = _ISO.sub(lambda m: f" {m[3].lstrip('0')} {_name(int(m[2]))} {m[1]} ", flat)
     flat = _HAN_MONTH.sub(lambda m: f" {_name(int(m[1]) if m[1].isdigit() else _han(m[1]))} 1月", flat)
     for m in _MONTH.finditer(flat):
         beside = flat[max(0, m.start() - 4) : m.start()] + flat[m.end() : m.end() + 4]
         if m[1] not in _BARE_WORDS or re.search(r"\d", beside):
-            found.append(Fact(f"month {_MONTHS[m[1]]}", "", m[1].capitalize()))
+            found.append(Fact(f"month {MONTHS[m[1]]}", "", m[1].capitalize()))
     flat = _HAN_MARK.sub(" ", flat)
     for m in _DIGITS.finditer(flat):
         amount = Decimal(m["n"].replace(",", "")) * _scale(m["scale"])
@@ -155,7 +147,7 @@ _HAN_MARK = re.compile(r"1月")
 
 
 def _name(month: int) -> str:
-    return next((name for name, n in _MONTHS.items() if n == month), "")
+    return next((name for name, n in MONTHS.items() if n == month), "")
 
 
 def _unit(spelling: str | None) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import re
+import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ragweave.minds.chain import BEST
 from ragweave.minds.desk import Desk
-from ragweave.minds.evidence import Evidence
+from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.looks import shown_by_look
+from ragweave.minds.passages import as_strip, floors, reading
 from ragweave.minds.recency import timeless
+from ragweave.minds.small.asked import has_clause
+from ragweave.minds.small.clauses import splits, standing, trimmed, value_of
+from ragweave.minds.small.sentences import Extract, rank
 from ragweave.models.text import content_terms, fold, names, sentences, terms
 
 COVERED = 0.5
@@ -25,11 +29,12 @@ WHOLE = 0.9
 """The same for a question with a relative clause, which speaks of something that the question does not name."""
 NEARLY, JOINTLY = 0.6, 0.85
 """Share that the best items together must hold after a further hop, without a relative clause and with one."""
+SURE, NEXT = 0.5, 3
+"""How sure one of the best sentences must be that a question need not be taken apart."""
+DESCRIBED = 0.2
+"""How sure a sentence must be that it tells what a question describes."""
 NAMES = 6
 """Names that one query may ask for."""
-_CLAUSE = re.compile(r"(?<=\s)(?:that|which|who|whom|whose|where)\b", re.I)
-_OPENING = 3
-"""Words in which a question word only opens the question (“in which year”)."""
 
 
 async def reason(desk: Desk, known: Known) -> Decision:
@@ -50,14 +55,52 @@ async def reason(desk: Desk, known: Known) -> Decision:
         return Decision(learnt, missing)
     question = timeless(known.question, datetime.now(UTC))
     idf = await (await desk.library()).idf(content_terms(question))
-    if enough(question, rows, known.gap, idf, known.hops[-1]["n"]):
+    asked = standing(known.question, known.hops)
+    inner, further, sure = await _described(desk, asked, known, idf)
+    if further is not None and not known.asked(further.query):
+        return replace(further, learnt=learnt)
+    if (sure and asked != known.question) or enough(question, rows, known.gap, idf, known.hops[-1]["n"]):
         return Decision(learnt)
     # What refinement dropped may still lead on, if it is among the best.
     able = [*rows, *(e for e in known.rows[:BEST] if e["id"] not in kept)]
     found = lead(question, able, [h["lead"] for h in known.hops], idf) or Lead("", "")
     uncovered = open_words(question, [f"{e['title']} {e['text']}" for e in rows[:BEST]])
     missing = "not yet covered: " + ", ".join(uncovered[:6]) if uncovered else ""
+    if inner and not known.asked(inner):
+        return Decision(learnt, inner, found.query or inner, found.evidence, more=(inner,) if found.query else ())
     return Decision(learnt, missing, found.query, found.evidence)
+
+
+async def _described(
+    desk: Desk, asked: str, known: Known, idf: Mapping[str, float]
+) -> tuple[str, Decision | None, bool]:
+    """Look for what a question describes in what was found.
+
+    Returns:
+        The question for it where it is not told, else the question with it in its place; and whether a sentence is sure
+        to answer the question as it is.
+    """
+    apart, library = splits(asked), await desk.library()
+
+    async def surest(question: str) -> Extract | None:
+        scores = await floors(library, question, [reading(e) for e in known.rows])
+        strips = [Strip(**{**as_strip(e), "score": s}) for e, s in zip(known.rows, scores, strict=True)]
+        found = await asyncio.to_thread(rank, question, strips, lambda t: idf.get(t, 1.0))
+        return max(found[:NEXT], key=lambda e: e.sure, default=None)
+
+    if not apart and asked == known.question:
+        return "", None, False
+    whole = await surest(asked)
+    if whole is not None and whole.sure >= SURE:
+        return "", None, True
+    for split in apart:
+        found = await surest(split.inner)
+        if found and (cut := trimmed(split, found.covers)) != split:
+            split, found = cut, await surest(cut.inner)
+        if found and split.asks and found.sure >= DESCRIBED and (value := value_of(split, found)):
+            told = Decision(missing=f"{split.inner} {value}", query=split.filled(value), lead=found.strip["evidence"])
+            return "", told, False
+    return apart[0].inner if apart and has_clause(asked) else "", None, False
 
 
 def coverage(wanted: Iterable[str], have: Iterable[str], idf: Mapping[str, float]) -> float:
@@ -79,11 +122,6 @@ def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[
         return True
     share = coverage(wanted, held[0], idf)
     return share >= WHOLE if clause else share >= CLEAR or (share >= COVERED and gap >= APART)
-
-
-def has_clause(question: str) -> bool:
-    """Tell whether an English question describes something by a relative clause instead of naming it."""
-    return any(len(question[: m.start()].split()) >= _OPENING for m in _CLAUSE.finditer(question))
 
 
 def open_words(question: str, texts: Iterable[str]) -> list[str]:

@@ -13,10 +13,9 @@ from ragweave.corpora.types import Locator
 from ragweave.corpora.video.utterances import pieces, spoken
 from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
-from ragweave.minds.small.asked import Asked, Idf, asked_of, asked_part, capitals
+from ragweave.minds.small.asked import Asked, Idf, asked_of, asked_part, capitals, has_clause
 from ragweave.minds.small.facts import units
 from ragweave.minds.small.hostile import harmless
-from ragweave.minds.small.reason import has_clause
 from ragweave.models import tables
 from ragweave.models.embed import encoder
 from ragweave.models.relevance import embed

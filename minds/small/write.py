@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from string import ascii_uppercase
 
@@ -16,13 +17,14 @@ from ragweave.minds.page import Page
 from ragweave.minds.passages import as_seen, as_strip
 from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
+from ragweave.minds.small.asked import has_clause
 from ragweave.minds.small.choose import nearest, rests_on
+from ragweave.minds.small.clauses import standing
 from ragweave.minds.small.compare import compare
 from ragweave.minds.small.conflict import Told, conflict
 from ragweave.minds.small.gather import choose, with_premise
 from ragweave.minds.small.greeting import is_thanks
 from ragweave.minds.small.overview import overview
-from ragweave.minds.small.reason import has_clause
 from ragweave.minds.small.sentences import rank
 from ragweave.minds.small.tables import work
 from ragweave.minds.small.tell import tell
@@ -57,6 +59,10 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
     if not brief.strips and not brief.searched:
         page.show(phrase("thanks" if is_thanks(brief.question) else "greeting", brief.question), "model", [], 1.0)
         return ""
+    if (asked := standing(brief.question, brief.hops)) != brief.question:
+        found = replace(brief, question=asked, best=-1.0)
+        if await work(desk, found, page) or not await _extract(desk, found, page, closest=False):
+            return ""
     if await work(desk, brief, page) or await overview(desk, brief, page):
         return ""
     why = await _extract(desk, brief, page)
@@ -123,7 +129,7 @@ def closest(strips: Sequence[Strip]) -> str:
     return max(strips, key=lambda s: (s["score"], s["id"]))["title"]
 
 
-async def _extract(desk: Desk, brief: Brief, page: Page) -> str:
+async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -> str:
     """Show the sentence that answers, and what adds to it; where that is not sure, cite it as the closest."""
     strips = readable(brief)
     question = timeless(brief.question, datetime.now(UTC))
@@ -150,9 +156,13 @@ async def _extract(desk: Desk, brief: Brief, page: Page) -> str:
     # What every round found irrelevant may be the closest, and answers nothing.
     sure = brief.own and (best.sure >= least or (has_clause(question) and brief.best >= RELEVANT))
     if not sure or weighed is not None:
-        page.note(best.narrowed)
+        if closest:
+            page.note(best.narrowed)
         return phrase("closest", brief.question, title=best.strip["title"], text=clip(best.told, _QUOTE))
-    told = conflict(question, ranked, brief.rows)
+    kept = {s["evidence"] for s in strips}
+    rest = [as_strip(e) for e in brief.rows.values() if e["id"] not in kept and e["origin"] == "library"]
+    others = await asyncio.to_thread(rank, question, rest, idf)
+    told = conflict(question, [*ranked, *others], brief.rows)
     if told is not None:
         _tell_both(desk, brief, page, told)
         return ""
