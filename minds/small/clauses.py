@@ -52,13 +52,17 @@ class Split:
     @property
     def asks(self) -> bool:
         """Whether the question asks more than for what is described."""
-        return bool(set(content_terms(f"{self.before} {self.after}")) - _SAID)
+        asked = set(content_terms(f"{self.before} {self.after}")) - _SAID
+        described = re.sub(rf"^(?:\w+ )?{_ASKS.pattern}", "", self.inner, flags=re.I)
+        return bool(asked and _ASKS.search(self.before) and not _ASKS.search(described))
 
     def filled(self, value: str) -> str:
         """Return the question with a value in the place of the description."""
         return " ".join(f"{self.before} {value} {self.after}".split()).replace(" ’", "’").rstrip(" ?.,") + "?"
 
 
+_ASKS = re.compile(r"\b(?:who|whom|what|which|where|when|how)\b", re.I)
+"""What asks; in a description it shows that the description itself is asked for."""
 _SAID = frozenset(content_terms("name person people kind thing call"))
 
 

@@ -57,17 +57,19 @@ async def reason(desk: Desk, known: Known) -> Decision:
     idf = await (await desk.library()).idf(content_terms(question))
     asked = standing(known.question, known.hops)
     inner, further, sure = await _described(desk, asked, known, idf)
+    used = [h["lead"] for h in known.hops]
     if further is not None and not known.asked(further.query):
-        return replace(further, learnt=learnt)
+        also = lead(question, rows, used, idf)
+        return replace(further, learnt=learnt, more=(also.query,) if also else ())
     if (sure and asked != known.question) or enough(question, rows, known.gap, idf, known.hops[-1]["n"]):
         return Decision(learnt)
     # What refinement dropped may still lead on, if it is among the best.
     able = [*rows, *(e for e in known.rows[:BEST] if e["id"] not in kept)]
-    found = lead(question, able, [h["lead"] for h in known.hops], idf) or Lead("", "")
+    found = lead(question, able, used, idf) or Lead("", "")
     uncovered = open_words(question, [f"{e['title']} {e['text']}" for e in rows[:BEST]])
     missing = "not yet covered: " + ", ".join(uncovered[:6]) if uncovered else ""
-    if inner and not known.asked(inner):
-        return Decision(learnt, inner, found.query or inner, found.evidence, more=(inner,) if found.query else ())
+    if inner and not found.query:
+        return Decision(learnt, inner, inner)
     return Decision(learnt, missing, found.query, found.evidence)
 
 
@@ -97,10 +99,11 @@ async def _described(
         found = await surest(split.inner)
         if found and (cut := trimmed(split, found.covers)) != split:
             split, found = cut, await surest(cut.inner)
-        if found and split.asks and found.sure >= DESCRIBED and (value := value_of(split, found)):
+        least = DESCRIBED if has_clause(asked) else SURE
+        if found and split.asks and found.sure >= least and (value := value_of(split, found)):
             told = Decision(missing=f"{split.inner} {value}", query=split.filled(value), lead=found.strip["evidence"])
             return "", told, False
-    return apart[0].inner if apart and has_clause(asked) else "", None, False
+    return apart[0].inner if apart and apart[0].asks and has_clause(asked) else "", None, False
 
 
 def coverage(wanted: Iterable[str], have: Iterable[str], idf: Mapping[str, float]) -> float:

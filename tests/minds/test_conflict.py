@@ -135,3 +135,31 @@ def test_evidence_stands_under_the_heading_of_its_origin_numbered_through() -> N
         "Written down from a model's memory, without a source:",
         *("[4]", "m1"),
     ]
+
+
+def of_two(question: str, one: tuple[str, str], two: tuple[str, ...]) -> tuple[str, str] | None:
+    strips = [
+        strip("library", one[1], one[0], "a"),
+        *(strip("library", t, two[0], f"b{n}") for n, t in enumerate(two[1:])),
+    ]
+    for s in strips:
+        s["locator"] = {"file": s["title"]}
+    told = conflict(question, rank(question, strips, lambda term: 1.0))
+    return (told.first.text, told.other.text) if told else None
+
+
+def test_a_value_in_another_language_differs_where_the_names_meet() -> None:
+    own, other = "The concert in Tarnfeld is on 23 May.", "Das gemeinsame Konzert in Tarnfeld findet am 24. Mai statt."
+    asked = "On which date is the concert in Tarnfeld?"
+    assert of_two(asked, ("Booking", own), ("Reise", other)) == (own, other)
+    assert of_two(asked, ("Booking", own), ("Reise", "Das Konzert in Lindau ist am 24. Mai, und wir singen.")) is None
+
+
+def test_a_document_that_names_the_subject_elsewhere_speaks_of_it() -> None:
+    own, other = "Ilse pays 410 a month and 500 deposit.", "The deposit is 450 euros and is given back."
+    asked = "How much deposit does Ilse pay?"
+    assert of_two(asked, ("Mail", own), ("Agreement", other, "It is made between Ada Pell and Ilse Marwen.")) == (
+        own,
+        other,
+    )
+    assert of_two(asked, ("Mail", own), ("Agreement", other, "It is made between Ada Pell and Jo Halden.")) is None

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.evidence import Hop
+from ragweave.minds.small.clauses import splits, standing, trimmed, value_of
+from ragweave.minds.small.sentences import Extract, rank
+from tests.minds.test_conflict import strip
+
+
+@pytest.mark.parametrize(
+    ("question", "inner", "filled"),
+    [
+        ("When was the woman who founded the mill born?", "Who founded the mill born?", "When was X?"),
+        ("How high is the hill on which the tower stands?", "On which hill the tower stands?", "How high is X?"),
+        ("Who led in the year when the mill burned?", "In which year the mill burned?", "Who led in X?"),
+        ("What does the dog of the Tarn Choir's conductor weigh?", "Who is the conductor of the Tarn Choir?",
+         "What does the dog of X weigh?"),
+        ("Who wrote the song that opens the film that Ilse Marwen made?", "Which film Ilse Marwen made?",
+         "Who wrote the song that opens X?"),
+    ],
+)  # fmt: skip
+def test_innermost_description_is_asked_by_itself(question: str, inner: str, filled: str) -> None:
+    first = splits(question)[0]
+    assert (first.inner, first.filled("X")) == (inner, filled)
+
+
+def test_a_plain_question_is_not_taken_apart() -> None:
+    assert splits("When was the Tarn Mill built?") == []
+
+
+def test_the_verb_behind_a_clause_goes_back_to_the_question() -> None:
+    split = trimmed(splits("In which year did the woman who built the mill die?")[0], {"built", "build", "mill"})
+    assert (split.inner, split.filled("Ilse Marwen")) == ("Who built the mill?", "In which year did Ilse Marwen die?")
+
+
+def test_a_description_that_is_all_that_is_asked_asks_nothing_more() -> None:
+    assert not splits("What is the name of the man who built the mill?")[0].asks
+    assert splits("How old is the man who built the mill?")[0].asks
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "title", "value"),
+    [
+        ("How old is the man who built the Tarn Mill?", "The Tarn Mill was built by Ilse Marwen for Ada Pell.", "Tarn",
+         "Ilse Marwen"),
+        ("Who led the club in the year when the mill burned?", "The mill burned in 1871.", "Mill", "1871"),
+        ("Who led the club in the year when the mill burned?", "The mill burned in 1871 and 1890.", "Mill", ""),
+        ("What is the rent for the flat of Ilse Marwen?", "Ilse Marwen, flat 22, has the key.", "Rules", "flat 22"),
+        ("What do we pay for the thing that Admiral has done in spring?", "beak trimmed every spring", "Pets · Admiral",
+         "beak trimmed every"),
+        ("What does the clock that gets 96 turns weigh?", "96 turns, slowly", "Winding · The Hesper", "The Hesper"),
+    ],
+)  # fmt: skip
+def test_a_sentence_gives_what_is_described(question: str, text: str, title: str, value: str) -> None:
+    split = splits(question)[0]
+    assert value_of(split, said(text, title)) == value
+
+
+def said(text: str, title: str) -> Extract:
+    (found,) = rank("anything", [strip("library", text, title)], lambda term: 1.0)
+    return found
+
+
+def hop(then: str, lead: str) -> Hop:
+    return {"n": 1, "query": "q", "corpora": [], "evidence": [], "action": "", "learnt": "", "missing": "",
+            "next": then, "lead": lead, "by": "small"}  # fmt: skip
+
+
+def test_the_question_stands_as_it_was_last_filled() -> None:
+    hops = [hop("Who built the mill?", ""), hop("How old is Ilse Marwen?", "e1"), hop("Ilse Marwen old", "e2")]
+    assert standing("How old is the man who built the mill?", hops) == "How old is Ilse Marwen?"
+    assert standing("How old is the mill?", hops[:1]) == "How old is the mill?"
