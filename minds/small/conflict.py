@@ -19,7 +19,8 @@ RIVALS = 8
 SUBJECT = 0.5
 """Share of the subject that another sentence must name; it says the same words of what is asked."""
 NAMED = 0.8
-"""How well each name of the subject must stand with a sentence in another language, whose other words do not meet."""
+"""How well the subject must stand with a sentence in another language, whose other words do not meet; and what share
+of the best sentence's slot a rival must hold that is not among the best ones."""
 _CLOCK = re.compile(r"\b\d{1,2}[:.]\d{2}\b")
 _DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.I)
 _CHANGES = re.compile(
@@ -59,7 +60,8 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
             asked.subject <= told[_source(e)] and e.signs[1] == 1.0
         )
         abroad = e.signs[2] >= NAMED and _language(e) != _language(best)
-        says_it = abroad or said & set(terms(e.text))
+        near = any(e is r for r in ranked[1:RIVALS]) or e.signs[1] >= NAMED * best.signs[1]
+        says_it = abroad or (near and said & set(terms(e.text)))
         if not (names_it and says_it and e.signs[4] >= best.signs[4]) or fold(e.text) == fold(best.text):
             continue
         versions = _versions(best, e)
