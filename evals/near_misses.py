@@ -1,23 +1,21 @@
 """Near misses: does the small mind tell a sentence that answers from one that nearly does?
 
-    python -m ragweave.evals.near_misses --data DIR [--fit]
+    python -m ragweave.evals.near_misses --data DIR
 
 Pairs of a question and evidence are made from XQuAD passages (its gold passage beside those of the same article) and
 from lists under headings, as in files of one's own. A near miss lacks the sentence that answers, or the question is
-turned to another subject, or to another year. Half of them, by a hash of the question, is what `--fit` fits the
-weights of `minds/small/sentences.py` on; figures are those of the other half.
+turned to another subject, or to another year. The lists are among what
+`benchmarks/sure.py` fits the weights of `minds/small/sentences.py` on.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import random
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +23,7 @@ from typing import Any, NamedTuple
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import auc, says
 from ragweave.minds.evidence import Strip
-from ragweave.minds.small.sentences import SIGNS, Extract, rank
+from ragweave.minds.small.sentences import Extract, rank
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, names, sentences, terms
@@ -137,9 +135,8 @@ def best(case: Case, idf: Any) -> Extract | None:
     return ranked[0] if ranked else None
 
 
-def judged(data: Path, n: int) -> list[tuple[Case, Extract, bool]]:
+def judged(cases: Sequence[Case]) -> list[tuple[Case, Extract, bool]]:
     """Return cases with the sentence chosen, and whether it answers."""
-    cases = [*prose(data, n), *lists(n // 2)]
     count = Counter(t for c in cases for p in c.passages for t in set(terms(p.text)))
     total = sum(len(c.passages) for c in cases)
 
@@ -155,25 +152,12 @@ def judged(data: Path, n: int) -> list[tuple[Case, Extract, bool]]:
 
 
 def main() -> None:
-    """Print the AUC of each kind of near miss, and the curve; with `--fit` the weights first."""
+    """Print the AUC of each kind of near miss, and the curve."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the public data sets")
     parser.add_argument("--limit", type=int, default=300, help="questions of XQuAD")
-    parser.add_argument("--fit", action="store_true", help="fit the weights on one half and print them")
     given = parser.parse_args()
-    rows = judged(given.data, given.limit)
-    half = [int(hashlib.sha256(c.passages[0].text.encode()).hexdigest(), 16) % 2 for c, _, _ in rows]
-    sure = [e.sure for _, e, _ in rows]
-    if given.fit:
-        from sklearn.linear_model import LogisticRegression
-
-        fitted = LogisticRegression(C=3.0, max_iter=1000)
-        fitted.fit([e.signs for (_, e, _), h in zip(rows, half, strict=True) if h == 0],
-                   [y for (_, _, y), h in zip(rows, half, strict=True) if h == 0])  # fmt: skip
-        weights = dict(zip(SIGNS, (round(float(w), 2) for w in fitted.coef_[0]), strict=True))
-        sys.stdout.write(json.dumps({**weights, "bias": round(float(fitted.intercept_[0]), 2)}) + "\n")
-        sure = [float(p) for p in fitted.predict_proba([e.signs for _, e, _ in rows])[:, 1]]
-    test = [(c, y, p) for (c, _, y), p, h in zip(rows, sure, half, strict=True) if h == 1]
+    test = [(c, y, e.sure) for c, e, y in judged([*prose(given.data, given.limit), *lists(given.limit // 2)])]
     for kind in sorted({c.kind for c, _, _ in test}):
         base = [p for c, y, p in test if y and c.kind == kind.split(":")[0]]
         near = [p for c, y, p in test if c.kind == kind and not y]

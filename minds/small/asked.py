@@ -105,7 +105,7 @@ class Asked:
     def fits(self, text: str) -> float:
         """Return how far a text holds a value of the kind asked for, and not one that the question says, in [0, 1]."""
         if self.value is not None:
-            return 1.0 if self.value.search(text) and self._numbers(text) else 0.3 * bool(self._numbers(text))
+            return float(bool(self.value.search(text)) and self._numbers(text))
         if self.kind == "time":
             return float(any(m.group().lower() not in self.question.lower() for m in _DATE.finditer(text)))
         if self.kind == "count":
@@ -129,13 +129,15 @@ _ONCE = re.compile(
 
 
 @lru_cache(maxsize=64)
-def asked_of(question: str, capitals: frozenset[str] = frozenset()) -> Asked:
+def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())) -> Asked:
     """Take a question apart.
 
     Args:
         question: standing by itself.
-        capitals: stems that the evidence writes with capitals: names in a question that was typed without them.
+        cased: stems that the evidence writes with capitals alone (names in a question that was typed without them), and
+            those that it writes without (no names, where they open a question).
     """
+    capitals, lower = cased
     part = asked_part(question)
     kind = next((k for k, form in _KINDS if form.search(part)), "") or next(
         (k for k, f in _KINDS if f.search(question)), ""
@@ -148,7 +150,12 @@ def asked_of(question: str, capitals: frozenset[str] = frozenset()) -> Asked:
     )
     wanted = content_terms(question)
     named = {t for n in names(question) for t in content_terms(n)} | {t for t in wanted if any(c.isdigit() for c in t)}
-    named = (named | (capitals & set(wanted)) | (_CALENDAR & set(wanted))) - _ASKING
+    if question[:1].isupper():
+        # Who writes with capitals writes names with them; only the first word may be anything.
+        named -= lower & set(terms(question.split()[0]))
+    else:
+        named |= capitals & set(wanted)
+    named = (named | (_CALENDAR & set(wanted))) - _ASKING
     slot = frozenset(wanted) - named - _ASKING
     many = _HOW_MANY.search(question)
     counted = next(iter(content_terms(many[1].split()[-1])), "") if many else ""
@@ -175,14 +182,14 @@ def asked_part(question: str) -> str:
     return last[found.start() :] if found else last
 
 
-def capitals(texts: Iterable[str]) -> frozenset[str]:
-    """Return the stems of words that texts write with a capital inside a sentence, and never without."""
+def cases(texts: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stems of words that texts write with a capital inside a sentence and never without, and the others."""
     upper: set[str] = set()
     lower: set[str] = set()
     for text in texts:
         for m in _CASED.finditer(text):
             (upper if m[1][0].isupper() else lower).add(stem(fold(m[1])))
-    return frozenset(upper - lower)
+    return frozenset(upper - lower), frozenset(lower)
 
 
 _CASED = re.compile(r"(?<=[a-z,;] )([^\W\d_][^\W\d_]+)")

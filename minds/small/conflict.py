@@ -55,14 +55,14 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
     others = [e for e in ranked[1:] if _source(e) != _source(best)][:RIVALS]
     told = _told([e for e in ranked if _source(e) != _source(best)])
     for e in others:
-        # SIGNS: subject, slot, weakest, both, fit. What a document names elsewhere it speaks of here as well.
+        # SIGNS: subject, slot, both, fit. What a document names elsewhere it speaks of here as well.
         names_it = e.signs[0] >= min(SUBJECT, best.signs[0]) or (
             asked.subject <= told[_source(e)] and e.signs[1] == 1.0
         )
-        abroad = e.signs[2] >= NAMED and _language(e) != _language(best)
+        abroad = e.signs[0] >= NAMED and _language(e) != _language(best)
         near = any(e is r for r in ranked[1:RIVALS]) or e.signs[1] >= NAMED * best.signs[1]
         says_it = abroad or (near and said & set(terms(e.text)))
-        if not (names_it and says_it and e.signs[4] >= best.signs[4]) or fold(e.text) == fold(best.text):
+        if not (names_it and says_it and e.signs[3] >= best.signs[3]) or fold(e.text) == fold(best.text):
             continue
         versions = _versions(best, e)
         if versions or _differ(asked, best, e):

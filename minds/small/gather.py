@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ragweave.minds.small.asked import Idf, asked_of
 from ragweave.minds.small.sentences import Extract, parts_of
 from ragweave.models import tables
-from ragweave.models.text import content_terms, fold, names, terms
+from ragweave.models.text import content_terms, terms
 
-GAIN, WITHIN, FLOW = 0.15, 0.5, 0.25
+GAIN, WITHIN, FLOW = 0.15, 0.8, 0.5
 """A further sentence must add so much of the question, lie so near the best one, or go on where it ends."""
 
 
@@ -24,6 +24,9 @@ def choose(ranked: Sequence[Extract], question: str, idf: Idf, limit: int) -> li
     best = _with_list(ranked[0])
     kept, covered = [best], set(best.covers)
     told = not asked_of(question).kind
+    if (partner := ranked[0].partner) is not None and limit > 1:
+        kept.append(_with_list(partner))
+        covered |= partner.covers
     for e in ranked[1:]:
         if len(kept) == limit:
             break
@@ -59,21 +62,3 @@ def _with_list(e: Extract) -> Extract:
 _ITEM = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s")
 _LISTED = 600
 """Characters that a sentence and the list it introduces may have."""
-
-
-def with_premise(
-    chosen: Sequence[Extract], ranked: Sequence[Extract], led: Set[str], question: str, limit: int
-) -> list[Extract]:
-    """Put the sentence that led to the end of a chain behind it, so that a reader can follow.
-
-    It is the best one of an item that led on which names what a chosen sentence or its title speaks of and the question
-    does not. Where there is no room, nothing is added.
-    """
-    if not 0 < len(chosen) < limit or any(e.strip["evidence"] in led for e in chosen):
-        return list(chosen)
-    said = fold(question)
-    ends = fold(" ".join(f"{e.strip['title']} {e.text}" for e in chosen))
-    for e in ranked:
-        if e.strip["evidence"] in led and any(fold(n) in ends and fold(n) not in said for n in names(e.text)):
-            return [*chosen, e]
-    return list(chosen)

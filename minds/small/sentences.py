@@ -13,7 +13,7 @@ from ragweave.corpora.types import Locator
 from ragweave.corpora.video.utterances import pieces, spoken
 from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
-from ragweave.minds.small.asked import Asked, Idf, asked_of, asked_part, capitals, has_clause
+from ragweave.minds.small.asked import Asked, Idf, asked_of, asked_part, cases
 from ragweave.minds.small.facts import units
 from ragweave.minds.small.hostile import harmless
 from ragweave.models import tables
@@ -47,10 +47,12 @@ LEAD = 0.3
 """What the first sentence under a title that covers the question counts more; the second half of it, and so on."""
 FOREIGN = 1.5
 """Where the question is not English its function words and endings, which are not known, cannot be asked for."""
-JOINED = 12
-"""Best sentences that are read together with those of other items."""
-NEAR = 0.55
-"""Cosine at which a word stands in for another."""
+NEAR, KIN = 0.55, 0.9
+"""Cosine at which a word stands in for another, and what a word counts that goes on or stops short (Kenya, Kenyan)."""
+SURE = 0.3
+"""What the log odds that a sentence answers count for its order."""
+LINKED, GAIN = 8, 0.1
+"""Best sentences that are read two at a time, and how much more of the question two must cover together."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Extract:
         covers: content terms of the question that the sentence with its subject holds.
         signs: what says that it answers, see `SIGNS`.
         before: [start, end) of the sentence that it leans on, or empty.
+        partner: the sentence of another item that it is linked with by a name, and that says what it lacks.
     """
 
     strip: Strip
@@ -74,6 +77,7 @@ class Extract:
     covers: frozenset[str]
     signs: tuple[float, ...] = ()
     before: tuple[int, int] | None = None
+    partner: Extract | None = None
 
     @cached_property
     def text(self) -> str:
@@ -98,15 +102,19 @@ class Extract:
         return Strip(**{**self.strip, "text": self.strip["text"][self.start : self.end], "locator": place})
 
     @property
+    def odds(self) -> float:
+        """How likely it is that this answers, as log odds."""
+        return BIAS + sum(w * s for w, s in zip(WEIGHTS, self.signs, strict=True))
+
+    @property
     def sure(self) -> float:
-        """How likely it is that this answers, in [0, 1]."""
-        total = BIAS + sum(w * s for w, s in zip(WEIGHTS, self.signs, strict=True))
-        return 1 / (1 + math.exp(-total))
+        """The same in [0, 1]."""
+        return 1 / (1 + math.exp(-self.odds))
 
 
-SIGNS = ("subject", "slot", "weakest", "both", "fit", "cosine", "strip")
-WEIGHTS = (0.16, 1.36, 1.5, 1.84, 1.58, 0.74, 1.18)
-BIAS = -6.09
+SIGNS = ("subject", "slot", "both", "fit", "cosine", "strip", "best", "label", "partner")
+WEIGHTS = (-0.24, 0.35, 2.36, 0.89, 1.42, 0.53, 0.51, -0.53, 2.37)
+BIAS = -2.75
 
 
 def _plain(told: str) -> str:
@@ -153,8 +161,12 @@ class _Read:
         """The sentence as it is encoded: with what it leans on, a piece of a list with its heading."""
         if self.leans and self.before:
             return f"{self.strip['text'][slice(*self.before)]} {self.told}"
-        piece = not self.told.endswith((".", "!", "?", "。", "”"))
-        return f"{self.strip['title'].split(' · ')[-1]}: {self.told}" if piece else self.told
+        return f"{self.strip['title'].split(' · ')[-1]}: {self.told}" if self.piece else self.told
+
+    @property
+    def piece(self) -> bool:
+        """Whether it is a piece of a list or a label line, no sentence."""
+        return not self.told.endswith((".", "!", "?", "。", "”"))
 
     def level(self, term: str) -> float:
         return next((value for have, value in self.levels if term in have), 0.0)
@@ -165,7 +177,9 @@ def _run_in(text: str) -> bool:
     return len(text.split()) <= 5 and text.rstrip().endswith((".", ":")) and not re.search(r"\d|: ", text)
 
 
-def rank(question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None = None) -> list[Extract]:
+def rank(
+    question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None = None, best: float | None = None
+) -> list[Extract]:
     """Order the sentences of the strips by how well they answer.
 
     A sentence is read with its title and with what it leans on. Its score adds: coverage by rarity of the question and
@@ -174,13 +188,15 @@ def rank(question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None =
     the words that those lack.
     """
     chain = chain or Chain()
-    asked = asked_of(question, capitals(s["text"] for s in strips))
+    cased = cases(s["text"] for s in strips)
+    asked = asked_of(question, cased)
     wanted, part = content_terms(question), content_terms(asked_part(question))
     read = [r for s in strips for r in _candidates(s, question, frozenset(wanted))]
     if not read:
         return []
     cosine = encoder().texts([r.read for r in read]) @ encoder().queries([question])[0]
     near = _near(asked, read)
+    best = max((s["score"] for s in strips), default=-1.0) if best is None else best
     out: list[tuple[Extract, _Read]] = []
     for r, cos in zip(read, cosine, strict=True):
         fit = asked.fits(r.told)
@@ -190,42 +206,59 @@ def rank(question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None =
         value += OPEN * _share(chain.open, r.have, idf)
         # Where the title says all that is asked, its sentences are alike in that, and a text sums itself up first.
         value += LEAD / (1 + r.at) if not asked.kind and wanted and set(wanted) <= r.title else 0.0
-        signs = _signs(asked, r, fit, float(cos), idf, near, frozenset())
+        signs, covers = _signs(asked, r, fit, float(cos), idf, near)
+        signs = (*signs, best, (1 - signs[2]) * r.piece, 0.0)
         before = r.before if r.leans else None
-        out.append((Extract(r.strip, r.start, r.end, value, r.have & set(wanted), signs, before), r))
+        out.append((Extract(r.strip, r.start, r.end, value, covers & set(wanted), signs, before), r))
     # A document stands beside its own paragraphs: each sentence of a file counts once, under its nearest heading.
     once: dict[tuple[str, str], tuple[Extract, _Read]] = {}
     for row in sorted(out, key=lambda row: len(row[0].strip["title"])):
         once[row[1].strip["locator"].get("file", row[1].strip["evidence"]), fold(row[1].told)] = row
     out = sorted(once.values(), key=lambda row: (-row[0].score, row[0].strip["id"], row[0].start))
-    said = fold(question)
-    for n, (e, r) in enumerate(out[:JOINED] if has_clause(question) else []):
-        if joined := _joined(r, read, said):
-            signs = _signs(asked, r, e.signs[4], e.signs[5], idf, near, joined)  # SIGNS: fit, cosine
-            out[n] = (replace(e, signs=signs), r)
-    return [e for e, _ in out]
+    ranked = [e for e, _ in out]
+    ranked = [*_linked(asked, wanted, ranked[:LINKED], idf, cased[1]), *ranked[LINKED:]]
+    ranked = [replace(e, score=e.score + SURE * e.odds) for e in ranked]
+    return sorted(ranked, key=lambda e: (-e.score, e.strip["id"], e.start))
 
 
-def _joined(r: _Read, read: Sequence[_Read], said: str) -> frozenset[str]:
-    """Return what other items say of a name that this sentence, or its title, speaks of and the question does not."""
-    ours = [n for n in names(f"{r.told}. {r.strip['title']}") if fold(n) not in said]
-    whole = [frozenset(content_terms(n)) for n in ours if len(n) > 3]
-    found = [
-        o.own | o.title
-        for o in read
-        if o.strip["evidence"] != r.strip["evidence"] and any(n and n <= o.own | o.title for n in whole)
+def _linked(asked: Asked, wanted: Sequence[str], best: Sequence[Extract], idf: Idf, lower: Set[str]) -> list[Extract]:
+    """Give each of the best sentences its partner, where two that share a name cover more than each by itself.
+
+    A name that is said in the question or that both have in their titles, or a word that the evidence writes without a
+    capital as well, joins nothing.
+    """
+    said = fold(asked.question)
+    titles = [frozenset(terms(e.strip["title"])) for e in best]
+    told = [f"{e.told} {e.strip['title']}" for e in best]
+    have = [set(terms(t)) for t in told]
+    named = [
+        [t for n in names(x) if len(n) > 3 and fold(n) not in said and (t := set(content_terms(n))) and not t <= lower]
+        for x in told
     ]
-    return frozenset().union(*found)
+    out: list[Extract] = []
+    for i, e in enumerate(best):
+        alone = _share(wanted, e.covers, idf)
+        able = [
+            (_share(wanted, e.covers | o.covers, idf) - alone, -j)
+            for j, o in enumerate(best)
+            if o.strip["evidence"] != e.strip["evidence"]
+            and any(n <= have[b] and not n <= titles[a] & titles[b] for a, b in ((i, j), (j, i)) for n in named[a])
+        ]
+        gain, j = max(able, default=(0.0, 0))
+        if gain >= GAIN:
+            e = replace(e, partner=best[-j], signs=(*e.signs[:-1], gain))
+        out.append(e)
+    return out
 
 
 def _signs(
-    asked: Asked, r: _Read, fit: float, cosine: float, idf: Idf, near: dict[str, dict[str, float]], joined: Set[str]
-) -> tuple[float, ...]:
+    asked: Asked, r: _Read, fit: float, cosine: float, idf: Idf, near: dict[str, dict[str, float]]
+) -> tuple[tuple[float, ...], frozenset[str]]:
     def level(term: str) -> float:
         found = 1.0 if fit == 1.0 and term in asked.implied else r.level(term)
         if found < 0.8 and term in near:
-            found = max(found, max((v for t, v in near[term].items() if t in r.own), default=0.0))
-        return max(found, 0.8 if term in joined else 0.0)
+            found = max(found, max((v for t, v in near[term].items() if t in r.have), default=0.0))
+        return found
 
     def covered(of: Iterable[str]) -> float:
         rows = [(idf(t), level(t)) for t in of]
@@ -233,28 +266,39 @@ def _signs(
         return sum(w * v for w, v in rows) / total if total else 1.0
 
     subject, slot = covered(asked.subject or asked.slot), covered(asked.slot)
-    # Where nothing is named no single word is the subject: one that is said otherwise must not decide.
-    weakest = min(map(level, asked.subject)) if asked.subject else slot
     if asked.foreign:
         subject, slot = min(1.0, FOREIGN * subject), min(1.0, FOREIGN * slot)
-        weakest = max(weakest, subject * slot)
-    return subject, slot, weakest, subject * slot, fit, cosine, r.strip["score"]
+    covers = frozenset(
+        t for t in asked.subject | asked.slot | (r.have & set(content_terms(asked.question))) if level(t) >= 0.8
+    )
+    return (subject, slot, subject * slot, fit, cosine, r.strip["score"]), covers
 
 
 def _near(asked: Asked, read: Sequence[_Read]) -> dict[str, dict[str, float]]:
     """Return, by stem of the slot, the stems of the evidence that stand in for it, and how well."""
     lacking = {w for w in words(asked.question) if w.isalpha() and w.isascii() and set(terms(w)) & asked.slot}
     around = {w for r in read for w in words(r.said) if w.isalpha() and w.isascii() and len(w) > 2}
+    out = _kin(asked, {t for r in read for t in r.have})
     if not lacking or not around:
-        return {}
+        return out
     ours, theirs = sorted(lacking), sorted(around)
     vectors = embed([*ours, *theirs])
     found = vectors[: len(ours)] @ vectors[len(ours) :].T
-    out: dict[str, dict[str, float]] = {}
     for w, row in zip(ours, found, strict=True):
         for at in (row >= NEAR).nonzero()[0]:
-            out.setdefault(terms(w)[0], {})[terms(theirs[at])[0]] = float(row[at])
+            held, other = out.setdefault(terms(w)[0], {}), terms(theirs[at])[0]
+            held[other] = max(float(row[at]), held.get(other, 0.0))
     return out
+
+
+def _kin(asked: Asked, held: Set[str]) -> dict[str, dict[str, float]]:
+    """Return, by stem of the question, the stems that are made from the same word (Kenya, Kenyan)."""
+    able = [t for t in held if len(t) > 3 and t.isalpha() and t.isascii()]
+    return {
+        t: {o: KIN for o in able if abs(len(o) - len(t)) < 4 and (o.startswith(t) or t.startswith(o))}
+        for t in asked.subject | asked.slot
+        if len(t) > 3 and t.isalpha() and t.isascii()
+    }
 
 
 def parts_of(strip: Strip) -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.clauses import standing
 from ragweave.minds.small.compare import compare
 from ragweave.minds.small.conflict import Told, conflict
-from ragweave.minds.small.gather import choose, with_premise
+from ragweave.minds.small.gather import choose
 from ragweave.minds.small.greeting import is_thanks
 from ragweave.minds.small.overview import overview
 from ragweave.minds.small.sentences import rank
@@ -32,17 +32,16 @@ from ragweave.minds.small.timeline import placeless
 from ragweave.minds.small.tongue import foreign
 from ragweave.models.text import clip, content_terms
 
-ANSWERABLE = 0.18
+ANSWERABLE = 0.4
 """How sure the small mind must be of its best sentence to answer with it; chosen on the odd half of the public
 questions (docs/small-mind.md)."""
-SURE, NEXT = 0.5, 5
-"""How sure one of the next sentences must be to take the place of a first one that is not."""
-ANSWERABLE_RECORDED = 0.02
+ANSWERABLE_RECORDED = 0.2
 """The same for recordings: what was said or shown is seldom put into sentences (docs/video.md)."""
 _QUOTE = 300
 """Characters of the closest sentence that are shown."""
-RELEVANT = 0.0
-"""Relevance at which a question with a relative clause is answered all the same: no one sentence covers it."""
+RELEVANT, LIKELY = 0.0, 0.15
+"""Relevance, and how sure of its sentence, at which a question with a relative clause is answered all the same: no one
+sentence covers it."""
 READ = 10
 """Items, best first over all rounds, whose sentences are read."""
 
@@ -137,24 +136,22 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
         question = placeless(question)
     idf = await idf_of(desk, question)
     linked = chain(question, [e for e in brief.rows.values() if e["origin"] != "model"], brief.hops)
-    ranked = await asyncio.to_thread(rank, question, strips, idf, linked)
+    ranked = await asyncio.to_thread(rank, question, strips, idf, linked, brief.best)
     if not ranked:
         return await say_nothing(desk, brief)
     recorded = ranked[0].strip["locator"].get("kind") == "time"
     least = desk.context.method.answerable
     if least is None:
         least = ANSWERABLE_RECORDED if recorded else ANSWERABLE
-    if ranked[0].sure < least:
-        # The words may meet best in one sentence while another, near it, holds what is asked of whom.
-        surest = max(ranked[:NEXT], key=lambda e: e.sure)
-        ranked = [surest] if surest.sure >= SURE else ranked
     best = ranked[0]
     weighed = await asyncio.to_thread(compare, question, strips, idf)
     if weighed is not None and weighed.text:
         page.show(weighed.text, "verified", [e.narrowed for e in weighed.rests], min(e.sure for e in weighed.rests))
         return ""
     # What every round found irrelevant may be the closest, and answers nothing.
-    sure = brief.own and (best.sure >= least or (has_clause(question) and brief.best >= RELEVANT))
+    sure = brief.own and (
+        best.sure >= least or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY)
+    )
     if not sure or weighed is not None:
         if closest:
             page.note(best.narrowed)
@@ -167,7 +164,7 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
         _tell_both(desk, brief, page, told)
         return ""
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
-    for e in with_premise(choose(ranked, question, idf, limit), ranked, linked.led, question, limit):
+    for e in choose(ranked, question, idf, limit):
         shown = any(s.text and e.told.startswith(s.text) for s in page.sentences)
         page.show(e.text if shown else e.told, "verified", [e.narrowed], e.sure)
     return ""
