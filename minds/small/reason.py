@@ -29,9 +29,9 @@ WHOLE = 0.9
 """The same for a question with a relative clause, which speaks of something that the question does not name."""
 NEARLY, JOINTLY = 0.6, 0.85
 """Share that the best items together must hold after a further hop, without a relative clause and with one."""
-SURE, NEXT = 0.5, 3
+SURE, NEXT = 0.75, 3
 """How sure one of the best sentences must be that a question need not be taken apart."""
-DESCRIBED = 0.2
+DESCRIBED = 0.54
 """How sure a sentence must be that it tells what a question describes."""
 NAMES = 6
 """Names that one query may ask for."""

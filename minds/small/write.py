@@ -33,8 +33,8 @@ from ragweave.minds.small.tongue import foreign
 from ragweave.models.text import clip, content_terms
 
 ANSWERABLE = 0.4
-"""How sure the small mind must be of its best sentence to answer with it; chosen on the odd half of the public
-questions (docs/small-mind.md)."""
+"""How sure the small mind must be of its best sentence to answer with it; chosen on all that
+docs/small-mind.md lists, so it is not held out."""
 ANSWERABLE_RECORDED = 0.2
 """The same for recordings: what was said or shown is seldom put into sentences (docs/video.md)."""
 _QUOTE = 300
@@ -42,6 +42,8 @@ _QUOTE = 300
 RELEVANT, LIKELY = 0.0, 0.15
 """Relevance, and how sure of its sentence, at which a question with a relative clause is answered all the same: no one
 sentence covers it."""
+NAMED = 0.2
+"""Share of the subject below which a sentence that says all that is asked says it of another."""
 READ = 10
 """Items, best first over all rounds, whose sentences are read."""
 
@@ -149,8 +151,11 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
         page.show(weighed.text, "verified", [e.narrowed for e in weighed.rests], min(e.sure for e in weighed.rests))
         return ""
     # What every round found irrelevant may be the closest, and answers nothing.
-    sure = brief.own and (
-        best.sure >= least or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY)
+    another = best.partner is None and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]
+    sure = (
+        brief.own
+        and not another
+        and (best.sure >= least or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY))
     )
     if not sure or weighed is not None:
         if closest:

@@ -41,7 +41,7 @@ def outcome(question: Question, text: str, confidence: float = 0.5) -> Outcome:
 @pytest.fixture
 async def bench(home: Path, tmp_path: Path) -> Bench:
     await build_library(tmp_path / "files", TEXTS)
-    return Bench(QUESTIONS, Context(mind="small"), lambda f: Path(f).name, Runner(tmp_path / "runs", 2))
+    return Bench(QUESTIONS, Context(mind="small", top_k=1), lambda f: Path(f).name, Runner(tmp_path / "runs", 2))
 
 
 async def test_every_node_is_left_out_in_turn_and_compared_with_the_whole(bench: Bench) -> None:
@@ -113,7 +113,7 @@ def test_the_commands_work_on_a_folder_of_ones_own(tmp_path: Path) -> None:
     given = ["--folder", tmp_path / "files", "--questions", questions_file(tmp_path), "--work", tmp_path / "work"]
     done = command("ablate", *given, "--off", "reason", "--json", tmp_path / "a.json")
     assert done.exit_code == 0, done.output
-    assert json.loads((tmp_path / "a.json").read_text())["difference_without_reason"] < 0
+    assert json.loads((tmp_path / "a.json").read_text())["difference_without_reason"] <= 0
     assert "without reason: one round" in done.stdout
     done = command("answers", *given, "--json", tmp_path / "b.json")
     assert done.exit_code == 0, done.output
