@@ -82,8 +82,8 @@ class Context(BaseModel):
     max_recalls: int = Field(0, ge=0, le=10, description="Passages the chat model may write from memory (Auto-RAG E).")
     check_by: Literal["auto", "small", "llm"] = Field(
         "small",
-        description="Check of each sentence; with llm the chat model gives a second opinion on what the small check "
-        "doubts. auto follows `mind`.",
+        description="Check of each sentence; with llm the chat model gives a second opinion on all that does not "
+        "stand in the evidence word for word. auto follows `mind`.",
     )
     strict: bool = Field(False, description="Leave out what a chat model wrote and the check did not verify.")
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")

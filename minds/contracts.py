@@ -164,7 +164,7 @@ class Checker(Protocol):
 
 
 class SecondOpinion(Protocol):
-    """Judges all sentences that the small check doubts, in one go."""
+    """Judges all sentences that do not stand in the evidence, in one go."""
 
     async def __call__(self, desk: Desk, question: str, claims: Sequence[Claim]) -> Made[list[Support]]: ...
 

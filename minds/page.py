@@ -10,10 +10,12 @@ from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.places import seconds
 from ragweave.minds.evidence import Citation, Evidence, Sentence, Strip, Support
 from ragweave.minds.known import Checked
-from ragweave.minds.passages import as_strip, best_sentence
+from ragweave.minds.passages import as_strip, best_sentence, headed
 
 SECOND = 0.6
 """Confidence of a sentence that only a second opinion verifies."""
+COPIED = 1.0
+"""Score of a sentence that stands in its evidence; of any other the small check cannot tell whose value it gives."""
 NEAREST = 2
 """Places that are cited where nothing answers."""
 SLACK = 1.0
@@ -39,7 +41,7 @@ class Page:
         check: judges whether strips support a sentence.
         emit: shows a sentence with the citations it rests on.
         rows: evidence of the turn, by id.
-        second: gives a second opinion on claims that the check doubts, all at once.
+        second: gives a second opinion on claims that do not stand in the evidence word for word, all at once.
         strict: what a chat model wrote is left out where it is not verified.
         items: clips and pictures that strips were cut from: their spans give the seconds, or the box, of a sentence.
 
@@ -76,24 +78,29 @@ class Page:
         """
         if text in {*(s.text for s in self.sentences), *(c.text for c in self._waiting)}:
             return
-        claim = Claim(text, "unverified", tuple(named), 0.0, tuple(named or known), sign)
+        claim = Claim(text, "unverified", tuple(named), 0.0, self._headed(named or known), sign)
         for strips in filter(None, (named, known)):
-            checked = await self._check(text, strips)
+            checked = await self._check(text, self._headed(strips))
             by = [strips[i] for i in checked.by]
             if checked.supported and times_agree(text, by):
-                claim = Claim(text, "verified", tuple(by[:2]), checked.score, sign=sign)
+                claim = Claim(text, "verified", tuple(by[:2]), checked.score, self._headed(strips), sign)
                 break
         if self._second is None:
             self._put(claim)
         else:
             self._waiting.append(claim)
 
+    def _headed(self, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+        """Return strips under the titles that a model reads, with file and date."""
+        rows = self._rows
+        return tuple(Strip(**{**s, "title": headed(s["title"], rows.get(s["evidence"]))}) for s in strips)
+
     async def close(self) -> None:
         """Show what waits for a second opinion."""
-        doubted = [c for c in self._waiting if c.support == "unverified"]
+        doubted = [c for c in self._waiting if c.score < COPIED]
         if doubted and self._second is not None:
             said = iter(await self._second(doubted))
-            self._waiting = [c if c.support == "verified" else c._replace(support=next(said)) for c in self._waiting]
+            self._waiting = [c if c.score >= COPIED else c._replace(support=next(said)) for c in self._waiting]
         for claim in self._waiting:
             self._put(claim)
         self._waiting = []
@@ -104,7 +111,7 @@ class Page:
         if support == "contradicted" or (support == "unverified" and self._strict):
             self.dropped += 1
         else:
-            score = claim.score or (SECOND if support == "verified" else 0.0)
+            score = (claim.score or SECOND) if support == "verified" else 0.0
             self.show(claim.text, support, sources, score, claim.text, claim.sign)
 
     def show(

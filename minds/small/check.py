@@ -64,6 +64,7 @@ class _Claim:
 class _Read:
     """One piece of evidence, or several read as one."""
 
+    heads: list[str]
     titles: set[str]
     sentences: list[str]
     terms: list[set[str]]
@@ -85,9 +86,9 @@ async def check(desk: Desk, sentence: str, strips: Sequence[Strip], question: st
 def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> Checked:
     """Check one sentence against its evidence.
 
-    A sentence that stands in the evidence word for word is supported. Otherwise each passage is tried alone, then the
-    best one together with the one that adds most to it. A name or date in a title counts as said; words of the question
-    weigh half, because an answer may repeat them.
+    A sentence that stands in the evidence word for word is supported, with a score of 1. Otherwise each passage is
+    tried alone, then the best one together with the one that adds most to it. A name or date in a title counts as said;
+    words of the question weigh half, because an answer may repeat them.
     """
     if not evidence:
         return Checked(False, 0.0, (), "There is no evidence for it.")
@@ -137,6 +138,7 @@ def _read(evidence: Sequence[Passage]) -> list[_Read]:
     bounds = np.cumsum([0, *map(len, cut)]).tolist()
     return [
         _Read(
+            [p.title],
             set(text.terms(p.title)),
             sentences,
             [set(text.terms(s)) for s in sentences],
@@ -150,6 +152,7 @@ def _read(evidence: Sequence[Passage]) -> list[_Read]:
 
 def _join(a: _Read, b: _Read) -> _Read:
     return _Read(
+        [*a.heads, *b.heads],
         a.titles | b.titles,
         [*a.sentences, *b.sentences],
         [*a.terms, *b.terms],
@@ -217,7 +220,7 @@ def _near(missing: list[str], vocabulary: list[str]) -> dict[str, float]:
 def _disagreements(claim: _Claim, read: _Read, rank: Sequence[int], everything: set[str]) -> list[str]:
     """Say in sentences which numbers, names and negations disagree."""
     wrong: list[str] = []
-    said = [f for s in [*read.sentences, " ".join(sorted(read.titles))] for f in facts(s)]
+    said = [f for s in [*read.sentences, *read.heads] for f in facts(s)]
     for f in claim.facts:
         if not any(f.agrees(g) for g in said):
             kind = "month" if f.value.startswith("month") else "number"

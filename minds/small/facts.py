@@ -202,6 +202,7 @@ _NOT_ONLY = re.compile(
 
 _QUOTED_TITLE = re.compile(r"[\"“](?:[A-Z][\w'’]*[\s,()-]*|(?:of|the|a|in|and|to|for|on)\s+)+[)\"”]*[\"”]")
 """A quoted title, whose words deny nothing."""
+_CLAUSE = re.compile(r"[,;:()–—，；：]")
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,14 @@ class Negation:
 
 
 def negations(sentence: str, reach: int = 3) -> list[Negation]:
-    """Return the negations of a sentence, each with the `reach` content words after it; quoted titles deny nothing."""
+    """Return the negations of a sentence, each with the next `reach` content words of its clause, or of the next one.
+
+    Quoted titles deny nothing.
+    """
     flat = _QUOTED_TITLE.sub(" ", unicodedata.normalize("NFKC", sentence))
     flat = _NOT_ONLY.sub(" ", flat.lower())
-    return [Negation(m.group(), frozenset(text.content_terms(flat[m.end() :])[:reach])) for m in _NOT.finditer(flat)]
+    out = []
+    for m in _NOT.finditer(flat):
+        clauses = map(text.content_terms, _CLAUSE.split(flat[m.end() :]))
+        out.append(Negation(m.group(), frozenset(next(filter(None, clauses), [])[:reach])))
+    return out

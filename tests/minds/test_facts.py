@@ -108,3 +108,7 @@ def test_any_text_can_be_read(text: str) -> None:
 @given(st.integers(0, 10**12))
 def test_separators_do_not_change_a_number(n: int) -> None:
     assert facts(f"{n:,}")[0].value == facts(str(n))[0].value == str(n)
+
+
+def test_a_negation_stays_in_its_clause() -> None:
+    assert negations("Norway did not join, and Spain followed in 1985.")[0].scope == {"join"}
