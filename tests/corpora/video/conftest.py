@@ -53,11 +53,12 @@ class ScriptedAsr:
 
     label = "whisper"
     longest = 10.0
-    width = 2
 
     def __init__(self, *lines: str, name: str = "scripted") -> None:
         self.name = name
         self.lines = list(lines)
+        # Side by side a later stretch may take the turn of an earlier one.
+        self.width = 1 if len(lines) > 1 else 2
         self.heard: list[float] = []
 
     def check(self) -> None:
