@@ -7,7 +7,7 @@ ROOMS  := app serve evals graphs nodes minds prompts corpora models
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
 
-.PHONY: setup setup-dev demo docs test test-hard test-conversations test-llm test-hf test-studio test-isolation \
+.PHONY: figures setup setup-dev demo docs test test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
   verify-graphs test-page lint types links clean golden golden-record lines
 
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -36,11 +36,28 @@ lint: $(VENV)/.dev
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n auto -m "not llm and not hard and not page"
 
-# Kills, hostile files, a reader beside a writer. The long form: make test-hard TEST_KILLS=100 TEST_CHANGES=1000
+# Kills, hostile files, a reader beside a writer, random programs with faults. The long form:
+# make test-hard TEST_KILLS=100 TEST_CHANGES=1000 TEST_STEPS=5000
 test-hard: export TEST_KILLS ?= 10
 test-hard: export TEST_CHANGES ?= 200
 test-hard: $(VENV)/.dev
-	@$(BIN)/python -m pytest -m hard tests/hard -s
+	@$(BIN)/python -m pytest -m hard tests -s
+
+# A thousand questions at each share of bad calls of a model, in virtual time.
+test-faulted: export TEST_QUESTIONS ?= 1000
+test-faulted: $(VENV)/.dev
+	@$(BIN)/python -m pytest -m hard -s tests/graphs/test_faulted_model.py
+
+# What is installed and what lies in the page, as CycloneDX; the licences of it; and, where an index can be reached,
+# what is known against it (pip-audit is fetched into an environment of its own).
+sbom: $(VENV)/.dev
+	@$(BIN)/python .ci/inventory.py sbom
+licences: $(VENV)/.dev
+	@$(BIN)/python .ci/inventory.py licences
+audit: $(VENV)/.dev
+	@test -x .venv-audit/bin/pip-audit || { $(BIN)/python -m venv .venv-audit && \
+	  .venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit; }
+	@$(BIN)/python .ci/inventory.py requirements | .venv-audit/bin/pip-audit --strict --no-deps --disable-pip -r /dev/stdin
 
 # The page in a headless Chromium, which the system has to have (Debian: apt install chromium).
 test-page: $(VENV)/.dev
@@ -88,6 +105,10 @@ golden-record: $(VENV)/.base
 test-isolation: export TEST_CANARIES ?= 1000
 test-isolation: $(VENV)/.dev
 	@$(BIN)/python -m pytest tests/serve/test_isolation.py
+
+# Tables of the documentation, printed again by the commands that made them: fails where a page says something else.
+figures: $(VENV)/.dev
+	@$(BIN)/python benchmarks/figures.py
 
 # Lines of Python and Markdown by room, as committed: make lines, or make lines AT=v0.1 for how it was then.
 # What only an extra needs stands in serve, corpora/video and the checkpoints; the base is the package without it.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
-from ragweave.app.commands.common import call, console, run
+from ragweave.app.commands.common import Stopped, console, run
 from ragweave.app.render import Flow, clean, print_answer, usage_line
 from ragweave.app.trail import Trail
 from ragweave.graphs.steps import step_of
@@ -20,11 +20,7 @@ Events = AsyncGenerator[dict[str, Any], None]
 
 
 def answer_aloud(
-    events: Callable[[bool | None], Events],
-    *,
-    trace: str = "",
-    quiet: bool = False,
-    runner: Callable[[Any], Any] = run,
+    events: Callable[[bool | None], Events], *, trace: str = "", quiet: bool = False, runner: Callable[[Any], Any] = run
 ) -> Answer:
     """Ask, printing sentences as they pass their check, then sources and notes.
 
@@ -42,7 +38,7 @@ def answer_aloud(
             answer: Answer = end["answer"]
             break
         # Asked here and not inside the run, so that Ctrl-C reaches the question.
-        resume = call(_consent, end)
+        resume = _consent(end)
     if not quiet:
         if trace:
             out.print()
@@ -71,7 +67,7 @@ def _consent(event: Mapping[str, Any]) -> bool:
     try:
         return typer.confirm(f"Search the web for “{clean(str(event.get('query', '')))}”?", err=True)
     except typer.Abort:
-        raise KeyboardInterrupt from None
+        raise Stopped from None
 
 
 class _Voice:

@@ -23,7 +23,8 @@ from ragweave.app.commands.options import with_trace
 from ragweave.app.commands.replay import replay
 from ragweave.app.commands.search import search
 from ragweave.app.commands.setup import setup
-from ragweave.models.errors import InputError, RagweaveError
+from ragweave.corpora.store.folders import of_the_disk
+from ragweave.models.errors import RagweaveError
 
 app = typer.Typer(
     name="ragweave",
@@ -62,23 +63,8 @@ app.add_typer(sources.library, name="library")
 app.add_typer(keys.keys, name="keys")
 
 
-def _measuring() -> None:
-    """Add `eval`, `train` and `synthesize`: they run from a checkout, and an installed package says so."""
-    if find_spec("ragweave.evals") is None:
-        for name in ("eval", "train", "synthesize"):
-            app.command(name, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(_not_here)
-        return
+if find_spec("ragweave.evals") is not None:  # `eval`, `train` and `synthesize` run from a checkout
     import_module("ragweave.evals.commands.eval").add_to(app)
-
-
-def _not_here() -> None:
-    """Measure and train: from a checkout of Ragweave only."""
-    raise InputError(
-        "measuring and training are not part of the installed package", "run this from a checkout of Ragweave"
-    )
-
-
-_measuring()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -100,8 +86,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             common.logger.exception("stopped by a named error")
         return common.EXIT_ERROR
     except Exception as error:
-        if problem := common.settings_problem(error):
-            common.complain(problem)
+        if refused := of_the_disk(error):
+            common.complain(refused)
+            common.logger.warning("the disk refused", exc_info=error)
             return common.EXIT_ERROR
         common.complain(common.unexpected(error))
         return common.EXIT_UNEXPECTED

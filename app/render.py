@@ -226,15 +226,6 @@ def duration(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
-def size(count: float) -> str:
-    """Write a number of bytes as a person would."""
-    for unit in ("bytes", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
-
-
 def counted(n: int, noun: str) -> str:
     """Write a count with its noun: `1 file`, `3 files`."""
     return f"{n:,} {noun if n == 1 else noun + 's'}"

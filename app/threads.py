@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragweave.app.commands.common import one_of
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.errors import InputError
 from ragweave.models.text import clip
@@ -99,11 +100,4 @@ async def list_threads(saver: AsyncSqliteSaver, limit: int = 20) -> list[Thread]
 
 def find_thread(found: list[Thread], name: str) -> str:
     """Return the id of the conversation that `name` begins."""
-    ids = [t.id for t in found]
-    if name in ids:
-        return name
-    matches = [i for i in ids if i.startswith(name)]
-    if len(matches) == 1:
-        return matches[0]
-    how = "no conversation" if not matches else f"{len(matches)} conversations"
-    raise InputError(f"{how} is named {name!r}", "`ragweave chat --list` names them")
+    return one_of([t.id for t in found if t.id.startswith(name)], name, "conversation", "ragweave chat --list")

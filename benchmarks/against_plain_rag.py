@@ -4,11 +4,14 @@ Plain RAG is one call over the ten best passages: cite, or say UNKNOWN. Both arm
 names, for example one that replays recorded replies, so that a second run costs only what has changed:
 
     RAGWEAVE_CHAT=openai:NAME RAGWEAVE_CHAT_URL=http://127.0.0.1:PORT/v1 RAGWEAVE_CHAT_KEY=KEY \\
-      python benchmarks/against_plain_rag.py ask ARM --out FOLDER        ARM: plain, agent, or the name of another graph
-    python benchmarks/against_plain_rag.py report --out FOLDER           the table again, from what was kept
+      python benchmarks/against_plain_rag.py ask ARM --out FOLDER
+    python benchmarks/against_plain_rag.py report [--out FOLDER] [--base ARM]     the table again, from what was kept
 
-Questions are drawn by a fixed rule: of each kind of house_dev the first four by the SHA-256 of their id, and the first
-thirty of multihop_own by the same order, asked over all passages of HotpotQA.
+ARM is plain, or the name of a graph, with what is changed in it: `agent-grade` leaves that node out (evals/off.py),
+`agent+grade_by=llm` sets a knob.
+
+Questions are drawn by a fixed rule: of each kind of house_dev the first four (`--each`) by the SHA-256 of their id, and
+the first thirty of multihop_own (in the same proportion) by the same order, asked over all passages of HotpotQA.
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ import argparse
 import asyncio
 import hashlib
 import json
+import math
 import os
 import random
 import re
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +50,12 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def questions() -> list[dict[str, Any]]:
-    """Return the questions of both sets, each with its library."""
+def questions(each: int = 4) -> list[dict[str, Any]]:
+    """Return the questions of both sets, each with its library; `each` of a kind of house_dev."""
     house = read(DATA / "house_dev" / "questions.jsonl")
     kinds = list(dict.fromkeys(q["kind"] for q in house))
-    asked = [{**q, "set": "house"} for k in kinds for q in drawn([q for q in house if q["kind"] == k], 4)]
-    hops = drawn(read(DATA / "multihop_own" / "queries.jsonl"), 30)
+    asked = [{**q, "set": "house"} for k in kinds for q in drawn([q for q in house if q["kind"] == k], each)]
+    hops = drawn(read(DATA / "multihop_own" / "queries.jsonl"), math.ceil(7.5 * each))
     return asked + [
         {**q, "set": "hops", "kind": "multihop_own", "answerable": True, "previous": [], "gold_files": q["gold"]}
         for q in hops
@@ -70,6 +75,13 @@ def index_all(work: Path) -> None:
     index([DATA / "house_dev" / "library"], "house")
     index([files], "hops")
     (work / "indexed").touch()
+
+
+def file_of(row: Any) -> str:
+    """Return the file of a row as its library calls it."""
+    file = Path(row["locator"].get("file", ""))
+    library = DATA / "house_dev" / "library"
+    return file.relative_to(library).as_posix() if file.is_relative_to(library) else file.name
 
 
 async def by_plain(q: dict[str, Any]) -> dict[str, Any]:
@@ -95,7 +107,7 @@ async def by_plain(q: dict[str, Any]) -> dict[str, Any]:
     )
     text = reply.choices[0].message.content or ""
     cited = {int(n) for n in re.findall(r"\[(\d+)\]", text)}
-    files = [r["locator"].get("file", "") for r in rows]
+    files = [file_of(r) for r in rows]
     usage = reply.usage
     return {
         "answer": text,
@@ -109,18 +121,25 @@ async def by_plain(q: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-async def by_graph(q: dict[str, Any], graph: str) -> dict[str, Any]:
+async def by_graph(q: dict[str, Any], arm: str) -> dict[str, Any]:
     """Answer with a graph, the turns of a conversation in one thread."""
     from langgraph.checkpoint.memory import InMemorySaver
 
     from ragweave import Context
     from ragweave.app.api import astate
+    from ragweave.evals.off import check_off, without
+    from ragweave.graphs.run import GRAPHS
     from ragweave.minds.llm import reason, write
 
     reason.today = write.today = lambda: TODAY
-    saver, context = InMemorySaver(), Context(library=q["set"], mind="llm")
+    graph, *changes = re.split(r"(?=[-+])", arm)
+    knobs: dict[str, Any] = dict(c[1:].split("=") for c in changes if c[0] == "+")
+    off = check_off([c[1:] for c in changes if c[0] == "-"])
+    built = without(import_module(GRAPHS[graph]).build(), off)
+    compiled = built.compile(checkpointer=InMemorySaver())
+    context = Context(library=q["set"], mind="llm", **knobs)
     for text in [*q["previous"], q["question"]]:
-        state: Any = await astate(text, context=context, thread=q["id"], graph=graph, checkpointer=saver)
+        state: Any = await astate(text, context=context, thread=q["id"], graph=compiled)
     answer = state["answer"]
     return {
         "answer": answer.text,
@@ -131,13 +150,13 @@ async def by_graph(q: dict[str, Any], graph: str) -> dict[str, Any]:
         "tokens_in": sum(u.input_tokens for u in answer.usage),
         "tokens_out": sum(u.output_tokens for u in answer.usage),
         "nodes": {u.node: u.calls for u in answer.usage if u.calls},
-        "read": [e["locator"].get("file", "") for e in state.get("evidence", [])],
-        "kept": [s["locator"].get("file", "") for s in state.get("knowledge", [])],
-        "cited": [c.locator.get("file", "") for c in answer.citations],
+        "read": [file_of(e) for e in state.get("evidence", [])],
+        "kept": [file_of(s) for s in state.get("knowledge", [])],
+        "cited": [file_of({"locator": c.locator}) for c in answer.citations],
     }
 
 
-async def ask(arm: str, out: Path, width: int, only: str) -> None:
+async def ask(arm: str, out: Path, width: int, only: str, each: int) -> None:
     """Ask what is not asked yet, and keep each answer as it comes."""
     path = out / f"{arm}.jsonl"
     done = {r["id"] for r in read(path)} if path.exists() else set()
@@ -154,7 +173,7 @@ async def ask(arm: str, out: Path, width: int, only: str) -> None:
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
-    await asyncio.gather(*(one(q) for q in questions() if q["id"] not in done and q["set"].startswith(only)))
+    await asyncio.gather(*(one(q) for q in questions(each) if q["id"] not in done and q["set"].startswith(only)))
 
 
 def verdicts(rows: dict[str, dict[str, Any]]) -> dict[str, str]:
@@ -173,33 +192,41 @@ def held(q: dict[str, Any], files: list[str], titles: dict[str, str]) -> bool:
     return all(any(n.endswith(g) for n in names) for g in q["gold_files"])
 
 
-def report(out: Path) -> None:
-    """Print right / wrong / abstained by kind, paired differences, costs, and where the gold was lost."""
+def report(out: Path, base: str) -> None:
+    """Print what each arm did, its costs, where it lost the gold, and the paired difference from one of them."""
     arms = {p.stem: {r["id"]: r for r in read(p)} for p in sorted(out.glob("*.jsonl"))}
     judged = {arm: verdicts(rows) for arm, rows in arms.items()}
     asked = [q for q in questions() if all(q["id"] in rows for rows in arms.values())]
     corpus = read(DATA / "multihop_hotpotqa" / "corpus.jsonl")
     titles = {f"{n:06d}.md": p["title"] for n, p in enumerate(corpus)}
-    kinds = [*dict.fromkeys(q["kind"] for q in asked), "all"]
-    print(f"{len(asked)} questions; right / wrong / abstained")
-    print(f"{'':16}" + "".join(f"{arm:>16}" for arm in arms))
-    for kind in kinds:
-        of = [q["id"] for q in asked if kind in (q["kind"], "all")]
-        cells = [[sum(judged[a][i] == v for i in of) for v in ("right", "wrong", "abstained")] for a in arms]
-        print(f"{kind:16}" + "".join(f"{'/'.join(map(str, c)):>16}" for c in cells))
+    gold = [q for q in asked if q["answerable"] and q["gold_files"]]
+    wide = max(map(len, arms))
+    print(f"{len(asked)} questions; gold: every gold file of {len(gold)} was read, kept, cited\n")
+    heads = "right wrong declined  house   hops  calls  tokens in  out   read kept cited  marked"
+    print(f"{'':{wide}}  {heads}   right, less {base}")
     for arm, rows in arms.items():
-        of_arm = [rows[q["id"]] for q in asked]
-        mean = {k: sum(r.get(k, 0) for r in of_arm) / (len(asked) or 1) for k in ("calls", "tokens_in", "tokens_out")}
-        gold = [q for q in asked if q["answerable"] and q["gold_files"]]
-        kept = {k: sum(held(q, rows[q["id"]].get(k, []), titles) for q in gold) for k in ("read", "kept", "cited")}
-        refused = sum(judged[arm][q["id"]] == "abstained" for q in asked if q["answerable"])
-        costs = f"calls {mean['calls']:.2f}, tokens in {mean['tokens_in']:.0f}, out {mean['tokens_out']:.0f}"
-        where = ", ".join(f"{k} {n}" for k, n in kept.items())
-        print(f"{arm}: {costs}; every gold file of {len(gold)}: {where}; answerable refused {refused}")
-    if "plain" in arms:
-        for arm in [a for a in arms if a != "plain"]:
-            gains = [(judged[arm][q["id"]] == "right") - (judged["plain"][q["id"]] == "right") for q in asked]
-            print(f"{arm} - plain: {interval(gains)}")
+        of = [(q, rows[q["id"]], judged[arm][q["id"]]) for q in asked]
+        counts = [sum(v == verdict for *_, v in of) for verdict in ("right", "wrong", "abstained")]
+        right = [sum(v == "right" for q, _, v in of if q["set"] == name) for name in ("house", "hops")]
+        calls, told, said = (sum(r.get(k, 0) for _, r, _ in of) / len(of) for k in ("calls", "tokens_in", "tokens_out"))
+        lost = [sum(held(q, rows[q["id"]].get(k, []), titles) for q in gold) for k in ("read", "kept", "cited")]
+        marked = sum("(unverified)" in r["answer"] for _, r, _ in of)
+        row = (
+            f"{counts[0]:5} {counts[1]:5} {counts[2]:8} {right[0]:6} {right[1]:6} {calls:6.2f} {told:10.0f} {said:4.0f}"
+        )
+        row += f"  {lost[0]:5} {lost[1]:4} {lost[2]:5} {marked:7}"
+        if base in arms and arm != base:
+            gains = [(v == "right") - (judged[base][q["id"]] == "right") for q, _, v in of]
+            row += f"   {interval(gains)}"
+        print(f"{arm:{wide}}  {row}")
+    if len(arms) > 3:
+        return
+    print(f"\nright / wrong / declined  {'  '.join(f'{arm:>9}' for arm in arms)}")
+    for kind in dict.fromkeys(q["kind"] for q in asked):
+        of_kind = [q["id"] for q in asked if q["kind"] == kind]
+        told = [[sum(judged[a][i] == v for i in of_kind) for v in ("right", "wrong", "abstained")] for a in arms]
+        cells = ["/".join(map(str, counts)) for counts in told]
+        print(f"{kind:24}  {'  '.join(f'{c:>9}' for c in cells)}")
 
 
 def interval(gains: list[int], draws: int = 2_000) -> str:
@@ -214,19 +241,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("verb", choices=["ask", "report"])
     parser.add_argument("arm", nargs="?", default="agent")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "records")
+    parser.add_argument("--base", default="plain", help="what the arms of a report are compared with")
     parser.add_argument("--width", type=int, default=100)
+    parser.add_argument("--each", type=int, default=4, help="questions of each kind of house_dev")
     parser.add_argument("--only", default="", help="house or hops")
     given = parser.parse_args()
     if given.verb == "report":
-        report(given.out)
+        report(given.out, given.base)
         return
     given.out.mkdir(parents=True, exist_ok=True)
     os.environ["RAGWEAVE_HOME"] = str(given.out / "home")
     # The server remembers; a reply kept here would hide a call. Nobody who plays a model answers within a minute.
     os.environ |= {"RAGWEAVE_CHAT_CACHE": "false", "RAGWEAVE_CHAT_WIDTH": "200", "RAGWEAVE_CHAT_TIMEOUT": "7200"}
     index_all(given.out)
-    asyncio.run(ask(given.arm, given.out, given.width, given.only))
+    asyncio.run(ask(given.arm, given.out, given.width, given.only, given.each))
 
 
 if __name__ == "__main__":

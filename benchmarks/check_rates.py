@@ -2,7 +2,7 @@ r"""How often the check keeps a right sentence, and how often it marks a wrong o
 
     python benchmarks/check_rates.py [-v] [--half 0|1]      the small check, and what a kept second opinion says
     RAGWEAVE_CHAT=openai:NAME RAGWEAVE_CHAT_URL=... RAGWEAVE_CHAT_KEY=KEY \\
-      python benchmarks/check_rates.py --ask 60             ask for it: 60 right and 60 wrong answers
+      python benchmarks/check_rates.py --ask 60       ask for it: 60 right and 60 wrong answers, all doubted right ones
 
 300 right sentences by a fixed rule, each with its evidence: ours in other words and other languages over XQuAD
 (check_sentences.jsonl), the answers in records/ that the judge calls right, and questions of XQuAD turned into
@@ -147,14 +147,14 @@ async def of_records() -> list[Said]:
                 continue
             if q["set"] == "hops":
                 named = [strip(f, corpus[f]["title"], corpus[f]["text"]) for f in row["cited"]]
-                known = [strip(f, corpus[f]["title"], corpus[f]["text"]) for f in row["read"][:8]]
+                known = [strip(f, corpus[f]["title"], corpus[f]["text"]) for f in row["read"]]
             else:
                 all_of = [
                     (r["locator"].get("file", ""), strip(str(n), headed(r["title"], r), r["text"]))
                     for n, r in enumerate(found[q["id"]])
                 ]
                 named = [s for f, s in all_of if any(f.endswith(c) for c in row["cited"])][: 2 * len(row["cited"])]
-                known = [s for _, s in all_of[:8]]
+                known = [s for n, (f, s) in enumerate(all_of) if n < 8 or any(f.endswith(r) for r in row["read"])]
             if not named:
                 continue
             plain = re.sub(r"\s*(?:\[\d+\]|\(unverified\))", "", row["answer"])
@@ -265,14 +265,14 @@ async def checked(s: Said) -> Claim:
         claims.extend(waiting)
         return ["unverified"] * len(waiting)
 
-    page = Page(judge, lambda *_: None, {}, {}, second=doubted)
+    page = Page(judge, lambda *_: None, {}, {}, second=doubted, every=True)
     await page.tell(s.text, s.named, s.known)
     await page.close()
     return claims[0] if claims else Claim(s.text, "verified", s.named, 1.0)
 
 
 async def ask(said: Sequence[Said], claims: Sequence[Claim], most: int) -> None:
-    """Ask a model for its opinion on `most` right answers and as many wrong ones, and keep it."""
+    """Ask for an opinion on `most` right answers, all others that are doubted, and `most` wrong ones, and keep it."""
     from ragweave import Context
     from ragweave.minds.desk import Desk, Turn
     from ragweave.minds.llm.check import check
@@ -284,7 +284,9 @@ async def ask(said: Sequence[Said], claims: Sequence[Claim], most: int) -> None:
         if c.score < COPIED:
             answers[(s.kind if s.kind in WRONG else "right", answer_of(s))].append((s, c))
     order = sorted(answers, key=lambda k: hashlib.sha256("".join(k).encode()).hexdigest())
-    chosen = [k for k in order if k[0] == "right"][:most] + [k for k in order if k[0] != "right"][:most]
+    right, wrong = ([k for k in order if (k[0] == "right") == want] for want in (True, False))
+    doubted = [k for k in right[most:] if any(c.support != "verified" for _, c in answers[k])]
+    chosen = [*right[:most], *doubted, *wrong[:most]]
     context = Context(mind="llm")
 
     async def one(of: list[tuple[Said, Claim]]) -> None:
@@ -306,23 +308,32 @@ def report(said: Sequence[Said], claims: Sequence[Claim], half: int | None, verb
     rows = [r for r in rows if half is None or r[0].half == half]
     for title, want in (("right sentences, kept", False), ("wrong sentences, marked", True)):
         of = [r for r in rows if (r[0].kind in WRONG) == want]
-        print(f"{title:26} {'small alone':>11} {'copied':>8} {'second opinion, of those asked':>34}")
+        print(f"{title:26} small alone      asked where it doubts      asked about all that is not copied")
         for kind in [*dict.fromkeys(s.kind for s, _, _ in of), "all"]:
             some = [r for r in of if kind in (r[0].kind, "all")]
-            alone = sum((c.support == "verified") != want for _, c, _ in some)
-            told = [r for r in some if r[1].score < COPIED]
-            asked = [r for r in told if r[2] is not None]
-            agreed = sum((o == "verified") != want for _, _, o in asked)
-            print(f"  {kind:24} {alone:4} of {len(some):3} {len(some) - len(told):8} {agreed:14} of {len(asked)}")
-        if asked:
-            spared = 0 if want else len(some) - len(told)
-            print(
-                f"  with the second opinion, at that rate: {(spared + agreed / len(asked) * len(told)) / len(some):.3f}"
-            )
+            told = {how: asked_about(some, how, want) for how in ("doubted", "all")}
+            alone = sum((c.support != "verified") == want for _, c, _ in some)
+            cells = [f"{good:4} of {count:3}" for good, count, _ in told.values()]
+            rates = [f"{rate:.3f}" for *_, rate in told.values()]
+            by = "     ".join(f"{cell} asked: {rate}" for cell, rate in zip(cells, rates, strict=True))
+            print(f"  {kind:24} {alone:4} of {len(some):3}   {by}")
     if verbose:
         for s, c, o in rows:
             if (c.support == "verified") == (s.kind in WRONG):
                 print(f"{s.kind} | {s.id} | {c.score:.2f} | {o or ''} | {s.text}")
+
+
+def asked_about(some: Sequence[tuple[Said, Claim, str | None]], how: str, want: bool) -> tuple[int, int, float]:
+    """Return how many opinions were right, of how many, and the rate of all sentences where that is asked for.
+
+    The rate takes those that were not asked about to be judged as those that were.
+    """
+    put = [r for r in some if (r[1].support != "verified" if how == "doubted" else r[1].score < COPIED)]
+    left = sum((c.support != "verified") == want for r in some if r not in put for c in [r[1]])
+    # As the page does: who cannot tell takes nothing back.
+    asked = [c.support if o == "unverified" else o for _, c, o in put if o is not None]
+    good = sum((o != "verified") == want for o in asked)
+    return good, len(asked), (left + (good / len(asked) if asked else 0.0) * len(put)) / (len(some) or 1)
 
 
 async def run(given: argparse.Namespace) -> None:

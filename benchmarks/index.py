@@ -63,7 +63,7 @@ def alone(files: list[str]) -> dict[str, float]:
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.commit import Committer, Outcome
     from ragweave.corpora.store.files import identify
-    from ragweave.corpora.store.prepared import dense_texts, params_hash
+    from ragweave.corpora.store.prepared import chunked, params_hash
     from ragweave.corpora.store.stores import stores
     from ragweave.models.embed import encoder
 
@@ -76,7 +76,7 @@ def alone(files: list[str]) -> dict[str, float]:
         prepared = list(pool.map(lambda f: readers.read(f.path, f.source, mind.max_words), known))
     seconds["read"] = time.monotonic() - began
     readers.close()
-    texts = [dense_texts(p) for p in prepared]
+    texts = [chunked(p.items, p.chunks).texts for p in prepared]
     flat = [t for some in texts for t in some]
     began = time.monotonic()
     parts = [mind.texts(flat[i : i + EMBED_BATCH]) for i in range(0, len(flat), EMBED_BATCH)]
@@ -120,7 +120,8 @@ def main() -> None:
 def measure(folder: Path) -> dict[str, float | int]:
     """Index the folder, index it again, then run each stage alone."""
     from ragweave.corpora.ingest.run import index
-    from ragweave.corpora.store.library import close_all, open_library
+    from ragweave.corpora.store.library import open_library
+    from ragweave.corpora.store.stores import close_stores
     from ragweave.models.embed import encoder
 
     encoder().texts(["warm"])
@@ -134,7 +135,7 @@ def measure(folder: Path) -> dict[str, float | int]:
 
     counts = asyncio.run(count())
     stages = alone(sorted(str(p) for p in folder.iterdir()))
-    close_all()
+    close_stores()
     slowest = max(stages.values())
     return {
         "files": report.files,

@@ -205,16 +205,12 @@ def signs(floors: Sequence[float]) -> list[float]:
     return [*padded[:3], padded[0] - padded[1], float(np.mean(padded[: max(len(floors), 1)]))]
 
 
-def auc(yes: Sequence[float], no: Sequence[float]) -> float:
-    """Return how often one with what answers scores above one without, ties half."""
-    a, b = np.array(yes)[:, None], np.array(no)[None]
-    return float(np.mean((a > b) + 0.5 * (a == b)))
-
-
 def refusal(found: Mapping[str, Source], out: str) -> tuple[float, float]:
     """Return the AUC of the best floor, and of a logistic regression fitted on the other sources."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
+
+    from ragweave.evals.metrics import auc
 
     def of(names: Sequence[str]) -> tuple[Any, Any]:
         rows = [(signs(r[k]), k == "with") for n in names for r in found[n].rows for k in ("with", "without")]
@@ -224,7 +220,7 @@ def refusal(found: Mapping[str, Source], out: str) -> tuple[float, float]:
     here, truth = of([out])
     scale = StandardScaler().fit(x)
     told = LogisticRegression(max_iter=1000).fit(scale.transform(x), y).decision_function(scale.transform(here))
-    return auc(here[truth, 0], here[~truth, 0]), auc(told[truth], told[~truth])
+    return auc(truth, here[:, 0]), auc(truth, told)
 
 
 async def main(each: int) -> dict[str, Any]:

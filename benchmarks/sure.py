@@ -1,10 +1,11 @@
 """Fit and measure what decides between an answer and the closest sentence, over public questions and two libraries.
 
-    python benchmarks/sure.py [--limit 200] [--fit]
+    python benchmarks/sure.py [--limit 300]
 
-Every question is answered whatever it is worth, and the signs of its first sentence (`minds/small/sentences.py`, SIGNS)
-are kept with what the judge says. Half of the questions by a hash of their id, with the made-up lists of
-`evals/near_misses.py` at half weight, is what `--fit` fits the weights on; the curves are those of the other half.
+Every question is answered whatever it is worth, and the signs of its first sentence (SIGNS, `minds/small/answer/`)
+are kept with what the judge says of it: five minutes. The weights printed are fitted on all of them, with the made-up
+lists of `evals/near_misses.py` at half weight; the curves show each half of the questions, by a hash of the id, with
+weights that were fitted on the other half.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import asyncio
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
+from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +24,8 @@ from house import DATA
 from printed import judge_of, options, own_home
 
 HERE = Path(__file__).resolve().parent
+MISS = 3.0
+"""Weight of a question of a library that nothing there answers, though somebody else's value does: there are few."""
 
 
 class Row(NamedTuple):
@@ -41,8 +46,8 @@ async def public(work: Path, limit: int) -> Iterator[Row]:
     rows = []
     for name, prepared, questions in await question_sets(DATA, work, limit):
         for q in questions:
-            signs, answer = await _open(q.text, [], prepared.library.name)
-            rows.append(Row(name, _half(q.id), signs, q.answerable and says(answer.text, q.answers), q.answerable))
+            signs, first = await _open(q.text, [], prepared.library.name)
+            rows.append(Row(name, _half(q.id), signs, q.answerable and says(first, q.answers), q.answerable))
     return iter(rows)
 
 
@@ -50,14 +55,14 @@ async def library(folder: Path, name: str) -> Iterator[Row]:
     """Ask a set of the form of house_dev."""
     look, rows = judge_of(DATA), []
     for q in map(json.loads, (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()):
-        signs, answer = await _open(q["question"], q["previous"], name)
-        right = look.judge({"need": 1, **q}, answer.text, answer.abstained)[0] == "right"
+        signs, first = await _open(q["question"], q["previous"], name)
+        right = look.judge({"need": 1, **q}, first)[0] == "right"
         rows.append(Row(name, _half(q["id"]), signs, right and q["answerable"], q["answerable"]))
     return iter(rows)
 
 
-async def _open(question: str, previous: list[str], library: str) -> tuple[tuple[float, ...], Any]:
-    """Return the signs of the first sentence and the answer, with nothing held back."""
+async def _open(question: str, previous: list[str], library: str) -> tuple[tuple[float, ...], str]:
+    """Return the signs of the sentence that came first and the sentence; neither where something else was answered."""
     from langgraph.checkpoint.memory import InMemorySaver
 
     from ragweave import Context
@@ -74,51 +79,53 @@ async def _open(question: str, previous: list[str], library: str) -> tuple[tuple
             state: Any = await astate(text, context=context, thread="one", checkpointer=saver)
     finally:
         write.rank = rank
-    answer = state["answer"]
-    return (seen[0][0].signs if seen and seen[0] and not answer.abstained else ()), answer
+    told = [s.text for s in state["answer"].sentences[:1]]
+    return next(((ranked[0].signs, told[0]) for ranked in seen if ranked and told == [ranked[0].told]), ((), ""))
 
 
 def _half(id: str) -> int:
     return int(hashlib.sha256(id.encode()).hexdigest(), 16) % 2
 
 
-def fitted(rows: list[Row]) -> tuple[list[float], float]:
-    """Return weights and bias, fitted on the half 0 and on made-up lists."""
+def fitted(rows: list[Row], made: list[tuple[tuple[float, ...], bool]]) -> list[float]:
+    """Return a weight for each sign, 0 where it does not count, and the bias."""
     from sklearn.linear_model import LogisticRegression
 
-    from ragweave.evals.near_misses import judged, lists
+    from ragweave.minds.small.answer.sentences import WEIGHTS
 
-    made = [(e.signs, right, 0.5) for _, e, right in judged([*lists(150)])]
-    own = [(r.signs, r.right, 1.0) for r in rows if r.half == 0]
-    signs, right, weight = zip(*own, *made, strict=True)
-    found = LogisticRegression(max_iter=5000).fit(signs, right, sample_weight=weight)
-    return [round(float(w), 2) for w in found.coef_[0]], round(float(found.intercept_[0]), 2)
+    at = [n for n, w in enumerate(WEIGHTS) if w]
+    all_ = [(r.signs, r.right, 1.0 if r.answerable or r.of == "absent" else MISS) for r in rows]
+    signs, right, weight = zip(*all_, *((s, y, 0.5) for s, y in made), strict=True)
+    found = LogisticRegression(max_iter=5000).fit([[s[n] for n in at] for s in signs], right, sample_weight=weight)
+    out = [0.0] * (len(WEIGHTS) + 1)
+    for n, w in zip((*at, -1), (*found.coef_[0], found.intercept_[0]), strict=True):
+        out[n] = round(float(w), 2)
+    return out
 
 
 def main() -> None:
     """Ask, fit where that is wanted, and print right, wrong and declined of the other half by threshold."""
     parser = options(__doc__)
-    parser.add_argument("--limit", type=int, default=200, help="questions of each public set")
-    parser.add_argument("--fit", action="store_true", help="fit the weights on one half and print them")
+    parser.add_argument("--limit", type=int, default=300, help="questions of each public set")
     given = parser.parse_args()
     with own_home() as work:
         from ragweave.app.api import index
-        from ragweave.minds.small import sentences
+        from ragweave.evals.near_misses import judged, lists
+        from ragweave.minds.small.answer.sentences import SIGNS
 
         rows = [*asyncio.run(public(work, given.limit))]
         for folder, name in ((DATA / "house_dev", "house"), (HERE / "observatory", "observatory")):
             index([folder / "library"], name)
             rows += asyncio.run(library(folder, name))
-        rows = [r for r in rows if r.signs]
-        weights, bias = fitted(rows) if given.fit else (list(sentences.WEIGHTS), sentences.BIAS)
-    print(json.dumps({**dict(zip(sentences.SIGNS, weights, strict=True)), "bias": bias}))
-    for of in dict.fromkeys(r.of for r in rows):
-        other = [r for r in rows if r.of == of and r.half == 1]
-        for least in (0.2, 0.3, 0.4, 0.5, 0.6):
-            edge = math.log(least / (1 - least))
-            said = [r for r in other if bias + sum(w * s for w, s in zip(weights, r.signs, strict=True)) >= edge]
-            right, n = sum(r.right for r in said), len(other) or 1
-            print(f"{of:>14} {least:.1f}  {right / n:.3f} right, {(len(said) - right) / n:.3f} wrong, of {len(other)}")
+        asked, rows = Counter(r.of for r in rows), [r for r in rows if r.signs]
+        made = [(e.signs, right) for _, e, right in judged([*lists(150)])]
+    print(json.dumps(dict(zip((*SIGNS, "bias"), fitted(rows, made), strict=True))))
+    weights = [fitted([r for r in rows if r.half != half], made) for half in (0, 1)]
+    for of, n in asked.items():
+        own = [(sum(map(mul, weights[r.half], (*r.signs, 1.0))), r) for r in rows if r.of == of]
+        for least in (0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
+            said = [r.right for odds, r in own if odds >= math.log(least / (1 - least))]
+            print(f"{of:>14} {least:.2f}  {sum(said) / n:.3f} right, {(len(said) - sum(said)) / n:.3f} wrong, of {n}")
 
 
 if __name__ == "__main__":

@@ -50,10 +50,6 @@ class Archive:
     def __exit__(self, *failure: object) -> None:
         self._zip.close()
 
-    def names(self) -> list[str]:
-        """Return the names of all entries, in the order they are stored."""
-        return list(self._entries)
-
     def has(self, name: str) -> bool:
         """Tell whether an entry exists."""
         return name in self._entries
@@ -67,8 +63,22 @@ class Archive:
             raise self._damaged() from None
 
     def xml(self, name: str) -> _Element:
-        """Parse an entry as XML without any document type, entity or network access."""
-        return parse_xml(self.read(name), self.path)
+        """Parse an entry that may be hostile: no document type, no entities, no network, limited depth."""
+        from lxml import etree
+
+        data = self.read(name)
+        # Resolving nothing and refusing document types keeps out entity expansion and outside files alike.
+        safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+        if _is_typed(data):
+            raise _typed(self.path)
+        try:
+            root = etree.fromstring(data, etree.XMLParser(**safe, remove_comments=True, remove_pis=True))
+        except (etree.XMLSyntaxError, ValueError) as exc:
+            told = f"{self.path.name} holds XML that is damaged ({exc})"
+            raise SourceError(told, "save it again, or leave it out") from None
+        if root.getroottree().docinfo.internalDTD is not None:
+            raise _typed(self.path)
+        return root
 
     def refuse_document_types(self) -> None:
         """Refuse XML entries with a document type, before the file is given to another reader."""
@@ -99,29 +109,6 @@ class Archive:
 
     def _damaged(self) -> SourceError:
         return SourceError(f"{self.path.name} is damaged or truncated", "restore it from a backup, or save it again")
-
-
-def parse_xml(data: bytes, path: Path) -> _Element:
-    """Parse XML that may be hostile: no document type, no entities, no network, limited depth.
-
-    Raises:
-        SourceError: it is not well-formed, or declares a document type.
-    """
-    from lxml import etree
-
-    # Resolving nothing and refusing document types keeps out entity expansion and outside files alike.
-    parser: Any = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
-    )
-    if _is_typed(data):
-        raise _typed(path)
-    try:
-        root = etree.fromstring(data, parser)
-    except (etree.XMLSyntaxError, ValueError) as exc:
-        raise SourceError(f"{path.name} holds XML that is damaged ({exc})", "save it again, or leave it out") from None
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise _typed(path)
-    return root
 
 
 def _is_typed(data: bytes) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from ragweave.corpora.types import Box, Corpus, Locator, Span
+from ragweave.corpora.types import Box, Item, Span
 from ragweave.models.text import UNSPACED
 
 BlockKind = Literal["heading", "text", "list", "table", "code"]
@@ -45,20 +45,6 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """An item that a file states itself, instead of text that is cut into items."""
-
-    corpus: Corpus
-    title: str
-    text: str
-    locator: Locator
-    heading: tuple[str, ...] = ()
-    date: datetime | None = None
-    language: str = ""
-    meta: dict[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Figure:
     """A picture inside a file, by reference: its bytes are read when its turn comes.
 
@@ -89,8 +75,9 @@ class Figure:
 class Parsed:
     """A file that was read.
 
-    The language is an ISO 639-1 code, declared or guessed; a file with `records`, items that it states itself, has no
-    blocks; `hidden` are texts that were left out because no reader of the document sees them.
+    The language is an ISO 639-1 code, declared or guessed; a file with `records`, items that it states itself (ids and
+    ordinals come later), has no blocks; `hidden` are texts that were left out because no reader of the document sees
+    them; `url` is the address that a saved page gives as its own.
     """
 
     title: str = ""
@@ -99,10 +86,10 @@ class Parsed:
     author: str = ""
     language: str = ""
     warnings: tuple[str, ...] = ()
-    meta: dict[str, object] = field(default_factory=dict)
-    records: tuple[Record, ...] = ()
+    records: tuple[Item, ...] = ()
     figures: tuple[Figure, ...] = ()
     hidden: tuple[str, ...] = ()
+    url: str = ""
 
 
 _UNSPACED_END = re.compile(rf"[{UNSPACED}，。、；：？！）」』】]")

@@ -1,17 +1,15 @@
 """Chunks: consecutive clips of one recording packed to at most 1,200 tokens (VideoRAG, section 3.1.1).
 
 They are not stored: they follow from the clip items of a source, in order, and are the same whenever they are made.
-Unlike the clips they carry the title and absolute times in their text, so that a reader of the text alone can cite.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ragweave.corpora.types import Item
+from ragweave.corpora.types import Item, digest
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import clock, sentences
 
@@ -21,17 +19,11 @@ CHUNK_TOKENS = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a recording for reading as a whole.
-
-    `clips` are ids in order, times are seconds; the text has each clip as `[12:31-13:01]` and its text.
-    """
+    """A stretch of a recording: ids of its clips in order, and each as `[12:31-13:01]` with its text."""
 
     id: str
     source: str
-    title: str
     clips: tuple[str, ...]
-    start: float
-    end: float
     text: str
 
 
@@ -87,16 +79,6 @@ def _cut(sentence: str, tokens: int) -> list[str]:
 
 
 def _chunk(pieces: Sequence[tuple[Item, str]]) -> Chunk:
-    first, last = pieces[0][0], pieces[-1][0]
     clips = tuple(dict.fromkeys(clip.id for clip, _ in pieces))
     text = "\n\n".join(text for _, text in pieces)
-    key = "\0".join([*clips, text])
-    return Chunk(
-        id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24],
-        source=first.source,
-        title=first.title,
-        clips=clips,
-        start=first.locator.get("start", 0.0),
-        end=last.locator.get("end", 0.0),
-        text=text,
-    )
+    return Chunk(digest(*clips, text), pieces[0][0].source, clips, text)

@@ -45,11 +45,7 @@ def encoding_of(data: bytes) -> str:
 
 
 def decode(data: bytes, path: Path) -> str:
-    """Return the text with Unix line ends.
-
-    Raises:
-        SourceError: the bytes are not text in an encoding that can be told.
-    """
+    """Return the text with Unix line ends; SourceError if the bytes are not text in an encoding that can be told."""
     encoding = encoding_of(data)
     if not encoding:
         raise SourceError(f"{path.name} does not hold text", "save it as UTF-8 text, or leave it out")
@@ -63,11 +59,7 @@ def read_text(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file.
-
-    Raises:
-        SourceError: the file has vanished or may not be read.
-    """
+    """Return the bytes of a file; SourceError if the file has vanished or may not be read."""
     try:
         return path.read_bytes()
     except OSError as exc:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from ragweave.corpora.blocks import Block
-from ragweave.corpora.types import Span
 from ragweave.models.text import sentences
 
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
@@ -93,14 +92,11 @@ def seen(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], int]:
                 shift[n + 1] = 1
             for n in range(len(block.text)):
                 shift[n + 1] += shift[n]
-            spans = tuple(replace(s, start=s.start - shift[s.start], end=s.end - shift[s.end]) for s in block.spans)
-            block = replace(block, text=_INVISIBLE.sub("", block.text), spans=_filled(spans))
+            moved = (replace(s, start=s.start - shift[s.start], end=s.end - shift[s.end]) for s in block.spans)
+            spans = tuple(s for s in moved if s.end > s.start)
+            block = replace(block, text=_INVISIBLE.sub("", block.text), spans=spans)
         out.append(block)
     return tuple(out), count
-
-
-def _filled(spans: Iterable[Span]) -> tuple[Span, ...]:
-    return tuple(s for s in spans if s.end > s.start)
 
 
 class Styles:

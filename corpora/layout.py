@@ -56,7 +56,8 @@ def blocks(lines: Sequence[Line]) -> list[Block]:
         between.append(_across_pages(_grouped(lines[at:first], usual), body))
         tables += [table] if table is not None else []
         at = end
-    levels = _levels([g for groups in between for g in groups], body)
+    styles = {_style(g, body) for groups in between for g in groups if _is_heading(g, body)}
+    levels = {style: min(6, n) for n, style in enumerate(sorted(styles, reverse=True), 1)}
     found: list[Block] = []
     for n, groups in enumerate(between):
         found += [_block(g, levels[_style(g, body)] if _is_heading(g, body) else 0, words) for g in groups]
@@ -139,11 +140,6 @@ def _style(group: Sequence[Line], body: float) -> float:
     return round(size * 2) / 2 if size >= body * LARGER else 0.0
 
 
-def _levels(groups: Sequence[Sequence[Line]], body: float) -> dict[float, int]:
-    styles = sorted({_style(g, body) for g in groups if _is_heading(g, body)}, reverse=True)
-    return {style: min(6, n) for n, style in enumerate(styles, 1)}
-
-
 def _block(group: Sequence[Line], level: int, words: Counter[str]) -> Block:
     """Join the lines of a paragraph; words broken at line ends become one again."""
     text = ""
@@ -160,14 +156,7 @@ def _block(group: Sequence[Line], level: int, words: Counter[str]) -> Block:
         spans.append(Span(start, len(text), 0, line.page, line.bbox))
     first = group[0]
     boxes = [x.bbox for x in group if x.page == first.page]
-    return Block(
-        text,
-        "heading" if level else "text",
-        level,
-        page=first.page,
-        bbox=union(boxes),
-        spans=tuple(spans),
-    )
+    return Block(text, "heading" if level else "text", level, page=first.page, bbox=union(boxes), spans=tuple(spans))
 
 
 def _lists(found: Sequence[Block]) -> list[Block]:
@@ -183,12 +172,7 @@ def _lists(found: Sequence[Block]) -> list[Block]:
         shift = len(before.text) + 1
         spans = [Span(s.start + shift, s.end + shift, 0, s.page, s.bbox) for s in block.spans]
         boxes = [b.bbox for b in (before, block) if b.bbox]
-        out[-1] = replace(
-            before,
-            text=f"{before.text}\n{block.text}",
-            bbox=union(boxes),
-            spans=(*before.spans, *spans),
-        )
+        out[-1] = replace(before, text=f"{before.text}\n{block.text}", bbox=union(boxes), spans=(*before.spans, *spans))
     return out
 
 

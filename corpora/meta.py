@@ -11,7 +11,7 @@ from ragweave.models.text import script
 from ragweave.models.values import day
 
 _YEAR_MONTH = re.compile(r"(\d{4})(?:-(\d{1,2}))?$")
-_PDF = re.compile(r"D?:?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?")
+_PDF = re.compile(r"D?:?(\d{4}(?:\d{2}){0,5})")
 _FRONT_LINES = 200
 _FENCES = {"---": ("---", "..."), "+++": ("+++",)}
 _SCALAR = re.compile(r"([^\W\d_][\w-]*)[ \t]*:[ \t]*(.*)")
@@ -73,11 +73,9 @@ def pdf_date(value: str) -> datetime | None:
     m = _PDF.match(value.strip())
     if m is None:
         return None
-    year, month, day, hour, minute, second = (int(g) if g else None for g in m.groups())
+    stamp = m[1] + "00000101000000"[len(m[1]) :]
     try:
-        return _plausible(
-            datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, min(second or 0, 59), tzinfo=UTC)
-        )
+        return _plausible(datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC))
     except ValueError:
         return None
 
@@ -95,7 +93,7 @@ def _plausible(found: datetime) -> datetime | None:
 
 _BY_SCRIPT = {"kana": "ja", "hangul": "ko", "thai": "th", "greek": "el", "hebrew": "he"}
 
-_FUNCTION_WORDS = {
+_LISTED = {
     "en": "the of and to in is that it was for with as on are by this be from at which not have or an",
     "de": "der die und das ist nicht ein eine den dem von zu mit sich auf für des im auch als wird sind oder wie",
     "fr": "le la les des et est une du que dans pour qui sur au par pas plus avec sont ce il elle nous cette",
@@ -121,7 +119,7 @@ NAMES = {
 }
 """Names of the languages that are told apart, as a model is given them."""
 
-_WORDS = {language: frozenset(listed.split()) for language, listed in _FUNCTION_WORDS.items()}
+FUNCTION_WORDS = {language: frozenset(listed.split()) for language, listed in _LISTED.items()}
 _TOKEN = re.compile(r"[^\W\d_]+")
 _SAMPLE = 20_000
 _ENOUGH = 0.12
@@ -147,7 +145,8 @@ def guess_language(text: str) -> str:
     if len(tokens) < 4:
         return ""
     shares = sorted(
-        ((sum(t in listed for t in tokens) / len(tokens), code) for code, listed in _WORDS.items()), reverse=True
+        ((sum(t in listed for t in tokens) / len(tokens), code) for code, listed in FUNCTION_WORDS.items()),
+        reverse=True,
     )
     (best, code), (second, _) = shares[:2]
     return code if best >= _ENOUGH and best >= second * _AHEAD else ""

@@ -18,6 +18,8 @@ _START = (
     (b"#!AMR", "amr"),
     (b"caff", "caf"),
     (b"ID3", "mp3"),
+    *((frame, "mp3") for frame in (b"\xff\xfa", b"\xff\xfb", b"\xff\xf2", b"\xff\xf3")),
+    *((frame, "aac") for frame in (b"\xff\xf1", b"\xff\xf9")),
 )
 _BOXES = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 """First boxes of MP4 and QuickTime files."""
@@ -39,9 +41,7 @@ def demuxer(head: bytes) -> str:
         return _RIFF.get(head[8:12], "")
     if head[:4] == b"FORM" and head[8:12] in (b"AIFF", b"AIFC"):
         return "aiff"
-    if _is_transport_stream(head):
-        return "mpegts"
-    return _mpeg_audio(head)
+    return "mpegts" if _is_transport_stream(head) else ""
 
 
 def _is_transport_stream(head: bytes) -> bool:
@@ -50,23 +50,3 @@ def _is_transport_stream(head: bytes) -> bool:
         if len(marks) >= 5 and all(mark == 0x47 for mark in marks[:8]):
             return True
     return False
-
-
-def _mpeg_audio(head: bytes) -> str:
-    """Recognise MP3 and AAC frames without a tag: two frame headers, the second where the first one ends."""
-    if len(head) < 7 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
-        return ""
-    if head[1] & 0xF6 == 0xF0:
-        length = (head[3] & 3) << 11 | head[4] << 3 | head[5] >> 5
-        same = length > 7 and head[length : length + 2] == head[:2]
-        return "aac" if same else ""
-    version, layer = head[1] >> 3 & 3, head[1] >> 1 & 3
-    rate, sampling = head[2] >> 4, head[2] >> 2 & 3
-    if version == 1 or layer != 1 or rate in (0, 15) or sampling == 3:
-        return ""
-    kilobits = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
-    low = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
-    hertz = (44100, 48000, 32000)[sampling] >> (0 if version == 3 else 1 if version == 2 else 2)
-    samples = 144 if version == 3 else 72
-    length = samples * 1000 * (kilobits if version == 3 else low)[rate - 1] // hertz + (head[2] >> 1 & 1)
-    return "mp3" if head[length : length + 1] == b"\xff" else ""

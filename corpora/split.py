@@ -7,7 +7,6 @@ table rows, code lines), so that no tiny tail is left and cuts fall between bloc
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from pathlib import Path
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.dates import of_heading
 from ragweave.corpora.pieces import Piece, cut, place, size
-from ragweave.corpora.types import Corpus, Item, Locator, Span, union
+from ragweave.corpora.types import Corpus, Item, Locator, Span, digest, union
 
 PARAGRAPH_WORDS = 200
 """Most words of a paragraph item."""
@@ -33,7 +32,7 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
 
     def item(corpus: Corpus, n: int, heading: tuple[str, ...], text: str, spans: tuple[Span, ...]) -> Item:
         return Item(
-            id=_id(source, corpus, n, text),
+            id=digest(source, corpus, str(n), text),
             corpus=corpus,
             source=source,
             title=parsed.title or Path(file).stem,
@@ -63,8 +62,7 @@ def _stated(source: str, parsed: Parsed) -> Iterator[Item]:
     for r in parsed.records:
         n = counts[r.corpus]
         counts[r.corpus] += 1
-        id_ = _id(source, r.corpus, n, r.text)
-        yield Item(id_, r.corpus, source, r.title, r.text, r.locator, r.heading, (), n, r.date, r.language, r.meta)
+        yield replace(r, id=digest(source, r.corpus, str(n), r.text), source=source, ordinal=n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +144,6 @@ def _joined(group: Sequence[_Part]) -> tuple[str, tuple[Span, ...]]:
         text += ((part.piece.glue or "\n\n") if text else "") + part.piece.text
         spans += place(part.piece.spans, len(text) - len(part.piece.text))
     return text, tuple(spans)
-
-
-def _id(source: str, corpus: Corpus, ordinal: int, text: str) -> str:
-    key = "\0".join((source, corpus, str(ordinal), text))
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def _locator(file: str, heading: tuple[str, ...], spans: tuple[Span, ...]) -> Locator:

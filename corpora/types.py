@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -69,6 +70,11 @@ class Locator(TypedDict, total=False):
 
 Box = tuple[float, float, float, float]
 """Two corners: those of the smaller and of the larger coordinates."""
+
+
+def digest(*parts: str) -> str:
+    """Return the id that parts give together: 24 hexadecimal digits."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def union(boxes: Sequence[Box]) -> Box:

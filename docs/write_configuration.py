@@ -9,7 +9,7 @@ import ast
 import inspect
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -69,12 +69,12 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _presets(presets: Mapping[str, Mapping[str, Any]]) -> str:
+def _presets(presets: Iterable[str]) -> str:
+    from ragweave.minds.method import knobs_of
+
     rows: list[str] = []
-    for name, knobs in presets.items():
-        flat = {k: v for k, v in knobs.items() if k != "method"}
-        flat |= {f"method.{k}": v for k, v in knobs.get("method", {}).items()}
-        if flat:
+    for name in presets:
+        if flat := knobs_of(name):
             rows.append(f"- `{name}`: {', '.join(f'`{k}={v}`' for k, v in flat.items())}")
     return "\n".join(rows) + "\n"
 

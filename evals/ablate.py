@@ -10,7 +10,7 @@ from typing import Any
 from ragweave.corpora.store.library import open_library
 from ragweave.evals.answers import Outcome, Question, ask_all, figures, question_of
 from ragweave.evals.bootstrap import paired
-from ragweave.evals.data import text_sets
+from ragweave.evals.data import sample, text_sets
 from ragweave.evals.off import Off
 from ragweave.evals.runner import Runner
 from ragweave.minds.context import Context
@@ -25,12 +25,11 @@ def public_set(data: Path, each: int) -> tuple[list[dict[str, Any]], list[Questi
     """
     xquad, hotpot, passages = text_sets(data)
     # A passage that is taken away answers none of the questions that are kept.
-    step = max(1, len(xquad) // (each // 2 or 1))
-    hidden = xquad[::step][: each // 2]
+    hidden = sample(xquad, max(1, each // 2))
     gone = {str(g) for q in hidden for g in q["gold"]}
     kept = [q for q in xquad if not gone & {str(g) for g in q["gold"]}]
-    asked = [question_of(q, "one fact") for q in kept[:: max(1, len(kept) // each)][:each]]
-    asked += [question_of(q, "two facts") for q in hotpot[:each]]
+    asked = [question_of(q, "one fact") for q in sample(kept, each)]
+    asked += [question_of(q, "two facts") for q in sample(hotpot, each)]
     asked += [question_of({"id": q["id"], "question": q["question"]}, "absent", answerable=False) for q in hidden]
     return [p for p in passages if str(p["id"]) not in gone], asked
 

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,21 @@ from ragweave.corpora.store.library import Library, open_library
 class Prepared:
     """An indexed evaluation library.
 
-    `passage` has the passage id by the name of the file that it was written to.
+    `passage` has the passage id by the name of the file that it was written to; `first` the id of the first passage
+    with the same words, where there are several.
     """
 
     library: Library
     passage: Mapping[str, str]
+    first: Mapping[str, str] = field(default_factory=dict)
 
     def id_of(self, file: str) -> str:
         """Return the passage id of a cited file."""
         return self.passage.get(Path(file).name, "")
+
+    def first_of(self, id: str) -> str:
+        """Return the id that counts for a passage: passages with the same words are one."""
+        return self.first.get(id, id)
 
 
 def use_home(folder: Path) -> None:
@@ -52,4 +58,6 @@ async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> P
             (folder / "files" / file).write_text(f"# {p['title']}\n\n{p['text']}\n", encoding="utf-8")
         await index([folder / "files"], folder.name)
         (folder / "done").touch()
-    return Prepared(await open_library(folder.name), names)
+    of_words: dict[tuple[str, str], str] = {}
+    first = {str(p["id"]): of_words.setdefault((p["title"], p["text"]), str(p["id"])) for p in passages}
+    return Prepared(await open_library(folder.name), names, {i: f for i, f in first.items() if i != f})

@@ -24,7 +24,7 @@ from langgraph.runtime import Runtime
 from ragweave.corpora.settings import corpora_settings
 from ragweave.evals.answers import Outcome, Question, figures, question_of
 from ragweave.evals.corpus import Prepared, prepare
-from ragweave.evals.data import text_sets
+from ragweave.evals.data import sample, text_sets
 from ragweave.graphs.base import new_graph
 from ragweave.minds.context import Context
 from ragweave.minds.fusion import fused
@@ -200,7 +200,7 @@ async def measure(data: Path, work: Path, limit: int) -> dict[str, dict[str, dic
     xquad, hotpot = [question_of(q, "xquad") for q in squad], [question_of(q, "hotpotqa") for q in two_hops]
     prepared = await prepare(passages, "text", work)
     save_pages(passages, work / "web")
-    sets = {"xquad": xquad[:: max(1, len(xquad) // limit)][:limit], "hotpotqa": hotpot[:limit]}
+    sets = {"xquad": sample(xquad, limit), "hotpotqa": sample(hotpot, limit)}
     out: dict[str, dict[str, dict[str, float]]] = {}
     with web_folder(work / "web"):
         for name, questions in sets.items():

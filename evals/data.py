@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,36 @@ from numpy.typing import NDArray
 from ragweave.models.errors import InputError
 from ragweave.models.text import words
 
+T = TypeVar("T")
 NEAR = 0.6
 """Jaccard similarity of word sets from which two questions count as near-duplicates."""
+POPQA = 10
+"""Passages of a PopQA question that are paired with it (CRAG)."""
+
+
+def read_labelled(path: Path) -> list[dict[str, Any]]:
+    """Return the pairs of a file: rows of question, passage (title where known) and label.
+
+    A question of PopQA in the form in which Self-RAG and CRAG share it (`s_wiki_title`, and retrieved `ctxs` of title
+    and text) becomes a pair for each passage. It is relevant where its title is that of the question's subject, and is
+    read without its title, which would give the label away (CRAG, section 4.2).
+
+    Raises:
+        InputError: as `read_jsonl`, or a row of PopQA has no passages.
+    """
+    if "s_wiki_title" not in read_jsonl(path)[0]:
+        return read_jsonl(path, ("question", "passage", "label"))
+    rows: list[dict[str, Any]] = []
+    for number, row in enumerate(read_jsonl(path, ("question", "s_wiki_title", "ctxs")), 1):
+        found = row["ctxs"]
+        if not found or not all(isinstance(c, dict) and {"title", "text"} <= {*c} for c in found):
+            raise InputError(f"row {number} of {path.name} has no passages", "give `ctxs` with title and text")
+        pair = {"qid": str(row.get("id", number)), "question": row["question"]}
+        rows += [
+            {**pair, "passage": " ".join(str(c["text"]).split()), "label": int(c["title"] == row["s_wiki_title"])}
+            for c in found[:POPQA]
+        ]
+    return rows
 
 
 def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -59,6 +88,17 @@ def text_sets(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], l
     ]
     fields = ["id", "question", "answers", "gold"]
     return read_jsonl(squad / "queries.jsonl", fields), read_jsonl(hotpot / "queries.jsonl", fields), passages
+
+
+def sample(rows: Sequence[T], count: int, seed: int = 0) -> list[T]:
+    """Return `count` rows drawn by a seed from the whole list, in its order; all of them for 0, or where so many are.
+
+    A larger sample of the same seed holds the smaller one.
+    """
+    if not 0 < count < len(rows):
+        return list(rows)
+    order = random.Random(seed).sample(range(len(rows)), len(rows))
+    return [rows[i] for i in sorted(order[:count])]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ragweave.evals.corpus import Prepared, prepare, use_home
-from ragweave.evals.data import read_jsonl, text_sets
+from ragweave.evals.data import read_jsonl, sample, text_sets
 from ragweave.evals.metrics import all_gold_at, exact_match, recall_at, says, token_f1
 from ragweave.evals.report import of_rows
 from ragweave.minds.context import Context
@@ -163,9 +163,9 @@ def sets(data: Path, limit: int) -> dict[str, list[Asked]]:
         "multihop_own, 3 hops": own3,
         "multihop_own, 4 hops": own4,
         "hotpotqa": [_asked(q, str(q["type"])) for q in hotpot],
-        "xquad": [_asked(q, "single") for q in single[:: max(1, len(single) // 100)]],
+        "xquad": [_asked(q, "single") for q in sample(single, 100)],
     }
-    return {name: rows[:limit] for name, rows in found.items()}
+    return {name: sample(rows, limit) for name, rows in found.items()}
 
 
 def _asked(row: Mapping[str, Any], kind: str) -> Asked:

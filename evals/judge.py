@@ -171,6 +171,7 @@ async def _verdict(
     for attempt in range(TRIES):
         messages = load(
             "judge_pair" if pairs else "judge_score",
+            room="ragweave.evals.prompts",
             criteria="\n".join(f"{name}: {meaning}" for name, meaning in CRITERIA.items()),
             question=case.question,
             first=quote(first),

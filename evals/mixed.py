@@ -15,35 +15,42 @@ import numpy as np
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
-from ragweave.corpora.types import CORPORA, Corpus
+from ragweave.corpora.types import CORPORA, Corpus, Hit, Lists
 from ragweave.evals.bootstrap import Interval, interval, paired
 from ragweave.evals.metrics import recall_at
 from ragweave.evals.mixed_data import Asked
 from ragweave.evals.runner import Row, Runner
 from ragweave.graphs.search import graph as search
 from ragweave.minds.context import Context
+from ragweave.minds.fusion import fuse_ranks
+from ragweave.models import relevance
 from ragweave.models.errors import InputError
 
 DEPTH = 5
 """Items that count: recall@5."""
+POOL = 50
+"""Items of a list that plain RRF reads, as many as a search."""
 ROUTED, HARD, SURE, COARSE = "routed", "routed, hard", "routed, first choice only", "routed, four labels"
 SOFT, ORACLE = "routed, soft", "oracle"
-UNIFIED, ONE_SPACE, RANDOM = "unified", "unified, one vector space", "random corpus"
+UNIFIED, RRF = "unified", "unified, plain RRF"
+ONE_SPACE, RANDOM = "unified, one vector space", "random corpus"
 KNOBS: dict[str, dict[str, Any]] = {
     COARSE: {"method": {"granularity": "modality"}, "route_by": "hard"},
     SOFT: {"route_by": "soft"},
     UNIFIED: {"route_by": "unified"},
 }
 """Ways of the graph beside the default, by what they set."""
+MAIN = (ROUTED, HARD, UNIFIED, RRF, ORACLE)
 
 
 @dataclass(frozen=True)
 class Way:
     """What one way of choosing corpora gave for one question.
 
-    `right` is whether the gold corpus was among those searched.
+    `right` is whether the gold corpus was among those searched, `ms` of CPU.
     """
 
+    first: float
     recall: float
     searched: float
     right: float
@@ -54,6 +61,7 @@ class Way:
 class System:
     """What one way gave, a value per question in their order."""
 
+    first: list[float] = field(default_factory=list)
     recall: list[float] = field(default_factory=list)
     searched: list[float] = field(default_factory=list)
     right: list[float] = field(default_factory=list)
@@ -61,6 +69,7 @@ class System:
 
     def add(self, way: Way) -> None:
         """Add one question."""
+        self.first.append(way.first)
         self.recall.append(way.recall)
         self.searched.append(way.searched)
         self.right.append(way.right)
@@ -99,12 +108,16 @@ class Bench:
         self._found: dict[tuple[str, tuple[str, ...]], tuple[list[str], float]] = {}
 
     async def routed(self, question: str, **knobs: Any) -> tuple[list[str], list[str], float]:
-        """Return the rows found, the corpora searched, and milliseconds, as the graph does it."""
-        began = time.perf_counter()
+        """Return the rows found, the corpora searched, and milliseconds of CPU, as the graph does it.
+
+        Nothing that another way has read of the question is kept.
+        """
+        relevance.forget()
+        began = time.process_time()
         sent: Any = {"messages": [("human", question)]}
         context = Context(**{**self.base, **knobs, "top_k": DEPTH})
         state = await search.ainvoke(sent, context=context)
-        ms = (time.perf_counter() - began) * 1000
+        ms = (time.process_time() - began) * 1000
         corpora = [c for c in state["routes"][-1]["corpora"] if c != "none"]
         return await self.keys(state.get("candidates", [])), corpora, ms
 
@@ -118,29 +131,44 @@ class Bench:
 
     async def one_space(self, question: str, corpora: Sequence[Corpus]) -> tuple[list[str], float]:
         """Return the rows nearest to the question in one vector space, whatever their kind."""
-        began = time.perf_counter()
+        began = time.process_time()
         hits = [h for c in corpora for h in (await self.library.search(c, [question], DEPTH))[0].dense]
         best = sorted(hits, key=lambda h: (-h.score, h.id))[:DEPTH]
-        return await self.keys([h.id for h in best]), (time.perf_counter() - began) * 1000
+        return await self.keys([h.id for h in best]), (time.process_time() - began) * 1000
 
-    async def ways(self, q: Asked, held: Sequence[Corpus]) -> dict[str, Way]:
-        """Ask one question in every way, one after another."""
+    async def plain(self, question: str, corpora: Sequence[Corpus]) -> tuple[list[str], float]:
+        """Return the rows that reciprocal ranks over the lists of all corpora put first, and milliseconds of CPU."""
+        began = time.process_time()
+        found = [hits for c in corpora for x in await self.library.search(c, [question], POOL) for hits in _lists(x)]
+        ranked = fuse_ranks([(1.0, [(h.id, h.score) for h in hits]) for hits in found])
+        return await self.keys([i for i, _ in ranked]), (time.process_time() - began) * 1000
+
+    async def ways(self, q: Asked, held: Sequence[Corpus], every: bool = True) -> dict[str, Way]:
+        """Ask one question in every way, or in the main ones, one after another."""
 
         def way(found: Sequence[str], corpora: Sequence[str], ms: float) -> Way:
-            return Way(recall_at(found, q.gold, len(found)), len(corpora), float(q.corpus in corpora), ms)
+            first, recall = (recall_at(found, q.gold, k) for k in (1, DEPTH))
+            return Way(first, recall, len(corpora), float(q.corpus in corpora), ms)
 
         default = found, corpora, ms = await self.routed(q.text)
         out = {ROUTED: way(found, corpora, ms)}
         found, corpora, ms = await self.routed(q.text, route_by="hard")
         out[HARD] = way(found, corpora, ms)
-        first, ms = await self.of(q.text, corpora[:1]) if corpora else ([], 0.0)
-        out[SURE] = way(first, corpora[:1], ms)
+        chosen = corpora[:1]
         for name, knobs in KNOBS.items():
+            if not every and name not in MAIN:
+                continue
             # Where the default searches everything, soft routing is the same search.
             same = name == SOFT and len(default[1]) == len(held)
             out[name] = way(*(default if same else await self.routed(q.text, **knobs)))
         found, ms = await self.of(q.text, [q.corpus])
         out[ORACLE] = way(found, [q.corpus], ms)
+        found, ms = await self.plain(q.text, held)
+        out[RRF] = way(found, held, ms)
+        if not every:
+            return out
+        found, ms = await self.of(q.text, chosen) if chosen else ([], 0.0)
+        out[SURE] = way(found, chosen, ms)
         found, ms = await self.one_space(q.text, held)
         out[ONE_SPACE] = way(found, held, ms)
         alone: dict[str, Way] = {}
@@ -157,14 +185,21 @@ class Bench:
         return [str(items[i].meta.get("key", "")) for i in ids[:DEPTH] if i in items]
 
 
-async def compare(bench: Bench, asked: Sequence[Asked], runner: Runner) -> dict[str, System]:
-    """Ask every question in every way."""
+def _lists(found: Lists) -> tuple[Sequence[Hit], ...]:
+    return found.dense, found.lexical
+
+
+async def compare(bench: Bench, asked: Sequence[Asked], runner: Runner, every: bool = True) -> dict[str, System]:
+    """Ask every question in every way, or in the main ones."""
     held: list[Corpus] = [c for c in CORPORA if (await bench.library.counts()).get(c)]
 
     async def one(q: Asked) -> Row:
-        return {name: asdict(found) for name, found in (await bench.ways(q, held)).items()}
+        return {name: asdict(found) for name, found in (await bench.ways(q, held, every)).items()}
 
-    of = {"library": bench.library.name, "base": bench.base, "questions": [astuple(q) for q in asked]}
+    of = {"library": bench.library.name, "base": bench.base, "questions": [astuple(q) for q in asked], "every": every}
+    if asked:
+        # What a process loads once counts for no question.
+        await bench.ways(asked[0], held, every=False)
     out: dict[str, System] = {}
     for row in await runner.each("questions", {q.id: q for q in asked}, one, of):
         for name, found in row.items():
@@ -176,11 +211,12 @@ def rows_of(found: Mapping[str, System]) -> list[list[str | float | int]]:
     """Return a table row per system: figures, and paired differences from the oracle and from unified search."""
     rows: list[list[str | float | int]] = []
     for name, s in found.items():
-        mean = interval(s.recall)
+        first, mean = interval(s.first), interval(s.recall)
         gaps = [paired(found[base].recall, s.recall) if name != base else None for base in (ORACLE, UNIFIED)]
-        shown = [_shown(gap) for gap in gaps]
+        shown: list[str | float | int] = [_shown(gap) for gap in gaps]
         searched, right = float(np.mean(s.searched)), float(np.mean(s.right))
-        rows.append([name, mean.mean, f"{mean.low:.3f} to {mean.high:.3f}", searched, right, *shown])
+        shown += [searched, right, round(float(np.mean(s.ms)))]
+        rows.append([name, *(x for i in (first, mean) for x in (i.mean, f"{i.low:.3f} to {i.high:.3f}")), *shown])
     return rows
 
 
@@ -188,7 +224,10 @@ def _shown(gap: Interval | None) -> str:
     return f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]" if gap else "-"
 
 
-COLUMNS = ("system", "R@5", "95 % interval", "corpora", "right corpus", "against oracle", "against unified")
+COLUMNS = (
+    *("system", "R@1", "95 %", "R@5", "95 %", "against oracle", "against unified"),
+    *("corpora", "right corpus", "CPU ms"),
+)
 
 
 def by_kind(found: Mapping[str, System], asked: Sequence[Asked]) -> list[list[str | float | int]]:
@@ -208,10 +247,11 @@ def flat(found: Mapping[str, System], questions: int) -> dict[str, float]:
 
     out: dict[str, float] = {"questions": questions}
     for name, s in found.items():
+        out[f"recall@1_{key(name)}"] = round(float(np.mean(s.first)), 4)
         out[f"recall@5_{key(name)}"] = round(float(np.mean(s.recall)), 4)
     out["corpora_searched"] = round(float(np.mean(found[ROUTED].searched)), 4)
     out["right_corpus"] = round(float(np.mean(found[ROUTED].right)), 4)
-    for name in (ROUTED, HARD, SOFT):
+    for name in (n for n in (ROUTED, HARD, SOFT) if n in found):
         for base in (ORACLE, UNIFIED):
             gap = paired(found[base].recall, found[name].recall)
             out |= {
@@ -219,6 +259,6 @@ def flat(found: Mapping[str, System], questions: int) -> dict[str, float]:
                 f"{key(name)}_minus_{base}_low": round(gap.low, 4),
                 f"{key(name)}_minus_{base}_high": round(gap.high, 4),
             }
-    for name in (ROUTED, HARD, SOFT, ORACLE, UNIFIED):
+    for name in (n for n in (ROUTED, HARD, SOFT, ORACLE, UNIFIED, RRF) if n in found):
         out[f"ms_{key(name)}"] = round(float(np.mean(found[name].ms)), 1)
     return out

@@ -4,13 +4,15 @@ Paragraphs are those of XQuAD, documents those of HotpotQA; pictures are indexed
 what can be seen on them; recordings are indexed by what is said, whole as videos and in stretches of about a minute as
 clips. No question was made from the text that is indexed for its answer: those of `mixed_queries.jsonl` were written
 for this purpose, from the descriptions for the blind (pictures) and by paraphrase (clips, videos), before any of them
-was routed.
+was routed. The constants of routing and merging may be chosen on them; those of `mixed_fresh.jsonl`, over other
+pictures and moments, only report.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -26,6 +28,8 @@ WORDS_PER_SECOND = 2.5
 """Of speech; the data name times for few turns only, so that all are estimated alike."""
 PER_SET = 120
 """Questions taken of XQuAD."""
+FRESH = 40
+"""Questions of a kind in the fresh set."""
 
 Row = dict[str, Any]
 
@@ -126,32 +130,58 @@ def clip_id(name: str, group: Sequence[tuple[str, str]]) -> str:
 
 
 def questions(data: Path) -> list[Asked]:
-    """Return the questions: XQuAD (every n-th), HotpotQA, and the written ones over pictures, clips and videos."""
-    xquad = read_jsonl(data / "squad_xquad_en/queries.jsonl", ["id", "question", "gold"])
-    out = [
-        Asked(f"xquad {q['id']}", q["question"], "paragraph", tuple(f"p {g}" for g in q["gold"]))
-        for q in xquad[:: max(1, len(xquad) // PER_SET)][:PER_SET]
-    ]
-    out += [
-        Asked(f"hotpot {q['id']}", q["question"], "document", tuple(f"d {g}" for g in q["gold"]))
-        for q in read_jsonl(data / "multihop_hotpotqa/queries.jsonl", ["id", "question", "gold"])
-    ]
+    """Return the questions: XQuAD (every n-th), HotpotQA, and the first written over pictures, clips and videos."""
+    out = _paragraphs(_first(_xquad(data)))
+    out += _documents(read_jsonl(data / "multihop_hotpotqa/queries.jsonl", ["id", "question", "gold"]))
+    return out + _written(data, "mixed_queries.jsonl")
+
+
+def fresh(data: Path) -> list[Asked]:
+    """Return FRESH questions of each kind that `questions` does not ask; those over documents need three or four.
+
+    All of HotpotQA's are asked there, so that these are the authored ones over the same passages.
+    """
+    rows = _xquad(data)
+    taken = {q["id"] for q in _first(rows)}
+    out = _paragraphs(_drawn(q for q in rows if q["id"] not in taken))
+    out += _documents(_drawn(read_jsonl(data / "multihop_own/queries.jsonl", ["id", "question", "gold"])))
+    return out + _written(data, "mixed_fresh.jsonl")
+
+
+def _xquad(data: Path) -> list[Row]:
+    return read_jsonl(data / "squad_xquad_en/queries.jsonl", ["id", "question", "gold"])
+
+
+def _first(xquad: Sequence[Row]) -> Sequence[Row]:
+    return xquad[:: max(1, len(xquad) // PER_SET)][:PER_SET]
+
+
+def _drawn(rows: Iterable[Row]) -> list[Row]:
+    """Draw FRESH rows, the same ones every time."""
+    return sorted(rows, key=lambda q: hashlib.sha256(str(q["id"]).encode()).hexdigest())[:FRESH]
+
+
+def _paragraphs(rows: Sequence[Row]) -> list[Asked]:
+    return [Asked(f"xquad {q['id']}", q["question"], "paragraph", tuple(f"p {g}" for g in q["gold"])) for q in rows]
+
+
+def _documents(rows: Sequence[Row]) -> list[Asked]:
+    return [Asked(f"hotpot {q['id']}", q["question"], "document", tuple(f"d {g}" for g in q["gold"])) for q in rows]
+
+
+def _written(data: Path, file: str) -> list[Asked]:
+    """Read questions written for this library; gold of a clip is `recording:turn` in the file."""
     clips = {
         (name, turn): clip_id(name, group)
         for name, turns in _recordings(data).items()
         for group in _stretches(turns)
         for turn, _ in group
     }
-    for q in written():
+    out = []
+    for q in map(json.loads, files("ragweave.evals").joinpath(file).read_text(encoding="utf-8").splitlines()):
         gold = tuple(clips[_at(g)] if q["kind"] == "clip" else g for g in q["gold"])
         out.append(Asked(q["id"], q["question"], q["kind"], gold))
     return out
-
-
-def written() -> list[Row]:
-    """Return the questions written for this set; gold of a clip is `recording:turn`."""
-    text = files("ragweave.evals").joinpath("mixed_queries.jsonl").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
 
 
 def _at(gold: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@
 Pairs of a question and evidence are made from XQuAD passages (its gold passage beside those of the same article) and
 from lists under headings, as in files of one's own. A near miss lacks the sentence that answers, or the question is
 turned to another subject, or to another year. The lists are among what
-`benchmarks/sure.py` fits the weights of `minds/small/sentences.py` on.
+`benchmarks/sure.py` fits the weights of `minds/small/answer/sentences.py` on.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragweave.evals.data import read_jsonl
+from ragweave.evals.data import read_jsonl, sample
 from ragweave.evals.metrics import auc, says
 from ragweave.minds.evidence import Strip
-from ragweave.minds.small.sentences import Extract, rank
+from ragweave.minds.small.answer.sentences import Extract, rank
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, names, sentences, terms
@@ -103,7 +103,7 @@ def prose(data: Path, n: int) -> Iterator[Case]:
         article[str(p["title"])].append(Passage(str(p["title"]), str(p["text"])))
     others = sorted(article)
     rows = read_jsonl(data / "squad_xquad_en/queries.jsonl")
-    for row in rows[:: max(1, len(rows) // n)]:
+    for row in sample(rows, n):
         gold = held[str(row["gold"][0])]
         title, own = str(gold["title"]), Passage(str(gold["title"]), str(gold["text"]))
         around = [p for p in article[title] if p.text != own.text]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
 from importlib import import_module
 from typing import Literal, get_args
 
@@ -10,15 +11,24 @@ from langgraph.runtime import Runtime
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.minds.context import Context
-from ragweave.minds.evidence import Grade, Hop
+from ragweave.minds.desk import Desk
+from ragweave.minds.evidence import Action, Grade, Hop
+from ragweave.minds.mind import Mind
 from ragweave.minds.passages import as_strip
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
 Node = Callable[..., Awaitable[Update]]
-Off = Literal["route", "expand", "fuse", "grade", "refine", "reason"]
+Off = Literal["route", "expand", "fuse", "grade", "refine", "reason", "rewrite", "correct", "ambiguous", "incorrect"]
 OFF: tuple[Off, ...] = get_args(Off)
+NODE_OF: dict[Off, str] = {
+    "rewrite": "search_web",
+    **dict.fromkeys(("correct", "ambiguous", "incorrect"), "grade"),
+}
+"""The node in which a part of a method happens, where the part is no node of its own."""
+NODES: tuple[Off, ...] = tuple(name for name in OFF if name not in NODE_OF)
+"""What is left out where nobody says what."""
 
 WITHOUT: dict[Off, str] = {
     "route": "the finest granularity of each modality is searched",
@@ -27,6 +37,10 @@ WITHOUT: dict[Off, str] = {
     "grade": "everything found counts as correct",
     "refine": "items go to the writer whole",
     "reason": "one round",
+    "rewrite": "the web is asked the question as it stands",
+    "correct": "what was correct is ambiguous",
+    "ambiguous": "one threshold, half way between the two, tells correct from incorrect",
+    "incorrect": "what was incorrect is ambiguous",
 }
 """What a run does in a node's place."""
 
@@ -34,12 +48,18 @@ WITHOUT: dict[Off, str] = {
 def without(builder: Builder, names: Collection[Off]) -> Builder:
     """Put what does as little as it can in the place of these nodes of a graph that is not compiled yet."""
     for name in names:
-        builder.nodes[name] = new_graph(**{name: _left_out(name)}).nodes[name]
+        verb = node_of(name)
+        builder.nodes[verb] = new_graph(**{verb: _left_out(name)}).nodes[verb]
     return builder
 
 
+def node_of(name: Off) -> str:
+    """Return the node that changes where something is left out."""
+    return NODE_OF.get(name, name)
+
+
 def _left_out(name: Off) -> Node:
-    node: Node = getattr(import_module(f"ragweave.nodes.{name}"), name)
+    node: Node = getattr(import_module(f"ragweave.nodes.{node_of(name)}"), node_of(name))
 
     async def left_out(state: State, runtime: Runtime[Context]) -> Update:
         return await _IN_PLACE[name](state, runtime, node)
@@ -94,6 +114,28 @@ async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Upd
     return run.done("left out", then="generate", enough=True, hops=[row])
 
 
+async def _as_asked(state: State, runtime: Runtime[Context], node: Node) -> Update:
+    async def as_it_stands(desk: Desk, question: str) -> str:
+        return question
+
+    run = Run.of("search_web", state, runtime)
+    run.turn.minds = replace(run.minds, web_querist=Mind(as_it_stands))
+    return await node(state, runtime)
+
+
+def _without_action(name: Action) -> Callable[[State, Runtime[Context], Node], Awaitable[Update]]:
+    async def graded(state: State, runtime: Runtime[Context], node: Node) -> Update:
+        update = await node(state, runtime)
+        grade: Grade = update["grade"]
+        if grade["action"] == name:
+            middle = (grade["upper"] + grade["lower"]) / 2
+            alone: Action = "correct" if grade["best"] >= middle else "incorrect"
+            update["grade"] = {**grade, "action": alone if name == "ambiguous" else "ambiguous", "by": "off"}
+        return update
+
+    return graded
+
+
 _IN_PLACE: dict[str, Callable[[State, Runtime[Context], Node], Awaitable[Update]]] = {
     "route": _nothing,
     "expand": _nothing,
@@ -101,6 +143,10 @@ _IN_PLACE: dict[str, Callable[[State, Runtime[Context], Node], Awaitable[Update]
     "grade": _all_correct,
     "refine": _whole,
     "reason": _one_round,
+    "rewrite": _as_asked,
+    "correct": _without_action("correct"),
+    "ambiguous": _without_action("ambiguous"),
+    "incorrect": _without_action("incorrect"),
 }
 
 

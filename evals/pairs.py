@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.evals.data import read_jsonl
+from ragweave.evals.data import read_labelled
 from ragweave.evals.evaluator_data import Asked, idf_of
 from ragweave.evals.metrics import auc, average_precision, ece
 from ragweave.evals.runner import Row, Runner
@@ -26,13 +26,13 @@ Scorer = Callable[[str, Sequence[Passage]], Awaitable[Scores]]
 
 
 def read_pairs(path: Path) -> list[Asked]:
-    """Read pairs and group them by question: `question, passage, label`; optional `qid, title`.
+    """Read pairs and group them by question: `question, passage, label`; optional `qid, title`; or PopQA's own rows.
 
     Raises:
         InputError: a row is no pair, a label is neither 0/1 nor -1/1, or only one label occurs.
     """
     groups: dict[str, list[tuple[str, Passage, int]]] = {}
-    for row in read_jsonl(path, ["question", "passage", "label"]):
+    for row in read_labelled(path):
         if row["label"] not in (-1, 0, 1, True, False):
             raise InputError(f"a label of {path.name} is {row['label']!r}", "use 1 for relevant and 0 for not")
         passage = Passage(str(row.get("title", "")), str(row["passage"]))

@@ -30,10 +30,11 @@ SINGLE: tuple[Method, ...] = ("dense", "lexical", "rrf", "hybrid", "rerank")
 
 @dataclass(frozen=True)
 class Query:
-    """A question and the ids of the passages that answer it."""
+    """A question and the ids of the passages that answer it; `gains` has their grades, where they are graded."""
 
     text: str
     gold: tuple[str, ...]
+    gains: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -53,12 +54,13 @@ class Figures:
             "ms_per_query": round(float(np.mean(self.ms)), 2),
         }
 
-    def add(self, ranked: Sequence[str], gold: Sequence[str], ks: Sequence[int], seconds: float) -> None:
-        """Score one ranking."""
+    def add(self, ranked: Sequence[str], query: Query, ks: Sequence[int], seconds: float) -> None:
+        """Score one ranking; only nDCG knows grades."""
+        gold = query.gold
         for k in ks:
             self.values.setdefault(f"recall@{k}", []).append(recall_at(ranked, gold, k))
             self.values.setdefault(f"all_gold@{k}", []).append(all_gold_at(ranked, gold, k))
-        self.values.setdefault("ndcg@10", []).append(ndcg_at(ranked, gold, 10))
+        self.values.setdefault("ndcg@10", []).append(ndcg_at(ranked, query.gains or gold, 10))
         self.values.setdefault("mrr", []).append(mrr(ranked, gold))
         self.ms.append(seconds * 1000)
 
@@ -86,20 +88,21 @@ def read_queries(path: Path, qrels: Path | None = None) -> list[Query]:
     Raises:
         InputError: a query has no question, or no query has a relevant passage.
     """
-    judged: dict[str, list[str]] = {}
+    judged: dict[str, dict[str, float]] = {}
     for line in qrels.read_text(encoding="utf-8").splitlines() if qrels else ():
         # Three columns, or four with a round number in the second.
         columns = line.split("\t") if "\t" in line else line.split()
         if len(columns) >= 3 and columns[-1].strip().isdigit() and int(columns[-1]) > 0:
-            judged.setdefault(columns[0], []).append(columns[-2])
+            judged.setdefault(columns[0], {})[columns[-2]] = float(columns[-1])
     out = []
     for n, row in enumerate(read_jsonl(path), 1):
         text = row.get("question", row.get("query", row.get("text")))
         if not text:
             raise InputError(f"query {n} of {path.name} has no question", "give it a `question`")
-        gold = judged.get(str(row.get("id", row.get("_id"))), []) if qrels else row.get("gold", [])
+        gains = judged.get(str(row.get("id", row.get("_id"))), {})
+        gold = gains if qrels else row.get("gold", [])
         if gold:
-            out.append(Query(str(text), tuple(str(g) for g in gold)))
+            out.append(Query(str(text), tuple(str(g) for g in gold), gains))
     if not out:
         raise InputError(f"no query of {path.name} names a relevant passage", "give `gold`, or a qrels file")
     return out
@@ -168,14 +171,22 @@ async def measure(
         ids = await rank(query.text)
         seconds = time.perf_counter() - started
         items = await prepared.library.items(ids)
-        names = dict.fromkeys(prepared.id_of(items[i].locator["file"]) for i in ids if i in items)
+        found = (prepared.id_of(items[i].locator["file"]) for i in ids if i in items)
+        names = dict.fromkeys(map(prepared.first_of, found))
         return {"ranked": list(names), "seconds": seconds}
+
+    def alike(query: Query) -> Query:
+        return Query(
+            query.text,
+            tuple(dict.fromkeys(map(prepared.first_of, query.gold))),
+            {prepared.first_of(i): gain for i, gain in query.gains.items()},
+        )
 
     units = {str(n): q for n, q in enumerate(queries)}
     depends = {**(of or {}), "library": prepared.library.name, "queries": [q.text for q in queries]}
     figures = Figures()
     for query, row in zip(queries, await (runner or Runner()).each("queries", units, one, depends), strict=True):
-        figures.add(row["ranked"], query.gold, ks, row["seconds"])
+        figures.add(row["ranked"], alike(query), ks, row["seconds"])
     return figures
 
 

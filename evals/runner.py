@@ -5,16 +5,36 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 from collections.abc import Awaitable, Callable, Mapping
-from importlib.metadata import version
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 Row = dict[str, Any]
 """What became of one unit, JSON-serialisable."""
+ROOMS = ("corpora", "evals", "graphs", "minds", "models", "nodes", "prompts")
+"""What an evaluation runs."""
 Tell = Callable[[str, int, int], None]
 """Is told the name of a part, how many of its units are done, and of how many."""
+
+
+@lru_cache(maxsize=1)
+def code() -> str:
+    """Return the digest of the program: sources, prompts and heads."""
+    root, digest = Path(__file__).resolve().parents[1], hashlib.sha256()
+    rooms = (p for room in ROOMS for p in sorted((root / room).rglob("*")))
+    for path in rooms:
+        if path.suffix in {".py", ".md", ".json", ".npz", ".txt"} and path.is_file():
+            digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def settings() -> str:
+    """Return the digest of what the environment sets."""
+    given = sorted((k, v) for k, v in os.environ.items() if k.startswith("RAGWEAVE_") and k != "RAGWEAVE_HOME")
+    return hashlib.sha256(json.dumps(given).encode()).hexdigest()[:16]
 
 
 class Runner:
@@ -35,7 +55,7 @@ class Runner:
 
         `of` is everything that the rows depend on: a part is the same where this and the ids are.
         """
-        ledger = Ledger(self._folder, {"of": of, "ids": list(units), "version": version("ragweave")})
+        ledger = Ledger(self._folder, {"of": of, "ids": list(units), "code": code(), "settings": settings()})
         self._ledgers.append(ledger)
         waiting, count = iter(units.items()), 0
 

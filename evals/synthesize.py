@@ -11,7 +11,8 @@ from ragweave.corpora.store.library import Library
 from ragweave.evals.metrics import exact_match, token_f1
 from ragweave.evals.retrieval import ranking
 from ragweave.minds.llm.expand import clean
-from ragweave.minds.llm.reason import Round, documents_message
+from ragweave.minds.llm.prose import long
+from ragweave.minds.llm.reason import Round, documents_message, today, turn_of
 from ragweave.models.chat import Chat
 from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter
@@ -24,6 +25,7 @@ _VERDICTS = {" yes ", " no "}
 """Answers that no document is useful for holding."""
 SAME = 0.8
 """Token F1 with a gold answer from which a final answer counts as the same."""
+PROMPTS = "ragweave.evals.prompts"
 NODE = "synthesize"
 
 Outcome = str
@@ -119,7 +121,7 @@ async def walk(task: Task, library: Library, teacher: Chat, rewriter: Chat, sett
         said.append(await _reason(task, past, said, teacher, meter))
     if not said[-1]:
         return Walk(SILENT, len(past), missed)
-    messages = load("synthesize_answer", question=task.question, history=history(past, said))
+    messages = load("synthesize_answer", room=PROMPTS, question=task.question, history=history(past, said))
     answer = (await teacher.text(messages, node=NODE, meter=meter)).strip().strip("\"'.")
     if not same(answer, task.answers):
         return Walk(WRONG, len(past), missed)
@@ -140,11 +142,12 @@ def bears(text: str, task: Task) -> bool:
 
 def conversation(question: str, past: Sequence[Round], said: Sequence[str], answer: str) -> list[dict[str, str]]:
     """Return a walk in chat format, in the form in which `reason` converses."""
-    out = [{"role": role, "content": text} for role, text in load("reason", question=question, told="")]
+    opening = load("reason", question=question, told=f"Today is {today()}.\n", length=long(3))
+    out = [{"role": role, "content": text} for role, text in opening]
     for thought, r in zip(said, past, strict=False):
-        out.append({"role": "assistant", "content": f"{thought}\nQuery: {r.query}"})
+        out.append({"role": "assistant", "content": turn_of(thought, queries=[r.query])})
         out.append({"role": "user", "content": documents_message(r)})
-    return [*out, {"role": "assistant", "content": f"{said[-1]}\nFinal Answer: {answer}"}]
+    return [*out, {"role": "assistant", "content": turn_of(said[-1], answer=answer)}]
 
 
 def history(past: Sequence[Round], said: Sequence[str]) -> str:
@@ -157,7 +160,7 @@ def history(past: Sequence[Round], said: Sequence[str]) -> str:
 
 
 async def _reason(task: Task, past: list[Round], said: list[str], teacher: Chat, meter: Meter) -> str:
-    messages = load("synthesize_reason", question=task.question, history=history(past, said))
+    messages = load("synthesize_reason", room=PROMPTS, question=task.question, history=history(past, said))
     return " ".join((await teacher.text(messages, node=NODE, meter=meter)).split())
 
 
@@ -167,6 +170,7 @@ async def _queries(
     asked = [r.query for r in past]
     messages = load(
         "synthesize_queries",
+        room=PROMPTS,
         question=task.question,
         asked="; ".join(asked) or "(none)",
         reasoning=reasoning,

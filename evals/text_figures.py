@@ -12,7 +12,7 @@ from typing import Any
 
 from ragweave.evals.answers import Question, ask_all, figures, question_of
 from ragweave.evals.corpus import Prepared, prepare, use_home
-from ragweave.evals.data import read_jsonl, text_sets
+from ragweave.evals.data import read_jsonl, sample, text_sets
 from ragweave.evals.report import of_rows
 from ragweave.evals.retrieval import Query, compare
 from ragweave.minds.context import Context
@@ -26,7 +26,7 @@ async def retrieval(data: Path, work: Path, limit: int) -> dict[str, dict[str, d
     xquad, hotpot, passages = text_sets(data)
     prepared = await prepare(passages, "text", work)
     out: dict[str, dict[str, dict[str, float]]] = {}
-    for name, rows in (("xquad", xquad[:limit]), ("hotpotqa", hotpot[:limit])):
+    for name, rows in (("xquad", sample(xquad, limit)), ("hotpotqa", sample(hotpot, limit))):
         queries = [Query(str(q["question"]), tuple(str(g) for g in q["gold"])) for q in rows]
         out[name] = {m: f.mean() for m, f in (await compare(prepared, queries)).items()}
     return out
@@ -43,25 +43,21 @@ async def answers(data: Path, work: Path, limit: int, graph: str) -> dict[str, d
 
 
 async def question_sets(data: Path, work: Path, limit: int) -> list[tuple[str, Prepared, list[Question]]]:
-    """Return the question sets with the library to ask: XQuAD, HotpotQA, the own ones, and those without a passage.
-
-    Of XQuAD every n-th question is taken, so that all articles take part.
-    """
+    """Return the question sets with the library to ask: XQuAD, HotpotQA, the own ones, and those without a passage."""
     squad, two_hops, passages = text_sets(data)
     xquad, hotpot = [question_of(q, "xquad") for q in squad], [question_of(q, "hotpotqa") for q in two_hops]
     own = [question_of(q, "own") for q in read_jsonl(data / "multihop_own/queries.jsonl")]
     whole = await prepare(passages, "text", work)
-    asked = xquad[:: max(1, len(xquad) // limit)][:limit]
-    # Take the passages of every n-th question away, and ask exactly these.
-    hidden = xquad[:: max(1, len(xquad) // ABSENT)][:ABSENT]
+    # Take the passages of some questions away, and ask exactly these.
+    hidden = sample(xquad, ABSENT)
     gone = {g for q in hidden for g in q.gold}
     without = await prepare([p for p in passages if str(p["id"]) not in gone], "text-without", work)
     absent = [question_of({"id": q.id, "question": q.text}, "absent", answerable=False) for q in hidden]
     return [
-        ("xquad", whole, asked),
-        ("hotpotqa", whole, hotpot[:limit]),
-        ("multihop_own", whole, own[:limit]),
-        ("absent", without, absent[:limit]),
+        ("xquad", whole, sample(xquad, limit)),
+        ("hotpotqa", whole, sample(hotpot, limit)),
+        ("multihop_own", whole, sample(own, limit)),
+        ("absent", without, sample(absent, limit)),
     ]
 
 

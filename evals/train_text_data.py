@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ragweave.corpora.types import LABELS
-from ragweave.evals.data import read_jsonl, read_routed
+from ragweave.evals.data import read_labelled, read_routed
 from ragweave.models.errors import InputError
 from ragweave.models.relevance import Passage
 
@@ -52,7 +52,7 @@ def evaluator_rows(path: Path) -> list[Row]:
     Raises:
         InputError: if the file is broken, a label is out of range, or all labels are the same.
     """
-    found = read_jsonl(path, ("question", "passage", "label"))
+    found = read_labelled(path)
     for number, row in enumerate(found, 1):
         if not all(isinstance(row[name], str) and row[name].strip() for name in ("question", "passage")):
             raise InputError(f"row {number} of {path.name} has an empty question or passage", "mend or remove that row")

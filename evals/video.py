@@ -55,8 +55,8 @@ class Outcome:
     asked: Asked
     answer: Answer
     seconds: float
-    pooled: list[tuple[str, Locator]] = field(default_factory=list)
-    """(recording, place) of what retrieval kept, best first."""
+    pooled: list[tuple[set[str], Locator]] = field(default_factory=list)
+    """(names of the recording, place) of what retrieval kept, best first."""
 
     @property
     def correct(self) -> bool:
@@ -71,20 +71,22 @@ class Outcome:
         """A citation of the right recording lies within 15 seconds of the gold second."""
         at = self.asked.at
         return at is not None and any(
-            _name(c.locator) in self.asked.videos and distance(c.locator, at) <= NEAR for c in self.answer.citations
+            _of(c.title, c.locator) & {*self.asked.videos} and distance(c.locator, at) <= NEAR
+            for c in self.answer.citations
         )
 
     @property
     def right_video(self) -> bool:
         """The first citation is of a right recording."""
-        return bool(self.answer.citations) and _name(self.answer.citations[0].locator) in self.asked.videos
+        cited = self.answer.citations[:1]
+        return any(_of(c.title, c.locator) & {*self.asked.videos} for c in cited)
 
     @property
     def found(self) -> bool:
         """What retrieval kept holds the gold second."""
         at = self.asked.at
         return at is not None and any(
-            name in self.asked.videos and distance(place, at) <= NEAR for name, place in self.pooled
+            names & {*self.asked.videos} and distance(place, at) <= NEAR for names, place in self.pooled
         )
 
 
@@ -107,8 +109,10 @@ def read_asked(path: Path) -> list[Asked]:
     ]
 
 
-def _name(locator: Locator) -> str:
-    return Path(locator.get("file", "")).stem
+def _of(title: str, locator: Locator) -> set[str]:
+    """Return what a recording is called: by the name of its file, and where rows of it hold several, by its title."""
+    path = Path(locator.get("file", ""))
+    return {path.stem, *([title.partition(" · ")[0]] if path.suffix in (".jsonl", ".json") else [])}
 
 
 def distance(place: Locator, at: float) -> float:
@@ -148,7 +152,7 @@ async def ask_all(graph: Any, asked: Sequence[Asked], context: Context) -> list[
         state = await graph.ainvoke({"messages": [("human", question.text)]}, context=context)
         seconds = time.perf_counter() - began
         items = await library.items(state.get("candidates", []))
-        pooled = [(_name(i.locator), i.locator) for i in items.values()]
+        pooled = [(_of(i.title, i.locator), i.locator) for i in items.values()]
         out.append(Outcome(question, state["answer"], seconds, pooled))
     return out
 

@@ -29,7 +29,7 @@ ASKED: list[tuple[str, list[str], int, list[str]]] = [
         "A recording, cited to the second",
         ["ask", "How often has the lifeboat been launched?"],
         0,
-        ["sixty-four", "harbour-walk.vtt", "1:19"],
+        ["sixty-four", "harbour-walk.vtt", "1:08"],
     ),
     (
         "An overview, longer than the usual three sentences",

@@ -49,38 +49,23 @@ def decided(state: State, runtime: Runtime[Context]) -> list[str] | str:
 
 def build() -> Builder:
     """Return the agent's graph, uncompiled."""
-    builder = new_graph(
-        condense=condense,
-        route=route,
-        expand=expand,
-        plan=plan,
-        retrieve=retrieve,
-        retrieve_video=build_retrieval().compile(name="retrieve_video"),
-        fuse=fuse,
-        grade=grade,
-        refine=refine,
-        search_web=search_web,
-        reason=reason,
-        recall=recall,
-        generate=generate,
-        check=check,
-    )
-    builder.add_edge(START, "condense")
+    verbs = (condense, route, expand, plan, retrieve, fuse, grade, refine, search_web, reason, recall, generate, check)
+    search_videos = build_retrieval().compile(name="retrieve_video")
+    builder = new_graph(*verbs, retrieve_video=search_videos)
+    builder.path(START, "condense")
     # Plain edges to plan: a list-edge is a barrier and would end the loop silently at the second hop.
     builder.add_conditional_edges("condense", opened, ["route", "expand"])
-    builder.add_edge("route", "plan")
-    builder.add_edge("expand", "plan")
+    builder.path("route", "plan")
+    builder.path("expand", "plan")
     builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve", "retrieve_video", "generate"])
-    builder.add_edge("retrieve", "fuse")
-    builder.add_edge("retrieve_video", "fuse")
-    builder.add_edge("fuse", "grade")
+    builder.path("retrieve", "fuse", "grade")
+    builder.path("retrieve_video", "fuse")
     builder.add_conditional_edges("grade", correct, ["refine", "search_web"])
-    builder.add_edge("refine", "reason")
-    builder.add_edge("search_web", "reason")
+    builder.path("refine", "reason")
+    builder.path("search_web", "reason")
     builder.add_conditional_edges("reason", decided, ["route", "expand", "recall", "generate"])
-    builder.add_edge("recall", "reason")
-    builder.add_edge("generate", "check")
-    builder.add_edge("check", END)
+    builder.path("recall", "reason")
+    builder.path("generate", "check", END)
     return builder
 
 

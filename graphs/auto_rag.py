@@ -23,25 +23,13 @@ def carry_on(state: State) -> str:
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    builder = new_graph(
-        condense=condense,
-        reason=reason,
-        plan=plan,
-        retrieve=retrieve,
-        fuse=fuse,
-        recall=recall,
-        generate=generate,
-        check=check,
-    )
-    builder.add_edge(START, "condense")
-    builder.add_edge("condense", "reason")
+    builder = new_graph(condense, reason, plan, retrieve, fuse, recall, generate, check)
+    builder.path(START, "condense", "reason")
     builder.add_conditional_edges("reason", carry_on, ["plan", "recall", "generate"])
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
-    builder.add_edge("retrieve", "fuse")
-    builder.add_edge("fuse", "reason")
-    builder.add_edge("recall", "reason")
-    builder.add_edge("generate", "check")
-    builder.add_edge("check", END)
+    builder.path("retrieve", "fuse", "reason")
+    builder.path("recall", "reason")
+    builder.path("generate", "check", END)
     return builder
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from itertools import pairwise
 from typing import Any
 
 from langchain_core.messages import HumanMessage
@@ -49,11 +50,16 @@ class Builder(StateGraph[State, Context, Input, State]):
         """Compile as LangGraph does."""
         return Graph(**vars(super().compile(*args, **options)))
 
+    def path(self, *nodes: str) -> None:
+        """Add a plain edge from each node to the next."""
+        for one, following in pairwise(nodes):
+            self.add_edge(one, following)
 
-def new_graph(**nodes: Any) -> Builder:
-    """Return a graph over the shared state with these nodes and the one retry policy."""
+
+def new_graph(*verbs: Any, **nodes: Any) -> Builder:
+    """Return a graph over the shared state with these nodes and the one retry policy; a verb has its own name."""
     builder = Builder(State, context_schema=Context, input_schema=Input)
-    for name, node in nodes.items():
+    for name, node in [*((verb.__name__, verb) for verb in verbs), *nodes.items()]:
         builder.add_node(name, node, retry_policy=RETRY)
     return builder
 

@@ -26,27 +26,13 @@ def correct(state: State, runtime: Runtime[Context]) -> list[str]:
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    builder = new_graph(
-        condense=condense,
-        plan=plan,
-        retrieve=retrieve,
-        fuse=fuse,
-        grade=grade,
-        refine=refine,
-        search_web=search_web,
-        generate=generate,
-        check=check,
-    )
-    builder.add_edge(START, "condense")
-    builder.add_edge("condense", "plan")
+    builder = new_graph(condense, plan, retrieve, fuse, grade, refine, search_web, generate, check)
+    builder.path(START, "condense", "plan")
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
-    builder.add_edge("retrieve", "fuse")
-    builder.add_edge("fuse", "grade")
+    builder.path("retrieve", "fuse", "grade")
     builder.add_conditional_edges("grade", correct, ["refine", "search_web", "generate"])
-    builder.add_edge("refine", "generate")
-    builder.add_edge("search_web", "generate")
-    builder.add_edge("generate", "check")
-    builder.add_edge("check", END)
+    builder.path("refine", "generate", "check", END)
+    builder.path("search_web", "generate")
     return builder
 
 

@@ -7,7 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragweave.graphs.documents import kept
+
 if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
     from ragweave.corpora.ingest.run import Event, Models, Report
     from ragweave.models.caption import Captioner
 
@@ -17,16 +21,22 @@ LONGEST = 1_500
 
 
 async def aindex(
-    paths: str | Path | Sequence[str | Path],
+    paths: str | Path | Sequence[str | Path] = (),
     library: str = "default",
     *,
+    documents: Sequence[Document] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Report:
-    """Index files and folders, or a single one, into a library; what is unchanged costs a hash."""
+    """Index files and folders, or a single one, into a library; what is unchanged costs a hash.
+
+    `documents` are those of a LangChain loader; their text is kept in the library's own folder.
+    """
     from ragweave.corpora.ingest.run import index as run_index
 
-    several = [paths] if isinstance(paths, str | Path) else paths
-    return await run_index([Path(p) for p in several], library, on_event=on_event, models=at_indexing())
+    several = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
+    if documents:
+        several += await kept(documents, library)
+    return await run_index(several, library, on_event=on_event, models=at_indexing())
 
 
 def captioner() -> Captioner | None:

@@ -16,17 +16,10 @@ from ragweave.nodes.retrieve import retrieve
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    builder = new_graph(
-        condense=condense, expand=expand, plan=plan, retrieve=retrieve, fuse=fuse, generate=generate, check=check
-    )
-    builder.add_edge(START, "condense")
-    builder.add_edge("condense", "expand")
-    builder.add_edge("expand", "plan")
+    builder = new_graph(condense, expand, plan, retrieve, fuse, generate, check)
+    builder.path(START, "condense", "expand", "plan")
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
-    builder.add_edge("retrieve", "fuse")
-    builder.add_edge("fuse", "generate")
-    builder.add_edge("generate", "check")
-    builder.add_edge("check", END)
+    builder.path("retrieve", "fuse", "generate", "check", END)
     return builder
 
 

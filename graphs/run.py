@@ -26,11 +26,9 @@ GRAPHS: dict[str, str] = {
 
 
 def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Return a compiled graph, ready to invoke, stream, or add as a node of another graph.
+    """Return a compiled graph of `GRAPHS`, ready to invoke, stream, or add as a node of another graph.
 
-    Args:
-        graph: name of one of `GRAPHS`.
-        checkpointer: a LangGraph saver; with one, threads persist and web consent can be asked.
+    With a checkpointer, a LangGraph saver, threads persist and web consent can be asked.
 
     Raises:
         InputError: if there is no graph of that name.
@@ -73,18 +71,10 @@ async def astream(
     """Yield the run's typed events, then one `{"type": "state", "state": State}`.
 
     An interrupt (consent to a web search) is yielded as `{"type": "consent", ...}`, and the run ends there; call again
-    with the same thread and `resume=True` or `resume=False`.
-
-    Args:
-        question: the question, or the conversation that ends with it.
-        library: name of the library; default: that of the context.
-        context: the run's knobs.
-        thread: id of a thread kept by the checkpointer.
-        graph: name of one of `GRAPHS`, or a graph that has been compiled with its saver.
-        checkpointer: a LangGraph saver.
-        resume: answer to the interrupt that ended the previous call.
-        durability: when the saver writes: at each step, or with `exit` once at the end.
-        metadata: texts that the saver keeps with every checkpoint.
+    with the same thread and `resume=True` or `resume=False`. The question may be a conversation that ends with it; the
+    library that is named comes before that of the context; `graph` is a name of `GRAPHS`, or a graph that has been
+    compiled with its saver; `durability` says when the saver writes, at each step or with `exit` once at the end, and
+    `metadata` are texts that it keeps with every checkpoint.
     """
     from langchain_core.messages import HumanMessage
     from langgraph.types import Command

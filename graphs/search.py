@@ -16,26 +16,15 @@ from ragweave.nodes.route import route
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    builder = new_graph(
-        condense=condense,
-        route=route,
-        expand=expand,
-        plan=plan,
-        retrieve=retrieve,
-        retrieve_video=build_retrieval().compile(name="retrieve_video"),
-        fuse=fuse,
-    )
-    builder.add_edge(START, "condense")
-    builder.add_edge("condense", "route")
-    builder.add_edge("condense", "expand")
-    builder.add_edge("route", "plan")
-    builder.add_edge("expand", "plan")
+    search_videos = build_retrieval().compile(name="retrieve_video")
+    builder = new_graph(condense, route, expand, plan, retrieve, fuse, retrieve_video=search_videos)
+    builder.path(START, "condense", "route", "plan")
+    builder.path("condense", "expand", "plan")
     builder.add_conditional_edges(
         "plan", lambda state: dispatch_recordings(state, END), ["retrieve", "retrieve_video", END]
     )
-    builder.add_edge("retrieve", "fuse")
-    builder.add_edge("retrieve_video", "fuse")
-    builder.add_edge("fuse", END)
+    builder.path("retrieve", "fuse", END)
+    builder.path("retrieve_video", "fuse")
     return builder
 
 

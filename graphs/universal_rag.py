@@ -16,17 +16,10 @@ from ragweave.nodes.route import route
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    builder = new_graph(
-        condense=condense, route=route, plan=plan, retrieve=retrieve, fuse=fuse, generate=generate, check=check
-    )
-    builder.add_edge(START, "condense")
-    builder.add_edge("condense", "route")
-    builder.add_edge("route", "plan")
+    builder = new_graph(condense, route, plan, retrieve, fuse, generate, check)
+    builder.path(START, "condense", "route", "plan")
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
-    builder.add_edge("retrieve", "fuse")
-    builder.add_edge("fuse", "generate")
-    builder.add_edge("generate", "check")
-    builder.add_edge("check", END)
+    builder.path("retrieve", "fuse", "generate", "check", END)
     return builder
 
 

@@ -44,23 +44,13 @@ def build_retrieval() -> RetrievalBuilder:
 
 def build() -> Builder:
     """Return the whole, uncompiled."""
-    builder = new_graph(
-        condense=condense,
-        plan=plan_recordings,
-        retrieve=retrieve,
-        retrieve_video=build_retrieval().compile(name="retrieve_video"),
-        fuse=fuse,
-        generate=generate,
-        check=check,
-    )
-    builder.add_edge(START, "condense")
-    builder.add_edge("condense", "plan")
+    search_videos = build_retrieval().compile(name="retrieve_video")
+    verbs = (condense, retrieve, fuse, generate, check)
+    builder = new_graph(*verbs, plan=plan_recordings, retrieve_video=search_videos)
+    builder.path(START, "condense", "plan")
     builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve_video", "retrieve", "generate"])
-    builder.add_edge("retrieve", "fuse")
-    builder.add_edge("retrieve_video", "fuse")
-    builder.add_edge("fuse", "generate")
-    builder.add_edge("generate", "check")
-    builder.add_edge("check", END)
+    builder.path("retrieve", "fuse", "generate", "check", END)
+    builder.path("retrieve_video", "fuse")
     return builder
 
 

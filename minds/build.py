@@ -45,8 +45,9 @@ def build(context: Context) -> Minds:
     """
     strips = context.method.refine_by
     if strips == "auto":
-        strips = "checkpoint" if context.grade_by == "checkpoint" else "small"
-    second = either(context, llm_check.doubt, llm_check.check, context.check_by)
+        strips = "small" if context.grade_by == "auto" else context.grade_by
+    opinion = "small" if context.check_by == "off" else context.check_by
+    second = either(context, llm_check.doubt, llm_check.check, opinion)
     rewrites = "auto" if context.expand_when == "always" else "small"
     return Minds(
         condenser=either(context, small_condense.condense, llm_condense.condense),

@@ -80,14 +80,15 @@ class Context(BaseModel):
     )
     max_hops: int = Field(3, ge=0, le=10, description="Rounds of retrieval (Auto-RAG T).")
     max_recalls: int = Field(0, ge=0, le=10, description="Passages the chat model may write from memory (Auto-RAG E).")
-    check_by: Literal["auto", "small", "llm"] = Field(
-        "small",
-        description="Check of each sentence; with llm the chat model gives a second opinion on all that does not "
-        "stand in the evidence word for word. auto follows `mind`.",
+    check_by: Literal["auto", "small", "llm", "off"] = Field(
+        "auto",
+        description="Check of each sentence. With a chat model, auto asks it for a second opinion on all that the "
+        "small check doubts, in one call, and llm on all that does not stand in the evidence word for word. off shows "
+        "what a chat model wrote as it is, as the papers do.",
     )
     strict: bool = Field(False, description="Leave out what a chat model wrote and the check did not verify.")
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
-    sentences: int = Field(3, ge=1, le=12, description="Longest extractive answer, in sentences.")
+    sentences: int = Field(3, ge=1, le=40, description="Longest answer, in sentences; from 20 on in paragraphs.")
     max_model_calls: int = Field(40, ge=0, le=10_000, description="Chat model calls this run may make.")
     max_tokens: int = Field(0, ge=0, description="Tokens this run may use, in and out; 0 means no limit.")
     max_seconds: float = Field(0, ge=0, description="Seconds this run may take; 0 means no limit.")

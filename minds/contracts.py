@@ -164,7 +164,7 @@ class Checker(Protocol):
 
 
 class SecondOpinion(Protocol):
-    """Judges all sentences that do not stand in the evidence, in one go."""
+    """Judges the sentences that it is asked about, in one go."""
 
     async def __call__(self, desk: Desk, question: str, claims: Sequence[Claim]) -> Made[list[Support]]: ...
 

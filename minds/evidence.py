@@ -17,8 +17,9 @@ TEXT_LIMIT = 2_000
 
 Action = Literal["correct", "ambiguous", "incorrect"]
 Origin = Literal["library", "web", "model"]
-Support = Literal["verified", "unverified", "contradicted", "model"]
-"""The evidence says it; nothing was found that says it; the evidence says otherwise; the model's own knowledge."""
+Support = Literal["verified", "unverified", "contradicted", "model", "unchecked"]
+"""The evidence says it; nothing was found that says it; the evidence says otherwise; the model's own knowledge; nobody
+looked."""
 _OLD = {"supported": "verified", "unsupported": "unverified"}
 """What threads of earlier versions hold."""
 

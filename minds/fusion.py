@@ -36,7 +36,7 @@ def fuse_scores(lists: Sequence[tuple[float, Ranking, float | None]]) -> Ranking
     return ordered(total)
 
 
-def mix(text: Ranking, visual: Ranking, alpha: float) -> Ranking:
+def mix(text: Ranking, visual: Ranking, alpha: float, *, cosines: bool = False) -> Ranking:
     """Mix what is written about pictures with what they show (UniversalRAG, section 3.3), both as z-scores.
 
     An item's score is alpha of its visual and the rest of its text side where it has both, else the side that it has.
@@ -45,10 +45,11 @@ def mix(text: Ranking, visual: Ranking, alpha: float) -> Ranking:
         text: ranking by the text.
         visual: ranking by the picture.
         alpha: weight of the visual side, in [0, 1].
+        cosines: mix the scores as they are, which is the paper's own form.
     """
     sides = []
     for ranking in (text, visual):
-        z = standardise([s for _, s in ranking])
+        z = [s for _, s in ranking] if cosines else standardise([s for _, s in ranking])
         sides.append(dict(zip((i for i, _ in ranking), z, strict=True)))
     words, seen = sides
     total = {**words, **seen}
@@ -92,7 +93,7 @@ def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
         lists = groups.setdefault(key, [])
         if row["kind"] == "visual":
             shown[key] = ranking
-        else:
+        elif row["kind"] != "lexical" or context.method.fusion != "dense":
             weight = context.method.dense_weight if row["kind"] == "dense" else 1.0
             lists.append((weight, ranking, 0.0 if row["kind"] == "lexical" else None))
     joined: list[tuple[float, Ranking]] = []
@@ -104,6 +105,8 @@ def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
             joined.extend((weight * text * own, ranking) for own, ranking, _ in lists)
             joined += [(weight * context.method.alpha, seen)] if seen else []
         else:
-            both = fuse_scores(lists)
-            joined.append((weight, mix(both, seen, context.method.alpha) if seen else both))
+            # One dense list keeps its cosines.
+            plain = context.method.fusion == "dense" and len(lists) == 1
+            both = lists[0][1] if plain else fuse_scores(lists)
+            joined.append((weight, mix(both, seen, context.method.alpha, cosines=plain) if seen else both))
     return joined[0][1] if len(joined) == 1 else fuse_ranks(joined, context.method.rrf_k)

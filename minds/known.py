@@ -51,6 +51,7 @@ class Known:
         unsearched: other corpora hold something that was not searched for the last query.
         last: nothing more can be searched.
         tell: shows a sentence of an answer while it is being written.
+        plan: what was thought before the first search (Auto-RAG's R0).
     """
 
     question: str
@@ -61,6 +62,7 @@ class Known:
     unsearched: bool = False
     last: bool = False
     tell: Tell | None = None
+    plan: str = ""
 
     def asked(self, query: str) -> bool:
         """Tell whether a query has the same content words as one that was asked before."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Preset = Literal[
     "none",
     "rag-fusion-paper",
+    "rag-fusion-seed",
     "universal-rag-paper",
     "crag-paper",
     "crag-paper-pubhealth",
@@ -20,6 +22,7 @@ Preset = Literal[
     "auto-rag-paper-popqa",
     "auto-rag-paper-hotpotqa",
     "auto-rag-paper-2wiki",
+    "video-rag-paper",
 ]
 
 
@@ -32,12 +35,16 @@ class Method(BaseModel):
         "fine",
         description="Tell paragraph from document and clip from video, or search both of a modality (four labels).",
     )
-    phrasing: Literal["diverse", "rephrase"] = Field(
-        "diverse", description="Rewrites look from different angles, or say the same in other words."
+    phrasing: Literal["diverse", "rephrase", "lines"] = Field(
+        "diverse",
+        description="Rewrites look from different angles, say the same in other words, or are asked for as the seed "
+        "of RAG-Fusion did: related queries, one a line.",
     )
     pool: int = Field(50, ge=5, le=500, description="Candidates per list before fusion and reranking.")
-    fusion: Literal["scores", "rrf"] = Field(
-        "scores", description="How dense and lexical lists of one query are joined."
+    fusion: Literal["scores", "rrf", "dense"] = Field(
+        "scores",
+        description="How dense and lexical lists of one query are joined: by standardised scores, or by ranks; dense "
+        "takes the cosines alone, without lexical lists.",
     )
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion.")
     dense_weight: float = Field(0.45, ge=0, le=100, description="Weight of a dense list beside a lexical one.")
@@ -51,7 +58,7 @@ class Method(BaseModel):
     upper: float | None = Field(None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own.")
     lower: float | None = Field(None, ge=-1, le=1, description="CRAG lower threshold; empty uses the evaluator's own.")
     refine_by: Literal["auto", "small", "llm", "checkpoint"] = Field(
-        "auto", description="Evaluator of strips and web pages; auto: the checkpoint where it grades, else small."
+        "auto", description="Evaluator of strips and web pages; auto: whichever grade_by names, else small."
     )
     strips: int = Field(10, ge=1, le=50, description="Strips kept per hop after refinement (CRAG top-k).")
     strip_mode: Literal["auto", "sentences", "fixed", "whole"] = Field(
@@ -66,7 +73,7 @@ class Method(BaseModel):
         None, ge=0, le=1, description="How sure of a sentence the small mind must be to answer; empty: measured."
     )
     channels: tuple[Literal["chunk", "entity", "visual", "speech"], ...] = Field(
-        ("chunk", "entity", "visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
+        ("chunk", "visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
     )
     clips: int = Field(12, ge=1, le=50, description="Clips that the channels' lists are pooled to.")
     look_frames: int = Field(15, ge=1, le=32, description="Frames of a clip that a vision model is shown.")
@@ -78,22 +85,43 @@ class Method(BaseModel):
         return self
 
 
+_AS_PUBLISHED: dict[str, Any] = {"check_by": "off"}
+"""No paper looks whether its answer is true."""
+
+
 def _auto_rag(hops: int, passages: int) -> dict[str, Any]:
-    return {"max_hops": hops, "max_recalls": 5, "method": {"turn_passages": passages}}
+    return {**_AS_PUBLISHED, "max_hops": hops, "max_recalls": 5, "method": {"turn_passages": passages}}
 
 
 def _crag(data: str) -> dict[str, Any]:
-    return {"grade_by": "checkpoint", "method": {"thresholds": data, "strip_mode": "sentences"}}
+    method = {"thresholds": data, "strip_mode": "sentences", "strips": 5, "strip_threshold": -0.5}
+    return {**_AS_PUBLISHED, "grade_by": "checkpoint", "top_k": 10, "method": method}
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "none": {},
     "rag-fusion-paper": {
+        **_AS_PUBLISHED,
         "expand_when": "always",
         "rerank": False,
         "method": {"fusion": "rrf", "dense_weight": 1.0, "original_weight": 1.0},
     },
-    "universal-rag-paper": {"route_by": "hard"},
+    # Its ranks count from 0: 1 / (60 + 0) is 1 / (59 + 1).
+    "rag-fusion-seed": {
+        **_AS_PUBLISHED,
+        "expand_when": "always",
+        "rerank": False,
+        "phrasings": 4,
+        "top_k": 5,
+        "method": {"phrasing": "lines", "fusion": "dense", "pool": 5, "rrf_k": 59, "original_weight": 1.0},
+    },
+    "universal-rag-paper": {
+        **_AS_PUBLISHED,
+        "route_by": "hard",
+        "rerank": False,
+        "top_k": 1,
+        "method": {"fusion": "dense", "alpha": 0.8},
+    },
     "crag-paper": _crag("popqa"),
     "crag-paper-pubhealth": _crag("pubhealth"),
     "crag-paper-arc": _crag("arc"),
@@ -103,8 +131,19 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "auto-rag-paper-popqa": _auto_rag(5, 2),
     "auto-rag-paper-hotpotqa": _auto_rag(5, 3),
     "auto-rag-paper-2wiki": _auto_rag(10, 2),
+    "video-rag-paper": {
+        **_AS_PUBLISHED,
+        "grade_by": "llm",
+        "sentences": 12,
+        "method": {"channels": ("chunk", "entity", "visual"), "look_frames": 15},
+    },
 }
 """The knobs of the published runs; what a caller sets besides wins over them."""
+
+GRAPH_OF: Mapping[str, str] = {
+    name: re.split(r"-(?:paper|seed)", name)[0].replace("-", "_") for name in PRESETS if name != "none"
+}
+"""The graph that each preset belongs to: the paper's own control flow."""
 
 
 def with_preset(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,3 +155,10 @@ def with_preset(given: Mapping[str, Any]) -> dict[str, Any]:
     elif not isinstance(method, Mapping):
         return dict(given)
     return {**preset, **given, "method": {**preset.get("method", {}), **method}}
+
+
+def knobs_of(preset: str) -> dict[str, Any]:
+    """Return the knobs of a preset under the names by which `--set` knows them."""
+    knobs = PRESETS[preset]
+    flat = {k: v for k, v in knobs.items() if k != "method"}
+    return flat | {f"method.{k}": v for k, v in knobs.get("method", {}).items()}

@@ -41,8 +41,10 @@ class Page:
         check: judges whether strips support a sentence.
         emit: shows a sentence with the citations it rests on.
         rows: evidence of the turn, by id.
-        second: gives a second opinion on claims that do not stand in the evidence word for word, all at once.
+        second: gives a second opinion on what the check doubts, all at once.
         strict: what a chat model wrote is left out where it is not verified.
+        every: the second opinion is asked for on all that does not stand in the evidence word for word.
+        checked: false shows what a chat model wrote as it is, with the sources that it names.
         items: clips and pictures that strips were cut from: their spans give the seconds, or the box, of a sentence.
 
     Attributes:
@@ -59,12 +61,14 @@ class Page:
         items: Mapping[str, Item],
         second: Callable[[Sequence[Claim]], Awaitable[list[Support]]] | None = None,
         strict: bool = False,
+        every: bool = False,
+        checked: bool = True,
     ) -> None:
         self.sentences: list[Sentence] = []
         self.citations: list[Citation] = []
         self.dropped = 0
         self._check, self._emit, self._rows, self._items = check, emit, rows, items
-        self._second, self._strict = second, strict
+        self._second, self._strict, self._every, self._checked = second, strict, every, checked
         self._waiting: list[Claim] = []
 
     async def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip], sign: str = "") -> None:
@@ -78,6 +82,9 @@ class Page:
         """
         if text in {*(s.text for s in self.sentences), *(c.text for c in self._waiting)}:
             return
+        if not self._checked:
+            self._put(Claim(text, "unchecked", tuple(named), 0.0, sign=sign))
+            return
         claim = Claim(text, "unverified", tuple(named), 0.0, self._headed(named or known), sign)
         for strips in filter(None, (named, known)):
             checked = await self._check(text, self._headed(strips))
@@ -85,10 +92,16 @@ class Page:
             if checked.supported and times_agree(text, by):
                 claim = Claim(text, "verified", tuple(by[:2]), checked.score, self._headed(strips), sign)
                 break
-        if self._second is None:
-            self._put(claim)
-        else:
+        # Nothing is shown before what was written before it.
+        if self._waiting or self._doubted(claim):
             self._waiting.append(claim)
+        else:
+            self._put(claim)
+
+    def _doubted(self, claim: Claim) -> bool:
+        if self._second is None:
+            return False
+        return claim.score < COPIED if self._every else claim.support != "verified"
 
     def _headed(self, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """Return strips under the titles that a model reads, with file and date."""
@@ -97,10 +110,10 @@ class Page:
 
     async def close(self) -> None:
         """Show what waits for a second opinion."""
-        doubted = [c for c in self._waiting if c.score < COPIED]
+        doubted = [c for c in self._waiting if self._doubted(c)]
         if doubted and self._second is not None:
             said = iter(await self._second(doubted))
-            self._waiting = [c if c.score >= COPIED else c._replace(support=next(said)) for c in self._waiting]
+            self._waiting = [_heard(c, next(said)) if self._doubted(c) else c for c in self._waiting]
         for claim in self._waiting:
             self._put(claim)
         self._waiting = []
@@ -152,6 +165,15 @@ class Page:
         )
         self.citations.append(made)
         return made
+
+
+def _heard(claim: Claim, opinion: Support) -> Claim:
+    """Return a claim as a second opinion leaves it.
+
+    Who cannot tell takes nothing back that the check found; and what names nothing that it rests on is not verified.
+    """
+    kept = claim.support == "verified" if opinion == "unverified" else opinion == "verified" and not claim.rests
+    return claim if kept else claim._replace(support=opinion)
 
 
 def exact(strip: Strip, words: str, item: Item | None) -> Locator:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 
 from ragweave.corpora.types import Locator
-from ragweave.corpora.web import Page
 from ragweave.corpora.web.plain import inert
+from ragweave.corpora.web.types import Page
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.passages import best_window
 

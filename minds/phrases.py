@@ -9,6 +9,7 @@ _PHRASES = {
     "greeting": ("Hello. Ask me something about your library.", "您好，请就您的资料库提问。"),
     "thanks": ("You are welcome.", "不客气。"),
     "excerpts": ("Excerpts from “{title}” ({facts}):", "《{title}》（{facts}）摘录："),
+    "heard": ("Heard, perhaps wrongly: “{text}”", "听写，可能有误：“{text}”"),
     "holds": ("The library holds {n} files: {kinds}.", "资料库中有 {n} 个文件：{kinds}。"),
     "unsupported": (
         "every sentence that was written lacked support in the evidence",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Protocol
 
 from ragweave.models.errors import InputError
 from ragweave.models.settings import ModelSettings, model_settings
@@ -34,7 +34,7 @@ class Transcript:
     """ISO 639-1 code, or "" where the recogniser does not tell."""
 
 
-class Asr(Protocol):
+class Asr(ABC):
     """Writes down speech. Blocking; safe among threads."""
 
     name: str
@@ -52,8 +52,9 @@ class Asr(Protocol):
         Raises:
             RagweaveError: it cannot: a package, its weights, its server or its key is missing or wrong.
         """
-        ...
+        return
 
+    @abstractmethod
     def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
         """Write down one stretch of speech.
 
@@ -66,8 +67,8 @@ class Asr(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of processes and connections; the next call opens them again."""
-        ...
+        """Let go of processes, where there are any; the next call starts them again."""
+        return
 
 
 def asr(name: str | None = None) -> Asr | None:

@@ -8,7 +8,7 @@ import wave
 from functools import cached_property
 from typing import Any
 
-from ragweave.models.asr import Transcript, Word
+from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.chat_client import address, stay_here
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
 from ragweave.models.failures import is_transient, tried
@@ -19,7 +19,7 @@ _SURE = 0.9
 """Confidence of a reply that states none."""
 
 
-class Endpoint:
+class Endpoint(Asr):
     """A transcription server."""
 
     label = "endpoint"
@@ -70,9 +70,6 @@ class Endpoint:
                 self._detailed = False  # a server that knows no times of words still knows the words
             except (openai.OpenAIError, ValueError) as error:
                 raise self._failed(error) from error
-
-    def close(self) -> None:
-        """Keep the connections: the next video uses them."""
 
     def _failed(self, error: Exception) -> RagweaveError:
         status = getattr(error, "status_code", None)

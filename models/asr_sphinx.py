@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.models.asr import Transcript, Word
+from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.errors import ModelError
 from ragweave.models.vad import RATE, Sound
 
@@ -42,7 +42,7 @@ def believed(words: Sequence[Word], speech: float) -> bool:
     return speech >= SPOKEN and len(words) >= FEWEST and sure >= SURE
 
 
-class Sphinx:
+class Sphinx(Asr):
     """Hears by as many processes as half of the cores."""
 
     name = f"pocketsphinx en-us {SURE} {SPOKEN}"
@@ -54,9 +54,6 @@ class Sphinx:
         self._idle: queue.LifoQueue[subprocess.Popen[bytes] | None] = queue.LifoQueue()
         for _ in range(self.width):
             self._idle.put(None)
-
-    def check(self) -> None:
-        """Nothing to find out: `ragweave.models.asr.embedded` has looked for the packages."""
 
     def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
         """Write down one stretch of at most LONGEST seconds."""

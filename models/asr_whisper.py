@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.models.asr import Transcript, Word
+from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.errors import MissingExtra, ModelError, WeightsError
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
@@ -22,7 +22,7 @@ _UNSURE = -0.8
 """Mean log probability of a segment below which it is unsure."""
 
 
-class Whisper:
+class Whisper(Asr):
     """A Whisper model in the format of CTranslate2.
 
     It is named by a folder, a size such as `small` or `distil-small.en`, or OWNER/NAME[@REVISION] of the hub.
@@ -70,9 +70,6 @@ class Whisper:
         lasted = sum(s.end - s.start for s in segments)
         language = str(getattr(told, "language", "") or "")
         return Transcript(text, words, round(sure / lasted, 3) if lasted else 0.0, language)
-
-    def close(self) -> None:
-        """Keep the model: loading it costs seconds."""
 
 
 def _loaded(wanted: str) -> Any:

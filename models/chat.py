@@ -180,12 +180,7 @@ class Chat:
             await asyncio.to_thread(lambda: reply_cache(self._settings.home).put(key, reply))
 
     async def _ask(
-        self,
-        messages: Messages,
-        node: str,
-        meter: Meter,
-        bind: Bind | None = None,
-        images: Sequence[bytes] = (),
+        self, messages: Messages, node: str, meter: Meter, bind: Bind | None = None, images: Sequence[bytes] = ()
     ) -> AIMessage:
         """Make one call, with retries, and return the whole message."""
         at = await self._connection()

@@ -115,6 +115,10 @@ def build(served: Served) -> BaseChatModel:
 
         # A Timeout object also keeps langchain-openai from sharing one HTTP pool among event loops.
         options["timeout"] = Timeout(served.timeout, connect=min(10.0, served.timeout))
+        # Its wait for each chunk is asyncio.wait_for, which in Python 3.11 loses a cancellation where the chunk is
+        # there already: a reply without end could not be stopped. Every part is waited for with a limit of ours.
+        if "stream_chunk_timeout" in ChatOpenAI.model_fields:
+            options["stream_chunk_timeout"] = None
         if served.url:
             options |= {"base_url": served.url, "api_key": SecretStr(key or "none"), "use_responses_api": False}
         elif key:

@@ -120,7 +120,11 @@ def _is_refusal(exc: ModelError) -> bool:
 
 
 def _read(message: AIMessage, schema: type[M]) -> M | None:
-    return read_json(str(message.text), schema, mend=finish_of(message) != "length")
+    text = str(message.text)
+    found = read_json(text, schema, mend=finish_of(message) != "length")
+    # A schema may know another form in which models write what it asks for.
+    plain: Callable[[str], M | None] | None = getattr(schema, "read_plain", None)
+    return plain(text) if found is None and plain is not None else found
 
 
 def read_json(text: str, schema: type[M], *, mend: bool = True) -> M | None:

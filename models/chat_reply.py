@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ragweave.models.text import storable
+
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 
@@ -78,8 +80,8 @@ def finish_of(reply: BaseMessage | None) -> str:
 
 
 def text_of(message: BaseMessage) -> str:
-    """Return the text of a message, lone surrogates replaced so that it can be stored and printed."""
-    return str(message.text).encode("utf-8", "replace").decode()
+    """Return the text of a message, so that it can be stored and printed."""
+    return storable(str(message.text))
 
 
 def tokens_of(text: str) -> int:

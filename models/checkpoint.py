@@ -72,8 +72,12 @@ class TextModel:
         return self.sheet.prompt.replace("{question}", kept) if self.first else kept
 
     def pair(self, question: str, passage: Passage) -> tuple[str, str]:
-        """Return what an evaluator reads of a question and a passage."""
-        body = f"{passage.title}: {passage.text}" if passage.title else passage.text
+        """Return what an evaluator reads of a question and a passage.
+
+        An encoder-decoder gets title and text as the released T5 evaluator of CRAG does: " // " between, on one line.
+        """
+        between, text = (" // ", " ".join(passage.text.split())) if self.joined else (": ", passage.text)
+        body = f"{passage.title}{between}{text}" if passage.title else text
         return self.plain(question, _QUESTION), self.plain(body, _PASSAGE)
 
     def encode(self, texts: Sequence[str], seconds: Sequence[str] = ()) -> Any:

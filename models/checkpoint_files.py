@@ -165,11 +165,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_sheet(folder: Path) -> Sheet:
-    """Return how a checkpoint is asked.
-
-    Raises:
-        WeightsError: if the file is there and cannot be used.
-    """
+    """Return how a checkpoint is asked; WeightsError if the file is there and cannot be used."""
     try:
         return Sheet.model_validate_json((folder / SHEET).read_bytes())
     except FileNotFoundError:
@@ -231,11 +227,7 @@ def quiet(log: Any) -> Iterator[None]:
 
 
 def usable_labels(labels: tuple[str, ...], known: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """Return a router's labels in Ragweave's words.
-
-    Raises:
-        WeightsError: if a label is unknown or given twice.
-    """
+    """Return a router's labels in Ragweave's words; WeightsError if a label is unknown or given twice."""
     # The authors of UniversalRAG call it "no".
     said = tuple({"no": "none"}.get(word, word) for word in (label.strip().lower() for label in labels))
     strange = [label for label in said if label not in known] if known else []

@@ -17,7 +17,7 @@ from ragweave.models.chat_client import address, stay_here
 from ragweave.models.errors import ModelError, RagweaveError
 from ragweave.models.failures import explain, loading, tried
 from ragweave.models.settings import ModelSettings, model_settings
-from ragweave.models.text import clip
+from ragweave.models.text import clip, storable
 
 Vectors = NDArray[np.float32]
 """(n, dim), each row of length 1, or all zeros for a text without words."""
@@ -111,7 +111,7 @@ class WordLlamaEncoder:
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            batch = [texts[i][: self._longest].encode("utf-8", "replace").decode() for i in rows]
+            batch = [storable(texts[i][: self._longest]) for i in rows]
             with self._lock:
                 out[rows] = self._model.embed(batch, batch_size=BATCH)
         return normalise(out)
@@ -142,11 +142,7 @@ class Batched:
         raise NotImplementedError
 
     def run(self, given: Sequence[Any], encode: Callable[[list[Any]], Any]) -> Vectors:
-        """Encode in batches.
-
-        Raises:
-            ModelError: the encoder fails, or returns something else than a vector for each.
-        """
+        """Encode in batches; ModelError if the encoder fails, or returns something else than a vector for each."""
         parts = []
         for start in range(0, len(given), self.batch):
             batch = list(given[start : start + self.batch])

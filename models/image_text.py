@@ -7,16 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ragweave.models.checkpoint_files import find, quiet, read_config, torch_and_transformers
 from ragweave.models.embed import Batched, Vectors, fastembed_options
 from ragweave.models.errors import InputError
 from ragweave.models.failures import loading
+from ragweave.models.pictures import Pixels
 from ragweave.models.settings import ModelSettings, model_settings
-
-Pixels = NDArray[np.uint8]
-"""RGB, shape (height, width, 3)."""
 
 BATCH = 16
 
@@ -117,8 +113,6 @@ def _fastembed(model: str, settings: ModelSettings) -> ImageEncoder:
 
 def _transformers(model: str) -> ImageEncoder:
     """Open CLIP, SigLIP or another model of transformers with `get_image_features` and `get_text_features`."""
-    from ragweave.models.checkpoint_files import find, quiet, read_config, torch_and_transformers
-
     torch, transformers = torch_and_transformers(f"the image encoder hf:{model}")
     folder = find(model)
     read_config(folder)

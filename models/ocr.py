@@ -11,12 +11,10 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ragweave.models.pictures import Pixels
 from ragweave.models.settings import model_settings
 
-Pixels = NDArray[np.uint8]
-"""RGB, shape (height, width, 3)."""
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 in pixels, the origin at the top left."""
 

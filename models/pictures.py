@@ -87,7 +87,7 @@ def pages(data: bytes, longest: int = WORKING) -> Iterator[Picture]:
         raise SourceError("The picture has too many pixels to be opened", "save it smaller") from None
     except Exception as error:  # Pillow raises OSError, ValueError, SyntaxError, struct.error ... for damaged files
         raise SourceError(
-            f"The picture is damaged, truncated or of another kind than its name says ({_brief(error)})",
+            f"The picture is damaged, truncated or of another kind than its name says ({type(error).__name__})",
             "open it in a viewer and save it again",
         ) from None
 
@@ -181,7 +181,3 @@ def _pillow() -> Any:
     except ImportError as error:
         raise MissingExtra("opening pictures", "images") from error
     return Image
-
-
-def _brief(error: Exception) -> str:
-    return re.sub(r"\s*<_io\.BytesIO[^>]*>", " the file", str(error))[:100] or type(error).__name__

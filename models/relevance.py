@@ -20,6 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from ragweave.models.embed import encoder
 from ragweave.models.errors import WeightsError
 from ragweave.models.relevance_features import OWN, Idf, Looked, Matrix, Passage, comparison, look, standardise
 
@@ -164,8 +165,6 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
     The vectors of the last texts are kept: words, sentences and passages come again in each step of a question.
     """
-    from ragweave.models.embed import encoder
-
     found = {t: vector for t in texts if (vector := _VECTORS.get(t)) is not None}
     missing = [t for t in dict.fromkeys(texts) if t not in found]
     if missing:
@@ -177,13 +176,14 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
     return np.stack([found[t] for t in texts])
 
 
+def forget() -> None:
+    """Drop the kept vectors: who compares times starts each from nothing."""
+    _VECTORS.clear()
+
+
 @lru_cache(maxsize=4)
 def head(path: Path = HEAD) -> Head:
-    """Load weights, never by pickle.
-
-    Raises:
-        WeightsError: a file is missing or broken.
-    """
+    """Load weights, never by pickle; WeightsError if a file is missing or broken."""
     try:
         scale = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["floor"]
         with np.load(path.with_suffix(".npz"), allow_pickle=False) as stored:

@@ -225,13 +225,12 @@ def _own(
         sum(len(n & r.have) / len(n) for n in asked.names) / len(asked.names) if asked.names else 0.0,
         cosine,
         float(sentence_cosines.max()),
-        _answers(asked.kind, r.sentences[best]),
+        float(bool(_TELLS[asked.kind](r.sentences[best]))) if asked.kind else 0.0,
     ]
 
 
-def _answers(kind: str, sentence: str) -> float:
-    tells: dict[str, Callable[[str], object]] = {"when": _DATE.search, "count": text.numbers, "who": text.names}
-    return float(bool(tells[kind](sentence))) if kind else 0.0
+_TELLS: dict[str, Callable[[str], object]] = {"when": _DATE.search, "count": text.numbers, "who": text.names}
+"""What tells whether a sentence has what such a question asks for."""
 
 
 def _links(asked: _Asked, read: Sequence[_Read], idf: Idf, own: Matrix, has: Matrix, vectors: Matrix) -> Matrix:

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ragweave.models.embed import encoder
 from ragweave.models.text import STOP, UNSPACED, fold, words
 
 _CUES: dict[str, str] = {
@@ -137,8 +138,6 @@ def features(questions: Sequence[str]) -> NDArray[np.float32]:
 
     The embedding is the embedded encoder's, whatever the library uses: the head was fitted with it.
     """
-    from ragweave.models.embed import encoder
-
     texts = [clean(q) for q in questions]
     return np.stack([_row(text, vector) for text, vector in zip(texts, encoder("wordllama").texts(texts), strict=True)])
 

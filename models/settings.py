@@ -110,8 +110,7 @@ class ModelSettings(Settings):
     asr_key: SecretStr = NO_KEY
     ocr: Literal["rapidocr", "off"] = Field("rapidocr", description="What reads the words in pictures, or off.")
     image_text: str = Field(
-        "",
-        description="Image-text encoder: `fastembed:NAME`, or `hf:` and a name of the hub or a folder; empty: none.",
+        "", description="Image-text encoder: `fastembed:NAME`, or `hf:` and a name of the hub or a folder; empty: none."
     )
     router: str = Field(
         "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."

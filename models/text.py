@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
+from ragweave.models.calendar import ENGLISH, NUMBER_WORDS
+
 _CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002fa1f"
 _THAI = "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
 UNSPACED = f"{_CJK}{_THAI}"
@@ -118,6 +120,11 @@ def _stems(token: str) -> tuple[str, ...]:
     return tuple(stem(w) for w in _parts(token))
 
 
+def storable(text: str) -> str:
+    """Return a text with lone surrogates replaced, which nothing can store or print; every offset stays."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def terms(text: str) -> list[str]:
     """Return index terms: stemmed words, stop words kept (BM25 weighs them down by itself)."""
     return [s for token in _TOKEN.findall(fold(text)) for s in _stems(token)]
@@ -198,10 +205,6 @@ _NOT_NAMES = frozenset(
     today yesterday tomorrow later meanwhile despite following early late mid circa""".split()
 )
 _ADVERB = re.compile(r"(?:al|ous|ent|ant|iv|ed|ar|at|ing)e?ly$")
-_CALENDAR = frozenset(
-    "january february march april may june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday".split()
-)
 
 
 def names(text: str) -> list[str]:
@@ -223,20 +226,13 @@ def names(text: str) -> list[str]:
         name = re.sub(r"['’]s?$", "", " ".join(parts)).strip(" ,.'’")
         inside = any(q.start() < m.start() and m.end() < q.end() for q in quoted)
         adverb = " " not in name and bool(_ADVERB.search(name))
-        dated = all(w.isdigit() or fold(w) in _CALENDAR for w in name.split())
+        dated = all(w.isdigit() or fold(w) in ENGLISH for w in name.split())
         if len(name) > 1 and not (dated or adverb or inside):
             found.setdefault(fold(name), name)
     return list(found.values())
 
 
 _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,:/]\d+)*(?:st|nd|rd|th|%)?")
-_NUMBER_WORDS = {
-    w: str(n)
-    for n, w in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
-}
 
 
 def numbers(text: str) -> list[str]:
@@ -251,7 +247,9 @@ def numbers(text: str) -> list[str]:
         n = re.sub(r"(?<=\d),(?=\d{3}\b)", "", n)
         out.append(n)
     out.extend(
-        _NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in _NUMBER_WORDS and w not in ("one", "zero")
+        str(NUMBER_WORDS[w])
+        for w in re.findall(r"[a-z]+", text.lower())
+        if w in NUMBER_WORDS and w not in ("one", "zero")
     )
     return out
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
+from ragweave.models.calendar import MONTHS
 from ragweave.models.text import fold
 
 CURRENCIES = {
@@ -39,19 +40,6 @@ _NUMBER = re.compile(
 )
 _COMMA, _DOT = re.compile(r"\d,(?:\d{1,2}|\d{4,})(?!\d)"), re.compile(r"\d\.(?:\d{1,2}|\d{4,})(?!\d)")
 _GROUPED = re.compile(r"\d([.,])\d{3}(?!\d)")
-MONTHS = {
-    form: n
-    for n, row in enumerate(
-        "january jan januar janvier enero|february feb februar fevrier febrero|march mar marz mars marzo|"
-        "april apr avril abril|may mai mayo|june jun juni juin junio|july jul juli juillet julio|"
-        "august aug aout agosto|"
-        "september sep sept septembre septiembre|october oct oktober octobre octubre|november nov novembre noviembre|"
-        "december dec dezember decembre diciembre".split("|"),
-        start=1,
-    )
-    for form in row.split()
-}
-"""Names of the months, folded, in English, German, French and Spanish."""
 _MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
 _DATES = tuple(
     re.compile(rf"(?<![\w.,]){form}(?!\w|[.,-]\d)")

@@ -52,6 +52,8 @@ class Answer(BaseModel):
     """Who wrote it."""
     model: str = ""
     """Name and host of the chat model used, or empty."""
+    preset: str = ""
+    """Preset of a paper that the run was set by, or empty."""
     dropped: int = 0
     """Sentences written but not shown: contradicted, or not verified where that is asked for."""
     notes: tuple[str, ...] = ()
@@ -74,9 +76,7 @@ class Answer(BaseModel):
 def lead(sign: str, before: str | None) -> str:
     """Return what stands before a sentence: nothing, a space, or the end of a line and its list sign.
 
-    Args:
-        sign: the sentence's own.
-        before: that of the sentence before it, None where it is the first.
+    `before` is the sign of the sentence before it, None where it is the first.
     """
     gap = "" if before is None else "\n" if sign and before else "\n\n" if sign or before else " "
     return f"{gap}{sign} " if sign else gap

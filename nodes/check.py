@@ -47,6 +47,7 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
         why=why,
         mind=state.get("mind", "small"),
         model=f"{writer.name} at {writer.host}" if writer is not None else "",
+        preset=run.context.preset if run.context.preset != "none" else "",
         dropped=state.get("dropped", 0),
         notes=tuple(dict.fromkeys(notes)),
         searched=searched(state),

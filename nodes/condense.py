@@ -16,8 +16,10 @@ from ragweave.minds.contracts import Said, Talk
 from ragweave.minds.desk import reads
 from ragweave.minds.mind import Made
 from ragweave.minds.small.core import core
-from ragweave.minds.small.greeting import is_greeting
-from ragweave.minds.small.refer import follow
+from ragweave.minds.small.question.greeting import is_greeting
+from ragweave.minds.small.question.refer import follow
+from ragweave.minds.small.question.sides import sides
+from ragweave.minds.small.question.tongue import elsewhere
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
 from ragweave.nodes.run import Run
@@ -51,6 +53,7 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         made = await run.minds.seer(run, made.value, pictures)
         query = made.value
     question = made.value
+    weighed = sides(question)
     text_alone: Update = {}
     content = messages[last].content
     if isinstance(content, list) and any(p.get("type") != "text" for p in content if isinstance(p, dict)):
@@ -73,8 +76,9 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         "looked": {},
         "timeline": None,
         "grade": None,
-        "also": [],
+        "also": [*weighed.asks] if weighed else await elsewhere(run, question),
         "reply": None,
+        "plan": "",
         "consent": None,
         "draft": [],
         "citations": [],
@@ -98,6 +102,9 @@ def _before(state: State, history: Sequence[AnyMessage]) -> Said:
     if (last := state.get("answer")) is not None:
         answer = Answer.model_validate(last)
         if not is_greeting(answer.question):
+            if answer.abstained:
+                # What was only the closest names nothing that a pronoun could stand for.
+                return Said(answer.question)
             told = answer.sentences[0].text if answer.sentences else ""
             return Said(answer.question, told, answer.citations[0].title if answer.citations else "")
     if kept := state.get("said"):
@@ -114,11 +121,7 @@ def _before(state: State, history: Sequence[AnyMessage]) -> Said:
 
 
 def check_question(text: str) -> None:
-    """Refuse what no graph could answer.
-
-    Raises:
-        InputError: it is empty, or too long.
-    """
+    """Refuse what no graph could answer; InputError if it is empty, or too long."""
     if not any(c.isalnum() for c in text):
         raise InputError("the question is empty", "write what you want to know")
     if len(text) > QUESTION_LIMIT:

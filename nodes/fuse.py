@@ -41,7 +41,6 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     query = state["query"]
     found = state.get("found", [])
     also = state.get("also", [])
-    notes: list[str] = []
     library = await run.library()
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == run.hop), None)
     confidence: Mapping[str, float] | None = None
@@ -50,9 +49,9 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
 
     async def order(asked: str, lists: list[RankedList]) -> list[Evidence]:
         if confidence is not None:
-            return merged(await _by_corpus(library, asked, lists, confidence, run, notes), confidence)
+            return merged(await _by_corpus(library, asked, lists, confidence, run), confidence)
         pool = fused(lists, asked, run.context)
-        return await score_items(library, asked, pool, run.context, run.hop, notes, seen_in(lists))
+        return await score_items(library, asked, pool, run.context, run.hop, run.notes, seen_in(lists))
 
     ordered = [await order(query, [row for row in found if row["query"] not in also])]
     ordered += [await order(q, [row for row in found if row["query"] == q]) for q in also]
@@ -63,8 +62,6 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
         shown = {i for hop in state.get("hops", []) for i in hop["evidence"]}
         read = [e for e in state.get("evidence", []) if e["id"] in shown]
         rows, most = [r for r in rows if r["id"] not in shown], min(most, LATER)
-    for note in notes:
-        run.note(note)
     now = datetime.now(UTC)
     aged = ""
     own = await library.about()
@@ -73,7 +70,9 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
         rows = await asyncio.to_thread(by_age, rows, half_life, now)
         aged = f", newer first (half-life {half_life:g} days)"
     found_all = len(rows)
-    rows = with_looks(distinct(rows, most, read) if reads(run.context) else rows[:most], state.get("looked", {}))
+    rows = distinct(rows, most, read) if reads(run.context) else rows[:most]
+    looked = state.get("looked", {})
+    rows = [{**r, "seen": looked[r["id"]]} if r["id"] in looked else r for r in rows]
     summary = f"{len(rows)} of {found_all} items kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
     best = {"best": max(map(told, rows), default=-1.0)} if query == state["question"] else {}
@@ -93,12 +92,7 @@ def _in_turns(lists: list[list[Evidence]]) -> list[Evidence]:
 
 
 async def _by_corpus(
-    library: Library,
-    query: str,
-    found: list[RankedList],
-    confidence: Mapping[str, float],
-    run: Run,
-    notes: list[str],
+    library: Library, query: str, found: list[RankedList], confidence: Mapping[str, float], run: Run
 ) -> dict[str, list[Evidence]]:
     """Rank what each corpus gave by itself: the likeliest from as many items as if it were alone."""
     context = run.context
@@ -108,13 +102,8 @@ async def _by_corpus(
     for corpus in corpora:
         most = POOL if corpus == likeliest else max(EACH, items_kept(context))
         pool = fused([row for row in found if row["corpus"] == corpus], query, context)
-        out[corpus] = await score_items(library, query, pool, context, run.hop, notes, seen_in(found), most)
+        out[corpus] = await score_items(library, query, pool, context, run.hop, run.notes, seen_in(found), most)
     return out
-
-
-def with_looks(rows: list[Evidence], looked: Mapping[str, str]) -> list[Evidence]:
-    """Add to clips what a vision model saw in their frames."""
-    return [{**r, "seen": looked[r["id"]]} if r["id"] in looked else r for r in rows]
 
 
 def seen_in(found: list[RankedList]) -> frozenset[str]:

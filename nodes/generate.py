@@ -45,7 +45,9 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
         assert second is not None
         return (await second(run, question, claims)).value
 
-    page = Page(check, emit, rows, items, None if second is None else again, run.context.strict)
+    by = run.context.check_by
+    asked = None if second is None else again
+    page = Page(check, emit, rows, items, asked, run.context.strict, by == "llm", by != "off")
     if draft := state.get("draft"):
         page.sentences = [Sentence.model_validate(s) for s in draft]
         page.citations = [Citation.model_validate(c) for c in state.get("citations", [])]

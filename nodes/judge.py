@@ -8,7 +8,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
 from ragweave.minds.passages import passage_of
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import State, Update, VideoState
+from ragweave.nodes.state import Update, VideoState
 
 
 async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
@@ -16,7 +16,7 @@ async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
 
     A filter may only take away what is surely of no use; `grade` judges what is left.
     """
-    run = Run.of("judge", State(turn=state.get("turn", ""), hop=state.get("hop", 1)), runtime)
+    run = Run.of("judge", state, runtime)
     query, clips = state["query"], state.get("clips", [])
     items = await (await run.library()).items(clips)
     held = [i for i in clips if i in items]

@@ -6,12 +6,12 @@ from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import State, Update, VideoState
+from ragweave.nodes.state import Update, VideoState
 
 
 async def look(state: VideoState, runtime: Runtime[Context]) -> Update:
     """Return what is seen in each kept clip; one that cannot be looked at costs a note, not the others."""
-    run = Run.of("look", State(turn=state.get("turn", ""), hop=state.get("hop", 1)), runtime)
+    run = Run.of("look", state, runtime)
     clips = state.get("clips", [])
     items = await (await run.library()).items(clips) if clips else {}
     kept = [items[i] for i in clips if i in items]

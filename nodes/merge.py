@@ -11,7 +11,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
 from ragweave.minds.fusion import Ranking, fuse_ranks, ordered
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Retriever, State, Update, VideoState
+from ragweave.nodes.state import Retriever, Update, VideoState
 
 WEIGHTS: Mapping[Retriever, float] = {"speech": 1.0, "chunk": 0.45, "entity": 0.5, "visual": 0.5}
 """Weight of a retriever's list; words that were said or shown say most (docs/video.md)."""
@@ -24,7 +24,7 @@ async def merge(state: VideoState, runtime: Runtime[Context]) -> Update:
 
     The union counts: a retriever that found nothing takes nothing away from the others.
     """
-    run = Run.of("merge", State(turn=state.get("turn", ""), hop=state.get("hop", 1)), runtime)
+    run = Run.of("merge", state, runtime)
     run.by = "rrf"
     lists = {row["retriever"]: row["ids"] for row in state.get("lists", [])}
     joined = fuse_ranks([(WEIGHTS[r], [(i, 0.0) for i in ids]) for r, ids in lists.items() if r in WEIGHTS])
@@ -45,10 +45,7 @@ async def merge(state: VideoState, runtime: Runtime[Context]) -> Update:
 def mixed(clips: Ranking, items: Mapping[str, Item], recordings: Sequence[tuple[str, str]]) -> Ranking:
     """Add to each clip what its recording earned, 0.2 to 0.8; both as shares of the best.
 
-    Args:
-        clips: fused ranking of the clips.
-        items: the clips.
-        recordings: (source, title) of the recordings, the likeliest first; with none of them the clips stand alone.
+    Recordings are (source, title), the likeliest first; with none of them the clips stand alone.
     """
     known = [(i, s) for i, s in clips if i in items]
     if not known or not recordings:

@@ -46,7 +46,6 @@ async def _plan(state: State, runtime: Runtime[Context], without_router: Sequenc
     queries = [state["query"], *state.get("also", []), *(asked["rewrites"] if asked else [])]
     tasks: list[RetrieveTask] = [
         {
-            "library": run.context.library,
             "corpus": corpus,
             "queries": queries,
             "hop": state["hop"],
@@ -81,7 +80,10 @@ def dispatch(state: State, otherwise: str = "generate") -> list[Send] | str:
 
 
 def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send] | str:
-    """Send clips and videos together to the retrievers of recordings, and one task per other corpus to `retrieve`."""
+    """Send clips and videos together to the retrievers of recordings, and one task per other corpus to `retrieve`.
+
+    Further phrasings of the query are searched in the recordings as in any other corpus: by words and by meaning.
+    """
     tasks = state["tasks"]
     recorded = [t for t in tasks if t["corpus"] in RECORDINGS]
     sent = [Send("retrieve", t) for t in tasks if t["corpus"] not in RECORDINGS]
@@ -96,6 +98,6 @@ def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send]
             "titles": first["titles"],
         }
         sent.append(Send("retrieve_video", task))
-        if also := state.get("also"):
-            sent += [Send("retrieve", {**t, "queries": also}) for t in recorded]
+        if further := first["queries"][1:]:
+            sent += [Send("retrieve", {**t, "queries": further}) for t in recorded]
     return sent or otherwise

@@ -52,7 +52,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
             page = await open_page(run, state, strips)
         await tell(raw, [[s for s in strips if s["evidence"] == i] for i in shown], page)
 
-    known = Known(state["question"], hops, placed, strips, gap, others, last, say)
+    known = Known(state["question"], hops, placed, strips, gap, others, last, say, state.get("plan", ""))
     spent = _spent(run)
     if on_timeline(state):
         made = Made(Decision(known.learnt()), "timeline")
@@ -62,10 +62,11 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     else:
         made = Made(Decision(known.learnt(), query=state["question"] if opening else ""), "budget" if spent else "rule")
     decision = made.value
-    if not opening and (spent or (known.asked(decision.query) and not decision.again)):
+    repeated = not opening and not decision.again and known.asked(decision.query)
+    if repeated or (spent and not opening):
         decision = replace(decision, query="", lead="", more=())
     then: Then = "generate" if not decision.query else "more" if can_search else "recall" if can_recall else "generate"
-    update: Update = {"then": then, "enough": not decision.query and not spent, "also": []}
+    update: Update = {"then": then, "enough": not (decision.query or spent or repeated), "also": []}
     if decision.answer and then == "generate":
         update["reply"] = Reply(text=decision.answer, shown=list(decision.shown))
     if page is not None:
@@ -73,7 +74,10 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         update |= written(page)
     asked = " | ".join([decision.query, *decision.more])
     told = {"more": f"next: {asked}", "recall": f"recall: {decision.query}", "generate": "enough"}[then]
+    if repeated:
+        told = "asked only what was asked before"
     if opening:
+        update["plan"] = " ".join(filter(None, (decision.learnt, decision.missing)))
         if not decision.query:
             told = "no search is needed"
             route: Route = {"hop": state["hop"], "corpora": ["none"], "confidence": {}, "by": made.by, "why": told}

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Corpus, Hit, Lists
 from ragweave.corpora.video.scope import Scope, in_window, search_within
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import ListKind, RankedList
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import RetrieveTask, State, Update
+from ragweave.nodes.state import RetrieveTask, Update
 
 
 async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
     """Return the dense, lexical and visual lists of each phrasing; a corpus that fails is noted, the others go on."""
-    run = Run.of("retrieve", State(hop=task["hop"]), runtime)
+    run = Run.of("retrieve", task, runtime)
     run.by = task["corpus"]
     try:
-        library = await open_library(task["library"])
+        library = await run.library()
         context = run.context
         scope = Scope(tuple(task["sources"]), tuple(task["titles"]), context.from_time, context.to_time)
         found = await search_within(library, task["corpus"], task["queries"], scope, context.method.pool)
@@ -41,11 +40,7 @@ async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
 
 def ranked_lists(corpus: Corpus, query: str, found: Lists) -> list[RankedList]:
     """Return the lists of a query that hold anything, with their kinds."""
-    named: tuple[tuple[ListKind, tuple[Hit, ...]], ...] = (
-        ("dense", found.dense),
-        ("lexical", found.lexical),
-        ("visual", found.visual),
-    )
+    named: dict[ListKind, tuple[Hit, ...]] = {"dense": found.dense, "lexical": found.lexical, "visual": found.visual}
     return [
         {
             "corpus": corpus,
@@ -54,6 +49,6 @@ def ranked_lists(corpus: Corpus, query: str, found: Lists) -> list[RankedList]:
             "ids": [h.id for h in hits],
             "scores": [round(h.score, 5) for h in hits],
         }
-        for kind, hits in named
+        for kind, hits in named.items()
         if hits
     ]

@@ -13,10 +13,10 @@ from ragweave.corpora.video.mentions import read_timeline
 from ragweave.corpora.video.scope import Scope, search_within
 from ragweave.minds.context import Context
 from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, ordered
-from ragweave.minds.small.tell import timeline_of
+from ragweave.minds.small.answer.tell import timeline_of
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import ClipTask, State, Update
+from ragweave.nodes.state import ClipTask, Update
 
 BESIDE = 0.3
 """Share of a clip's score that the clips right before and after it earn."""
@@ -26,7 +26,7 @@ RECORDINGS = 20
 
 async def retrieve_clips(task: ClipTask, runtime: Runtime[Context]) -> Update:
     """Return the list of one retriever; one that fails or finds nothing is noted or silent, and the others go on."""
-    run = Run.of("retrieve_clips", State(turn=task.get("turn", ""), hop=task.get("hop", 1)), runtime)
+    run = Run.of("retrieve_clips", task, runtime)
     run.by = name = task["retriever"]
     scope = Scope(
         tuple(task.get("sources", [])), tuple(task.get("titles", [])), run.context.from_time, run.context.to_time

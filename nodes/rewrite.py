@@ -8,12 +8,12 @@ from langgraph.types import Send
 from ragweave.minds.context import Context
 from ragweave.minds.small.timeline import asked_of
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Retriever, RewrittenTask, State, Update, VideoState
+from ragweave.nodes.state import Retriever, RewrittenTask, Update, VideoState
 
 
 async def rewrite(state: VideoState, runtime: Runtime[Context]) -> Update:
     """Return the statement, the scene and the keywords of the hop's query, and what it asks of the timeline."""
-    run = Run.of("rewrite", State(turn=state.get("turn", ""), hop=state.get("hop", 1)), runtime)
+    run = Run.of("rewrite", state, runtime)
     made = await run.minds.rewriter(run, state["query"])
     forms = made.value
     told = f"{forms['statement']} | {forms['scene']} | {', '.join(forms['keywords'])}"

@@ -54,12 +54,8 @@ def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[La
 
     A router is wrong now and then. Where what it chose holds nothing that bears on the question, the same question is
     asked of the rest before the run declines (CRAG, section 4.2: an incorrect retrieval is corrected). Text counts as
-    searched with its paragraphs or its documents, recordings with their clips or as wholes.
-
-    Args:
-        state: the state at the end of a round, or at the start of the next.
-        query: query that would be asked again.
-        held: corpora that hold something.
+    searched with its paragraphs or its documents, recordings with their clips or as wholes. The state is that at the
+    end of a round, or at the start of the next.
     """
     if not state.get("routes"):
         return []

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal, NotRequired
+from typing import Any
 
 from langchain_core.messages import AIMessageChunk
 from langgraph.config import get_config
 from langgraph.graph.message import push_message
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
-from typing_extensions import TypedDict
 
 from ragweave.minds.build import build
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Minds
 from ragweave.minds.desk import Desk, Turn
-from ragweave.minds.evidence import Citation, Sentence, Support
+from ragweave.minds.evidence import Citation, Sentence
 from ragweave.minds.mind import Made
 from ragweave.models.chat import is_transient
 from ragweave.models.meter import Limits, Meter, Spend
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import NodeUsage
-from ragweave.nodes.state import State, Update
+from ragweave.nodes.state import Update
 
 RETRY = RetryPolicy(max_attempts=3, initial_interval=0.2, retry_on=is_transient)
 """The one retry policy of the graph. Chat calls retry inside the client wrapper and arrive here as final."""
@@ -32,48 +31,6 @@ RETRY = RetryPolicy(max_attempts=3, initial_interval=0.2, retry_on=is_transient)
 
 ANSWERING = ("reason", "generate")
 """Nodes whose model can answer: one call is kept for them."""
-
-
-class Spent(TypedDict):
-    """What a turn has spent up to here."""
-
-    calls: int
-    """Calls of chat models."""
-    tokens: int
-    """Tokens that they read and wrote."""
-    seconds: float
-    """Since the turn began."""
-
-
-class StepEvent(TypedDict):
-    """A node has finished."""
-
-    type: Literal["step"]
-    node: str
-    hop: int
-    by: str
-    """Maker that decided: `small`, `llm`, `llm failed, small`, or a rule."""
-    summary: str
-    """What was decided, in words."""
-    seconds: float
-    data: dict[str, Any]
-    """The decision itself, JSON-serialisable."""
-    fallback: NotRequired[dict[str, str]]
-    """Why the mind of choice did not decide, and which one stood in."""
-    spent: NotRequired[Spent]
-    """Not told by tasks that run side by side."""
-
-
-class SentenceEvent(TypedDict):
-    """A sentence has passed its check; it will not be taken back."""
-
-    type: Literal["sentence"]
-    text: str
-    support: Support
-    citations: list[dict[str, Any]]
-    """The citations it rests on, with their numbers."""
-    sign: str
-    """What makes it an item of a list, `-` or `2.`, or `|` for the row of a table."""
 
 
 class Run(Desk):
@@ -95,19 +52,22 @@ class Run(Desk):
         super().__init__(node, context, turn, hop)
         self.by = "small"
         self._in_turn = in_turn
-        self._write = write
+        self.event = write
+        """Sends a typed event to the `custom` stream."""
         self._started = time.perf_counter()
 
     @classmethod
-    def of(cls, node: str, state: State, runtime: Runtime[Context], turn: str = "") -> Run:
-        """Start a node: `turn` is given by the node that opens the turn."""
+    def of(cls, node: str, state: Mapping[str, Any], runtime: Runtime[Context], turn: str = "") -> Run:
+        """Start a node on its state or task: `turn` is given by the node that opens the turn."""
         context = Context.of(runtime)
-        shared = context.turn(
-            turn or state.get("turn", ""), lambda: _opened(context, () if turn else state.get("usage", ()))
-        )
-        # A task that `plan` sends knows no turn, and so not what it has spent.
-        in_turn = bool(turn or state.get("turn"))
-        return cls(node, context, shared, state.get("hop", 0), runtime.stream_writer, in_turn)
+        named = turn or state.get("turn", "")
+
+        def opened() -> Turn:
+            return _opened(context, () if turn else state.get("usage", ()))
+
+        # A task that `plan` sends knows no turn, and so not what it has spent; it shares nothing with other turns.
+        shared = context.turn(named, opened) if named else opened()
+        return cls(node, context, shared, state.get("hop", 0), runtime.stream_writer, bool(named))
 
     @property
     def minds(self) -> Minds:
@@ -116,25 +76,12 @@ class Run(Desk):
         self.turn.minds = minds
         return minds
 
-    def _spent(self) -> Spent:
-        total = self.meter.spent
-        tokens = total.input_tokens + total.output_tokens
-        return {"calls": total.calls, "tokens": tokens, "seconds": round(self.meter.elapsed, 2)}
-
-    def event(self, event: Any) -> None:
-        """Send a typed event to the `custom` stream."""
-        self._write(event)
-
     def done(
         self, summary: str, made: Made[Any] | None = None, /, *, data: dict[str, Any] | None = None, **update: Any
     ) -> Update:
         """Close the node: emit its step event, and add its usage and notes to the update.
 
-        Args:
-            summary: what was decided, in words.
-            made: the decision, where a mind made it.
-            data: the decision as data.
-            update: what the node adds to the state.
+        The summary says in words what was decided, `data` as data; `made` is the decision, where a mind made it.
         """
         seconds = time.perf_counter() - self._started
         step = {
@@ -148,11 +95,14 @@ class Run(Desk):
         }
         if made and made.fallback:
             step["fallback"] = asdict(made.fallback)
-        self.event(step | ({"spent": self._spent()} if self._in_turn else {}))
+        if self._in_turn:
+            total = self.meter.spent
+            tokens = total.input_tokens + total.output_tokens
+            step["spent"] = {"calls": total.calls, "tokens": tokens, "seconds": round(self.meter.elapsed, 2)}
+        self.event(step)
         usage = [NodeUsage(node=self.node, seconds=round(seconds, 4))]
         for s in self.meter.take(self.node):
-            row = NodeUsage.model_validate(s, from_attributes=True)
-            usage.append(row)
+            usage.append(NodeUsage.model_validate(s, from_attributes=True))
         return {**update, "usage": usage, **({"notes": self.notes} if self.notes else {})}
 
 
@@ -167,8 +117,8 @@ def _opened(context: Context, usage: Sequence[NodeUsage]) -> Turn:
     return turn
 
 
-def sentence_event(sentence: Sentence, citations: list[Citation]) -> SentenceEvent:
-    """Build the event of one checked sentence."""
+def sentence_event(sentence: Sentence, citations: list[Citation]) -> dict[str, Any]:
+    """Return the event of one checked sentence; it will not be taken back."""
     return {
         "type": "sentence",
         "text": sentence.text,

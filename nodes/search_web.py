@@ -9,10 +9,10 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from ragweave.corpora.web import Page
-from ragweave.corpora.web import search_web as fetch_pages
 from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.providers import make
+from ragweave.corpora.web.search import search
+from ragweave.corpora.web.types import Page
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.pages import key_of, web_row, web_strip
@@ -48,12 +48,11 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
     written = await run.minds.web_querist(run, state["query"])
     query = written.value
     try:
-        result = await fetch_pages(query, WEB_RESULTS)
+        result = await search(make(), query, WEB_RESULTS)
     except RagweaveError as error:
         run.note(f"The web search failed: {error}")
         return run.done(f"“{query}”: {error}", written, consent=consent)
-    for note in result.notes:
-        run.note(note)
+    run.notes += result.notes
     evidence, kept = await _grade(run, state["query"], result.pages)
     summary = f"“{query}” on {result.provider}: {len(result.pages)} pages, {len(kept)} strips kept"
     data = {"query": query, "provider": result.provider, "urls": [p.url for p in result.pages]}

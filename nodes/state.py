@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+import operator
+from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -29,15 +30,10 @@ from ragweave.nodes.answer import Answer, NodeUsage
 
 Then = Literal["more", "recall", "generate"]
 
-V = TypeVar("V")
-
 
 def merge_evidence(old: list[Evidence] | None, new: list[Evidence] | None) -> list[Evidence]:
     """Merge by id, keeping first position; a later row replaces an earlier one."""
-    merged = {e["id"]: e for e in old or []}
-    for e in new or []:
-        merged[e["id"]] = e
-    return list(merged.values())
+    return list({e["id"]: e for e in [*(old or []), *(new or [])]}.values())
 
 
 def merge_strips(old: list[Strip] | None, new: list[Strip] | None) -> list[Strip]:
@@ -54,15 +50,9 @@ def highest(old: float, new: float) -> float:
     return max(old, new)
 
 
-def extend(old: list[V] | None, new: list[V] | None) -> list[V]:
-    """Append; used for the rows that parallel branches add."""
-    return [*(old or []), *(new or [])]
-
-
 class RetrieveTask(TypedDict):
-    """Payload of one `Send`: every phrasing of one corpus, with all knobs the node needs."""
+    """Payload of one `Send`: every phrasing of one corpus."""
 
-    library: str
     corpus: Corpus
     queries: list[str]
     hop: int
@@ -98,11 +88,11 @@ class State(TypedDict, total=False):
     """Current hop, from 1."""
     recalls: int
     """Parametric passages written so far."""
-    routes: Annotated[list[Route], extend]
+    routes: Annotated[list[Route], operator.add]
     """One routing decision per hop."""
-    queries: Annotated[list[Phrasings], extend]
+    queries: Annotated[list[Phrasings], operator.add]
     """What each hop asked."""
-    found: Annotated[list[RankedList], extend]
+    found: Annotated[list[RankedList], operator.add]
     """Ranked lists of the current hop; emptied by `fuse`."""
     looked: dict[str, str]
     """What a vision model saw in the frames of clips, by clip id."""
@@ -120,7 +110,9 @@ class State(TypedDict, total=False):
     """Verdict over the current hop."""
     knowledge: Annotated[list[Strip], merge_strips]
     """Strips kept so far."""
-    hops: Annotated[list[Hop], extend]
+    plan: str
+    """What `reason` thought before the first search, where it stands before it."""
+    hops: Annotated[list[Hop], operator.add]
     """The trace."""
     enough: bool
     """Set by `reason`: no further hop is wanted."""
@@ -140,9 +132,9 @@ class State(TypedDict, total=False):
     """Sentences written but not shown, because nothing supported them."""
     abstain: str
     """Why nothing was written, or empty."""
-    notes: Annotated[list[str], extend]
+    notes: Annotated[list[str], operator.add]
     """What could not be done, in words."""
-    usage: Annotated[list[NodeUsage], extend]
+    usage: Annotated[list[NodeUsage], operator.add]
     """What each node spent."""
     answer: Answer | None
     """The answer of this turn."""
@@ -242,22 +234,22 @@ class ClipList(TypedDict):
 class VideoResult(TypedDict, total=False):
     """What the search in the recordings gives back."""
 
-    found: Annotated[list[RankedList], extend]
+    found: Annotated[list[RankedList], operator.add]
     """What goes back to the graph outside."""
     looked: dict[str, str]
     """What a vision model saw in a clip's frames, by clip id."""
     timeline: Timeline | None
     """What the timeline says, where the question asks it."""
-    notes: Annotated[list[str], extend]
+    notes: Annotated[list[str], operator.add]
     """What could not be done, in words."""
-    usage: Annotated[list[NodeUsage], extend]
+    usage: Annotated[list[NodeUsage], operator.add]
     """What each node spent."""
 
 
 class VideoState(RewrittenTask, VideoResult, total=False):
     """State of the search in the recordings."""
 
-    lists: Annotated[list[ClipList], extend]
+    lists: Annotated[list[ClipList], operator.add]
     """One list per retriever; one that found nothing has none."""
     clips: list[str]
     """Merged clips, best first."""

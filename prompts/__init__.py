@@ -21,9 +21,9 @@ _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 
 @cache
-def _sections(name: str, folder: str = "") -> tuple[tuple[str, str], ...]:
+def _sections(name: str, folder: str = "", room: str = __name__) -> tuple[tuple[str, str], ...]:
     """Read a prompt: the user's own where the folder has one, with the slots of ours and no others."""
-    shipped = files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
+    shipped = files(room).joinpath(f"{name}.md").read_text(encoding="utf-8")
     mine = Path(folder, f"{name}.md")
     if not (folder and mine.is_file()):
         return _split(shipped)
@@ -40,16 +40,17 @@ def _split(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((role, body.strip()) for role, body in zip(parts[::2], parts[1::2], strict=True))
 
 
-def load(name: str, **slots: object) -> Messages:
+def load(name: str, *, room: str = __name__, **slots: object) -> Messages:
     """Return the messages of prompt `name` with its slots filled.
 
-    Filled text is never scanned for slots again, so retrieved text cannot reach another slot.
+    Filled text is never scanned for slots again, so retrieved text cannot reach another slot. `room` is the package in
+    which the prompt lies.
 
     Raises:
         KeyError: if a slot of the prompt is not given.
         InputError: if the file of that name in RAGWEAVE_PROMPTS is no such prompt.
     """
-    read = _sections(name, str(model_settings().prompts or ""))
+    read = _sections(name, str(model_settings().prompts or ""), room)
     return [(role, _SLOT.sub(lambda m: str(slots[m.group(1)]), body)) for role, body in read]
 
 

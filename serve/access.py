@@ -81,7 +81,7 @@ async def _only(caller: Caller, column: str, value: str, missing: str) -> Librar
     for row in await visible(caller):
         if getattr(row, column) == value:
             return row
-    raise NotFound(missing, "list them with GET /api/libraries")
+    raise NotFound(missing, "list the libraries, and name one of them")
 
 
 async def library_for(caller: Caller, name: str | None) -> LibraryRow:

@@ -9,7 +9,18 @@ from fastapi import FastAPI
 
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
-from ragweave.serve import langserve, mcp, media, openai, problems, routes_ask, routes_library, routes_page
+from ragweave.serve import (
+    langserve,
+    mcp,
+    media,
+    openai,
+    problems,
+    routes_ask,
+    routes_library,
+    routes_overview,
+    routes_page,
+    routes_pdf,
+)
 from ragweave.serve.access import Keys, Slots
 from ragweave.serve.desk import opened
 from ragweave.serve.guard import Guard
@@ -37,9 +48,11 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.state.keys = keys
     problems.install(app)
     app.include_router(routes_library.router)
+    app.include_router(routes_overview.router)
     app.include_router(routes_ask.router)
     app.include_router(routes_ask.plain)
     app.include_router(media.router)
+    app.include_router(routes_pdf.router)
     app.include_router(openai.router)
     langserve.mount(app, slots, settings)
     tools = mcp.mount(app, slots, settings.run_seconds)

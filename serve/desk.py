@@ -12,6 +12,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from ragweave.corpora.settings import corpora_settings
+from ragweave.models.text import storable
 from ragweave.serve.access import Slots
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.runs import Runs
@@ -28,16 +29,16 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _storable(cls, sent: Any) -> Any:
-        return storable(sent)
+        return _readable(sent)
 
 
-def storable(sent: Any) -> Any:
-    """Return decoded JSON with lone surrogates replaced: they may be escaped in JSON, and no database takes them."""
+def _readable(sent: Any) -> Any:
+    """Return decoded JSON whose texts can be stored: half characters may be escaped in it."""
     if isinstance(sent, str):
-        return sent.encode("utf-8", "replace").decode()
+        return storable(sent)
     if isinstance(sent, dict):
-        return {storable(k): storable(v) for k, v in sent.items()}
-    return [storable(v) for v in sent] if isinstance(sent, list) else sent
+        return {_readable(k): _readable(v) for k, v in sent.items()}
+    return [_readable(v) for v in sent] if isinstance(sent, list) else sent
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,23 @@ class Left(Exception):
     """The client went away before its answer was there."""
 
 
+def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
+    """Return messages as the graphs take them, from those of LangChain or OpenAI; the last is the question.
+
+    Settings of a prompt and calls of tools are no part of a conversation.
+    """
+    from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
+
+    try:
+        found = convert_to_messages(said)
+    except (ValueError, NotImplementedError):
+        raise InputError("the messages cannot be read", "send a list of {role, content}") from None
+    kept: list[AnyMessage] = [m for m in found if isinstance(m, HumanMessage | AIMessage)]
+    if not kept or kept[-1].type != "human":
+        raise InputError("there is no question", "end the conversation with a message of the user")
+    return kept
+
+
 def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
     """Build a run's context from what a request sets; the library is the one that was checked."""
     if given.get("library", library.name) != library.name:

@@ -1,69 +1,176 @@
-"""Draws one page of a PDF; runs as a process of its own, because a damaged file may end it.
+"""Opens a PDF or a picture for a reader: runs as a process of its own, because a damaged file may end it.
 
-`python -m ragweave.serve.draw MEMORY_MB FILE PAGE WIDTH [LEFT BOTTOM RIGHT TOP]` writes one line of JSON, then a PNG.
+`python -m ragweave.serve.draw MEMORY_MB` reads one JSON object, `{"file": path, "do": picture|text|find|crop|cut, ...}`
+with the arguments of that function, and writes one line of JSON, then the bytes of a picture.
 """
 
 from __future__ import annotations
 
-import ctypes
 import io
 import json
 import sys
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ragweave.corpora.ingest.limits import limit
+from ragweave.corpora.types import Box
+from ragweave.serve.page_lines import flat, letters, quoted, shares, stretches
 
 _TALLEST = 6_000
 """Pixels; a strip of paper a kilometre long is drawn smaller."""
+_HITS = 100
+"""Places of a search that are told."""
+_AROUND = 40
+"""Characters shown before and after a hit."""
+_WIDE = 1_000
+"""Pixels across a picture that goes into a file."""
+_MARGIN = 0.06
+"""Share of a page that is shown above and below the lines of a quote."""
+_MARK, _FRAME = (255, 226, 120), (176, 122, 0)
+"""Colours of a marked line and of a box."""
+_SECONDS = 10.0
+"""Longest time that a search in one file may take; what was not searched then is told."""
 
 
-def draw(path: str, number: int, width: int, box: list[float]) -> tuple[dict[str, Any], bytes]:
-    """Return what is told of a page, and the page as a PNG.
+def picture(file: str, page: int, width: int) -> tuple[dict[str, Any], bytes]:
+    """Return the count of pages, and a page (1-based) as a PNG of a width in pixels."""
+    document = _document(file)
+    leaf = _leaf(document, page)
+    across, up = leaf.get_size()
+    bitmap = leaf.render(scale=min(width / across, _TALLEST / up), rev_byteorder=True, maybe_alpha=False)
+    drawn = io.BytesIO()
+    bitmap.to_pil().save(drawn, "PNG", compress_level=4)
+    return {"count": len(document)}, drawn.getvalue()
 
-    The page is 1-based, the width in pixels, the box [left, bottom, right, top] in points, or nothing.
+
+def text(file: str, page: int, box: Sequence[float] = (), quote: str = "") -> tuple[dict[str, Any], bytes]:
+    """Return the lines of a page, and the boxes of a quote; `box` is [left, bottom, right, top] in points.
 
     Returns:
-        The count of pages, and with a box its [left, top, width, height] as shares of the picture; then the PNG.
+        `count` of pages, `lines` of `{text, box}`, `marks` of boxes; each box in shares of the page.
     """
-    import pypdfium2 as pdfium
+    document = _document(file)
+    leaf = _leaf(document, page)
+    row = letters(leaf)
+    around: Box | None = (box[0], box[1], box[2], box[3]) if len(box) == 4 else None
+    lines = [{"text": said, "box": shares(leaf, at)} for said, at in stretches(row)]
+    marks = [shares(leaf, at) for at in quoted(row, quote, around)] if quote or around else []
+    return {"count": len(document), "lines": lines, "marks": marks}, b""
 
-    document = pdfium.PdfDocument(path)
-    count = len(document)
-    if not 1 <= number <= count:
-        raise IndexError(f"it has {count} page{'s' if count != 1 else ''}")
-    page = document[number - 1]
-    across, up = page.get_size()
-    bitmap = page.render(scale=min(width / across, _TALLEST / up), rev_byteorder=True, maybe_alpha=False)
-    told: dict[str, Any] = {"count": count}
+
+def find(file: str, words: str) -> tuple[dict[str, Any], bytes]:
+    """Return where words stand, without regard to case, marks and line ends.
+
+    Returns:
+        `hits` of `{page, before, text, after, marks}`, and `searched`, the pages that were looked at.
+    """
+    document = _document(file)
+    wanted, _ = flat(words)
+    hits: list[dict[str, Any]] = []
+    until, searched = time.monotonic() + _SECONDS, 0
+    for n in range(len(document)):
+        if not wanted or len(hits) >= _HITS or time.monotonic() > until:
+            break
+        searched = n + 1
+        leaf = document[n]
+        row = letters(leaf)
+        said, places = flat([letter.text for letter in row])
+        at = said.find(wanted)
+        while at >= 0 and len(hits) < _HITS:
+            first, last = places[at], places[at + len(wanted) - 1]
+            marks = [shares(leaf, b) for _, b in stretches(row, range(first, last + 1))]
+            shown = [_plain(row[a:b]) for a, b in ((max(0, first - _AROUND), first), (first, last + 1))]
+            after = _plain(row[last + 1 : last + 1 + _AROUND])
+            hits.append({"page": n + 1, "before": shown[0], "text": shown[1], "after": after, "marks": marks})
+            at = said.find(wanted, at + len(wanted))
+        leaf.close()
+    return {"count": len(document), "searched": searched, "hits": hits}, b""
+
+
+def crop(file: str, page: int, box: Sequence[float] = (), quote: str = "") -> tuple[dict[str, Any], bytes]:
+    """Return the strip of a page around a quote as a JPEG, the lines of the quote marked."""
+    from PIL import Image, ImageChops, ImageDraw
+
+    leaf = _leaf(_document(file), page)
+    around: Box | None = (box[0], box[1], box[2], box[3]) if len(box) == 4 else None
+    marks = [shares(leaf, at) for at in quoted(letters(leaf), quote, around)]
+    across, up = leaf.get_size()
+    sheet = leaf.render(scale=min(_WIDE / across, _TALLEST / up), maybe_alpha=False, rev_byteorder=True).to_pil()
+    width, height = sheet.size
+    boxes = [(x * width, y * height, (x + w) * width, (y + h) * height) for x, y, w, h in marks]
+    ink = Image.new("RGB", sheet.size, "white")
+    for box_ in boxes:
+        ImageDraw.Draw(ink).rectangle(box_, fill=_MARK)
+    sheet = ImageChops.multiply(sheet.convert("RGB"), ink)
+    top = min((b[1] for b in boxes), default=0.0) - _MARGIN * height
+    bottom = max((b[3] for b in boxes), default=float(height)) + _MARGIN * height
+    return {}, _jpeg(sheet.crop((0, max(0, int(top)), width, min(height, int(bottom)))))
+
+
+def cut(file: str, box: Sequence[float] = ()) -> tuple[dict[str, Any], bytes]:
+    """Return a picture as a JPEG; `box` is [x0, y0, x1, y1] in pixels, is framed, and what lies far from it goes."""
+    from PIL import Image, ImageDraw, ImageOps
+
+    shown: Any
+    with Image.open(file) as opened:
+        shown = ImageOps.exif_transpose(opened).convert("RGB")
     if len(box) == 4:
-        told["box"] = _share(page, bitmap.width, bitmap.height, box)
-    picture = io.BytesIO()
-    bitmap.to_pil().save(picture, "PNG", compress_level=4)
-    return told, picture.getvalue()
+        x0, y0, x1, y1 = box
+        ImageDraw.Draw(shown).rectangle((x0 - 4, y0 - 4, x1 + 4, y1 + 4), outline=_FRAME, width=3)
+        wide, high = max(x1 - x0, shown.width / 4), max(y1 - y0, shown.height / 4)
+        near = (max(0, x0 - wide), max(0, y0 - high), min(shown.width, x1 + wide), min(shown.height, y1 + high))
+        shown = shown.crop(tuple(map(int, near)))
+    shown.thumbnail((_WIDE, _WIDE))
+    return {}, _jpeg(shown)
 
 
-def _share(page: Any, width: int, height: int, box: list[float]) -> list[float]:
-    """Return a box of the page as shares of its picture; the page may be turned or cropped."""
-    import pypdfium2.raw as raw
+def _jpeg(shown: Any) -> bytes:
+    drawn = io.BytesIO()
+    shown.save(drawn, "JPEG", quality=80)
+    return drawn.getvalue()
 
-    corners = []
-    for x, y in ((box[0], box[1]), (box[2], box[3])):
-        across, down = ctypes.c_int(), ctypes.c_int()
-        raw.FPDF_PageToDevice(page, 0, 0, width, height, 0, x, y, across, down)
-        corners.append((min(max(across.value / width, 0), 1), min(max(down.value / height, 0), 1)))
-    (x0, x1), (y0, y1) = (sorted(values) for values in zip(*corners, strict=True))
-    return [round(v, 5) for v in (x0, y0, x1 - x0, y1 - y0)]
+
+def _plain(row: Sequence[Any]) -> str:
+    return "".join(
+        " " if letter.text.isspace() else letter.text
+        for letter in row
+        if letter.text.isprintable() or letter.text.isspace()
+    )
+
+
+def _document(file: str) -> Any:
+    import pypdfium2
+
+    return pypdfium2.PdfDocument(file)
+
+
+def _leaf(document: Any, page: int) -> Any:
+    count = len(document)
+    if not 1 <= page <= count:
+        raise IndexError(f"it has {count} page{'s' if count != 1 else ''}")
+    return document[page - 1]
+
+
+_DOES: dict[str, Callable[..., tuple[dict[str, Any], bytes]]] = {
+    "picture": picture,
+    "text": text,
+    "find": find,
+    "crop": crop,
+    "cut": cut,
+}
 
 
 def main(arguments: list[str]) -> int:
-    """Draw the page that the arguments name."""
+    """Do what the request asks."""
     limit(int(arguments[0]), file_mb=0)
-    path, number, width, *box = arguments[1:]
+    asked = json.load(sys.stdin)
+    do = _DOES[asked.pop("do")]
     try:
-        told, picture = draw(path, int(number), int(width), [float(v) for v in box])
+        told, drawn = do(asked.pop("file"), **asked)
     except Exception as error:  # whatever the file does, the reader gets a sentence
-        told, picture = {"wrong": str(error)[:200] or type(error).__name__}, b""
-    sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + picture)
+        told, drawn = {"wrong": str(error)[:200] or type(error).__name__}, b""
+    sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + drawn)
     return 0
 
 

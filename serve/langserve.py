@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, cast
 
 from fastapi import FastAPI, Request
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
+from langchain_core.messages import AnyMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
@@ -25,11 +25,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.graphs import run as graphs
 from ragweave.minds.context import Context
-from ragweave.models.errors import InputError, RagweaveError
+from ragweave.models.errors import RagweaveError
 from ragweave.serve import problems
 from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.desk import Body
-from ragweave.serve.direct import Events, answering
+from ragweave.serve.direct import Events, answering, messages_of
 from ragweave.serve.problems import problem
 from ragweave.serve.settings import ServeSettings
 
@@ -81,13 +81,7 @@ class Asked(Body):
 
 def conversation(asked: Asked) -> list[AnyMessage]:
     """Return the messages that a question ends."""
-    said = asked.messages or [*((s.role, s.content) for s in asked.history), ("user", asked.question)]
-    try:
-        found = convert_to_messages(said)
-    except (ValueError, NotImplementedError):
-        raise InputError("the messages cannot be read", "send a list of {role, content}") from None
-    # Settings of a prompt and calls of tools are no part of a conversation.
-    return [m for m in found if isinstance(m, HumanMessage | AIMessage)]
+    return messages_of(asked.messages or [*((s.role, s.content) for s in asked.history), ("user", asked.question)])
 
 
 def _form(name: str, field: FieldInfo) -> ConfigurableFieldSpec:

@@ -1,30 +1,25 @@
 """What a citation opens, in addresses of this server and never in paths of its disk.
 
-Files by id only, inert in the browser; a passage among its neighbours; a page of a PDF.
+Files by id only, inert in the browser; a passage among its neighbours.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import math
 import stat
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 from fastapi.responses import FileResponse
 
-from ragweave.corpora.ingest.readers import environment
-from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
-from ragweave.models.errors import InputError, RagweaveError, SourceError
+from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import CallerNow, library_by_id
 from ragweave.serve.problems import NotFound
 
@@ -104,92 +99,19 @@ def _file(path: Path, name: str = "") -> FileResponse | None:
 
 NEIGHBOURS = 4
 """Items shown before a passage, and after it."""
-SECONDS = 20.0
-"""Longest time that drawing a page may take."""
-_DRAWING = asyncio.Semaphore(2)
 
 
 @router.get("/api/open/{library}/{id}/around")
-async def around(caller: CallerNow, library: str, id: str) -> dict[str, Any]:
-    """Return an item with those that stand before and after it in its source."""
+async def around(
+    caller: CallerNow, library: str, id: str, most: Annotated[int, Query(ge=1, le=1000)] = NEIGHBOURS
+) -> dict[str, Any]:
+    """Return an item with those that stand before and after it in its source, at most so many on either side."""
     row = await library_by_id(caller, library)
-    found = await asyncio.to_thread(lambda: stores().catalog.beside(row.id, id, NEIGHBOURS))
+    found = await asyncio.to_thread(lambda: stores().catalog.beside(row.id, id, most))
     if not found:
         raise NotFound("There is no such item", "it may have been removed, or indexed anew, since it was cited")
     told = [{"id": i.id, "here": i.id == id, "text": i.text, "heading": list(i.heading)} for i in found]
     return {"title": found[0].title, "around": told}
-
-
-@router.get("/media/{library}/source/{source}/page/{page}")
-async def page_picture(
-    caller: CallerNow,
-    library: str,
-    source: str,
-    page: int,
-    width: Annotated[int, Query(ge=100, le=2400)] = 1200,
-    box: Annotated[str, Query(max_length=100)] = "",
-) -> Response:
-    """Draw a page of a PDF.
-
-    The headers `X-Page-Count` and, for a box in points, `X-Page-Box` (left, top, width and height as shares of the
-    picture) say what a reader needs to find the box.
-    """
-    row = await library_by_id(caller, library)
-    corners = _corners(box)
-    found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id, [source]))
-    if not found or found[0].kind != "pdf":
-        raise NotFound("There is no such PDF file", "list the sources with GET /api/sources")
-    path = await asyncio.to_thread(_first, found[0].paths)
-    async with _DRAWING:
-        told, picture = await _draw(path, page, width, corners)
-    headers = {"Cache-Control": "private, max-age=300", "X-Page-Count": str(told["count"])}
-    if "box" in told:
-        headers["X-Page-Box"] = ",".join(f"{v:.5f}" for v in told["box"])
-    return Response(picture, media_type="image/png", headers=headers)
-
-
-def _corners(box: str) -> list[float]:
-    """Read a box."""
-    if not box:
-        return []
-    try:
-        found = [float(v) for v in box.split(",")]
-    except ValueError:
-        found = []
-    if len(found) != 4 or not all(math.isfinite(v) and abs(v) < 1e6 for v in found):
-        raise InputError("the box is not four numbers", "send left,bottom,right,top in points")
-    return found
-
-
-def _first(paths: tuple[str, ...]) -> Path:
-    for path in map(Path, paths):
-        if path.is_file():
-            return path
-    raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed")
-
-
-async def _draw(path: Path, page: int, width: int, box: list[float]) -> tuple[dict[str, Any], bytes]:
-    """Let a process of its own draw, under a limit of memory and time."""
-    words = [str(corpora_settings().parse_memory_mb), str(path), str(page), str(width), *map(str, box)]
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "ragweave.serve.draw", *words,
-        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-        env=environment(), start_new_session=True,
-    )  # fmt: skip
-    try:
-        async with asyncio.timeout(SECONDS):
-            out, _ = await process.communicate()
-    except TimeoutError:
-        raise SourceError(f"Drawing this page takes longer than {SECONDS:g} seconds", "open the file itself") from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    line, _, picture = out.partition(b"\n")
-    told: dict[str, Any] = json.loads(line) if line else {"wrong": "the file is damaged"}
-    if "wrong" in told:
-        raise SourceError(f"This page cannot be drawn: {told['wrong']}", "open the file itself")
-    return told, picture
 
 
 _VIEWS = {"page": "page", "heading": "text", "image": "picture", "time": "video", "url": "web"}

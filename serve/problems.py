@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import InputError, RagweaveError
 
 logger = logging.getLogger(__name__)
@@ -62,6 +63,8 @@ def foreseen(error: Exception) -> RagweaveError:
         return invalid(first["loc"], str(first["msg"]))
     if isinstance(error, HTTPException):
         return Refused(error.status_code, *_HTTP.get(error.status_code, (str(error.detail), "")))
+    if refused := of_the_disk(error):
+        return Refused(507, refused.what, refused.remedy, refused.code)
     return Refused(500, "something unexpected went wrong in the server", "its log has the details")
 
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, model_validator
 from sse_starlette import EventSourceResponse
 
 from ragweave.corpora.store.catalog import LibraryRow
@@ -20,9 +20,10 @@ from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
 from ragweave.serve.desk import Body, Desk, DeskNow
-from ragweave.serve.direct import context_of
+from ragweave.serve.direct import context_of, messages_of
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
+from ragweave.serve.proof import proof
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.runs import new_thread
 from ragweave.serve.store import Thread
@@ -32,14 +33,21 @@ plain = APIRouter()
 
 
 class Question(Body):
-    """A question to a library."""
+    """A question to a library; or messages, as the graphs take them, the last of them the question."""
 
-    question: str
+    question: str = ""
+    messages: list[Any] = Field(default_factory=list, max_length=10_000)
     library: str | None = Field(None, max_length=200)
     thread: str | None = Field(None, max_length=200)
     graph: str | None = Field(None, max_length=100)
     context: dict[str, Any] = Field(default_factory=dict)
     pictures: list[str] = Field(default_factory=list, max_length=MOST)
+
+    @model_validator(mode="after")
+    def _either(self) -> Question:
+        if self.messages if self.question else not self.model_fields_set & {"question", "messages"}:
+            raise ValueError("send a question or messages, one of them")
+        return self
 
 
 class Query(Body):
@@ -124,6 +132,17 @@ async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: 
     return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=86400"})
 
 
+@router.get("/threads/{id}/proof")
+async def save_proof(caller: CallerNow, desk: DeskNow, id: str, turn: int | None = None) -> Response:
+    """Send a conversation, or one answer of it, as a file of HTML that needs nothing else."""
+    thread, row = await _find(caller, desk, id)
+    turns = [t for t in await asyncio.to_thread(desk.store.turns, thread.id) if turn in (None, t.n)]
+    title = thread.title if turn is None or not turns else turns[0].question
+    page = await proof(row, title, turns)
+    named = {"Content-Disposition": 'attachment; filename="answer.html"', "Content-Security-Policy": "sandbox"}
+    return Response(page, media_type="text/html; charset=utf-8", headers=named)
+
+
 @router.patch("/threads/{id}")
 async def rename_thread(caller: CallerNow, desk: DeskNow, id: str, body: Title) -> dict[str, Any]:
     """Give a conversation another title."""
@@ -142,8 +161,9 @@ async def delete_thread(caller: CallerNow, desk: DeskNow, id: str) -> Response:
 
 @router.post("/ask", status_code=202)
 async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any]:
-    """Begin to answer a question; a conversation that is not named begins anew."""
-    check_question(body.question)
+    """Begin to answer a question; a conversation that is not named begins anew, with the messages before it."""
+    *earlier, last = messages_of(body.messages or [("user", body.question)])
+    check_question(last.text)
     if body.thread is not None:
         thread, row = await _find(caller, desk, body.thread)
         if body.library is not None and body.library != row.name:
@@ -156,7 +176,9 @@ async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any
     if body.thread is None:
         await asyncio.to_thread(desk.store.add_thread, thread)
     graph = body.graph or run_settings().graph
-    run = await desk.runs.start(caller, body.question, thread, row, graph, context, pictures)
+    # What was said in a conversation that is named, the server knows itself.
+    said = earlier if body.thread is None else []
+    run = await desk.runs.start(caller, last.text, thread, row, graph, context, pictures, said)
     return {"run": run.id, "thread": thread.id, "turn": run.turn}
 
 
@@ -201,7 +223,7 @@ async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
 async def _find(caller: Caller, desk: Desk, id: str) -> tuple[Thread, LibraryRow]:
     thread = await asyncio.to_thread(desk.store.thread, caller.id, id)
     if thread is None or not caller.sees(thread.library):
-        raise NotFound("There is no such conversation", "list them with GET /api/threads")
+        raise NotFound("There is no such conversation", "it may have been deleted; choose one of those that are listed")
     return thread, await library_by_id(caller, thread.library)
 
 

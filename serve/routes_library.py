@@ -15,6 +15,7 @@ from ragweave.corpora.store import library as libraries
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
+from ragweave.corpora.types import Corpus, Item
 from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import InputError
 from ragweave.serve import journal, uploads
@@ -89,13 +90,38 @@ async def list_sources(caller: CallerNow, library: str) -> dict[str, Any]:
     return {"library": row.name, "sources": [_source(caller, row, s) for s in found]}
 
 
+@router.get("/sources/{id}")
+async def read_source(caller: CallerNow, id: str, library: str) -> dict[str, Any]:
+    """Return a source with its first item and what that opens: where reading it begins."""
+    row = await library_named(caller, library)
+    source, first = await asyncio.to_thread(_first_item, row, id)
+    opened = opening(row, first.id, first.locator, source) if first else {"view": "none"}
+    locator = plain_locator(first.locator) if first else {}
+    return {**_source(caller, row, source), "item": first.id if first else None, "locator": locator, "open": opened}
+
+
+_READ: tuple[Corpus, ...] = ("paragraph", "video", "image")
+"""Corpora of which one holds the beginning of a source."""
+
+
+def _first_item(row: LibraryRow, id: str) -> tuple[Source, Item | None]:
+    catalog = stores().catalog
+    found = catalog.sources(row.id, [id])
+    if not found:
+        raise NotFound("There is no such source", "list the sources, and name one of them")
+    for corpus in _READ:
+        if items := catalog.items_of(row.id, id, corpus):
+            return found[0], items[0]
+    return found[0], None
+
+
 @router.delete("/sources/{id}", status_code=204)
 async def delete_source(caller: CallerNow, id: str, library: str) -> Response:
     """Forget a source; the file itself goes only where it was uploaded."""
     row = await library_named(caller, library)
     found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id, [id]))
     if not found:
-        raise NotFound("There is no such source", "list them with GET /api/sources")
+        raise NotFound("There is no such source", "list the sources, and name one of them")
     await (await libraries.open_library(row.name)).remove(id)
     await asyncio.to_thread(uploads.discard, row.id, found[0].paths)
     return Response(status_code=204)

@@ -12,7 +12,6 @@ from pydantic import Field
 from starlette.staticfiles import StaticFiles
 
 from ragweave import __version__
-from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.web import providers
 from ragweave.models.settings import model_settings
@@ -78,7 +77,7 @@ async def ready() -> JSONResponse:
 @router.get("/api/me")
 async def me(caller: CallerNow) -> dict[str, Any]:
     """Say who asks, who answers, and which web search could be asked."""
-    chat, web = model_settings().chat, providers.chosen(corpora_settings())
+    chat, web = model_settings().chat, providers.available()
     rights = {"caller": caller.id, "may_change": caller.libraries is None}
     return {**rights, "version": __version__, "chat": chat or None, "web": web or None}
 

@@ -13,6 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from langchain_core.messages import AnyMessage
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave.corpora.store.catalog import LibraryRow
@@ -51,6 +52,7 @@ class Run:
     question: str
     context: Context
     pictures: Sequence[Attached] = ()
+    earlier: Sequence[AnyMessage] = ()
     turn: int = 0
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
@@ -76,8 +78,9 @@ class Runs:
         graph: str,
         context: Context,
         pictures: Sequence[Attached] = (),
+        earlier: Sequence[AnyMessage] = (),
     ) -> Run:
-        """Begin to answer."""
+        """Begin to answer; `earlier` is what was said before, elsewhere."""
         self._graph(graph)
         open_ = [r for r in self._runs.values() if r.status in ("running", "waiting")]
         for other in [r for r in open_ if r.thread == thread.id]:
@@ -86,7 +89,7 @@ class Runs:
             # A question that waits for consent is dropped when the next one is asked.
             await self.cancel(other)
         self._slots.take()
-        run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures)
+        run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures, earlier)
         self._runs[run.id] = run  # before anything is awaited, so that a second question finds it
         title = clip(" ".join(question.split()), 80)
         try:
@@ -212,7 +215,7 @@ class Runs:
 
     async def _follow(self, run: Run, resume: bool | None) -> dict[str, Any]:
         """Tell what happens, and return the last event: the answer, or the question for consent."""
-        messages = [asked_with(run.question, run.pictures)]
+        messages = [*run.earlier, asked_with(run.question, run.pictures)]
         graph = self._graph(run.graph)
         how = {"thread": run.thread, "graph": graph, "resume": resume, "durability": "exit"}
         last: dict[str, Any] = {}

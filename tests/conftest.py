@@ -70,9 +70,9 @@ def _forget() -> None:
             found = getattr(sys.modules.get(module), name, None)
             if found is not None:
                 found.cache_clear()
-    library = sys.modules.get("ragweave.corpora.store.library")
-    if library is not None:
-        library.close_all()
+    held = sys.modules.get("ragweave.corpora.store.stores")
+    if held is not None:
+        held.close_stores()
 
 
 Stock = Callable[[Mapping[str, str]], Path]

@@ -71,7 +71,7 @@ INSIDE = {
     "images": {"store"},
     "video": {"store"},
     "knowledge": {"store"},
-    "web": set(),
+    "web": {"formats", "store"},
     "ingest": {"store", "formats", "images", "video", "knowledge"},
 }
 """What a sub-folder of corpora may import beside itself and the modules at the root of corpora, which import none."""
@@ -84,6 +84,19 @@ def test_a_part_of_corpora_imports_only_what_lies_below_it() -> None:
         allowed = INSIDE[folder[0]] | {folder[0]} if folder else set()
         found = {m.split(".")[2] for m in imported(path) if m.startswith("ragweave.corpora.")}
         wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in sorted(found & set(INSIDE) - allowed)]
+    assert wrong == []
+
+
+SMALL: dict[str, set[str]] = {"question": set(), "tables": set(), "answer": {"question", "tables"}}
+"""What a folder of the small mind may import of it beside itself; the decisions at its root stand above all three."""
+
+
+def test_a_folder_of_the_small_mind_imports_only_what_lies_below_it() -> None:
+    wrong = []
+    for path in (ROOT / "minds/small").glob("*/*.py"):
+        allowed = {path.parent.name} | SMALL[path.parent.name]
+        found = {m.split(".")[3] for m in imported(path) if m.startswith("ragweave.minds.small.")}
+        wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in sorted(found - allowed)]
     assert wrong == []
 
 

@@ -22,7 +22,8 @@ def ask(
     mind: given.MindOption = None,
     web: given.WebOption = None,
     top_k: given.TopK = None,
-    sentences: Annotated[int | None, typer.Option("--sentences", help="Longest extractive answer.")] = None,
+    length: given.Length = None,
+    sentences: Annotated[int | None, typer.Option("--sentences", help="Longest answer, in sentences.")] = None,
     video: given.Video = None,
     folder: given.Folder = None,
     from_: given.From = None,
@@ -44,13 +45,13 @@ def ask(
     Exit code 3 when the library does not answer it.
     """
     from ragweave.app.threads import new_file, opened
-    from ragweave.graphs.settings import run_settings
 
-    knobs = {"preset": preset, "mind": mind, "web": web, "top_k": top_k, "sentences": sentences, "choices": choice}
+    longest = given.sentences_of(length) if sentences is None else sentences
+    knobs = {"preset": preset, "mind": mind, "web": web, "top_k": top_k, "sentences": longest, "choices": choice}
     knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
     context = given.build_context(library, set_, **knobs, **given.scope(video, folder, from_, to))
     asked = given.read_question(question)
-    options: dict[str, Any] = {"context": context, "graph": graph or run_settings().graph, "thread": RUN}
+    options: dict[str, Any] = {"context": context, "graph": given.graph_of(graph, context), "thread": RUN}
     with contextlib.ExitStack() as stack:
         runner: Callable[[Any], Any] = common.run
         options["checkpointer"] = None

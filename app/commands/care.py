@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.filesize import decimal as size
 
 from ragweave.app.commands import common
-from ragweave.app.render import clean, counted, duration, size
+from ragweave.app.render import clean, counted, duration
 from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:

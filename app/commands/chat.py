@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sqlite3
 import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from ragweave.app.aloud import answer_aloud
 from ragweave.app.commands import options as given
 from ragweave.app.commands.common import LibraryOption, Stopped, complain, console
 from ragweave.app.render import clean, counted
+from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:
@@ -52,7 +54,6 @@ def chat(
     Conversations are kept on disk and can be gone on with.
     """
     from ragweave.app import threads
-    from ragweave.graphs.settings import run_settings
 
     bounds = given.limits(strict, max_calls, max_cost, max_seconds)
     context = given.build_context(library, set_, preset=preset, mind=mind, web=web, **bounds)
@@ -62,7 +63,7 @@ def chat(
             _print_threads(console(), kept[:20])
             return
         known = threads.find_thread(kept, thread) if thread else kept[0].id if last and kept else ""
-        options = {"context": context, "graph": graph or run_settings().graph, "checkpointer": saver}
+        options = {"context": context, "graph": given.graph_of(graph, context), "checkpointer": saver}
         talk = Conversation(runner, saver, options, known or threads.new_thread(), known=bool(known))
         talk.trace = trace
         talk.talk(context)
@@ -118,6 +119,10 @@ class Conversation:
             self.out.print("\nStopped; ask something else.", style="dim")
         except RagweaveError as error:
             complain(error)
+        except (OSError, sqlite3.Error) as error:
+            if not (refused := of_the_disk(error)):
+                raise
+            complain(refused)
 
     def _command(self, line: str) -> None:
         from ragweave.app import threads

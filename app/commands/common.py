@@ -7,23 +7,22 @@ import contextlib
 import json
 import logging
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ragweave.models.errors import RagweaveError
+from ragweave.models.errors import InputError, RagweaveError
 
 EXIT_UNEXPECTED = 1
 EXIT_ERROR = 2
 EXIT_ABSTAINED = 3
 EXIT_STOPPED = 130
 
-P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger("ragweave")
 
@@ -41,6 +40,9 @@ class _HomeLog(logging.FileHandler):
         with contextlib.suppress(OSError, ValueError):
             Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
             super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Say nothing: what became of the record is no concern of the person at the terminal."""
 
 
 def log_file() -> Path:
@@ -81,18 +83,6 @@ def complain(problem: str | RagweaveError) -> None:
     typer.echo(f"error: {' '.join(problem.split())}", err=True)
 
 
-def settings_problem(error: Exception) -> str:
-    """Return what is wrong with a variable, where the error is that a settings model refused it; else nothing."""
-    from pydantic import ValidationError
-
-    if not isinstance(error, ValidationError) or not error.title.endswith("Settings"):
-        return ""
-    first = error.errors()[0]
-    name = "_".join(str(part) for part in first["loc"]).upper().removeprefix("RAGWEAVE_")
-    why = first["msg"].removeprefix("Value error, ")
-    return f"RAGWEAVE_{name} cannot be used: {why}. Correct it in the environment or in .env."
-
-
 def unexpected(error: Exception) -> str:
     """Log an error nobody foresaw, and say where its traceback is."""
     logger.error("unexpected error", exc_info=error)
@@ -126,14 +116,6 @@ class Stopped(Exception):
     """The person at the keyboard stopped the command; carries what to know about it."""
 
 
-def call(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Do something that blocks."""
-    try:
-        return work(*args, **options)
-    except KeyboardInterrupt:
-        raise Stopped from None
-
-
 def run(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
     """Run a coroutine to its end.
 
@@ -149,6 +131,14 @@ def confirm(question: str, yes: bool) -> None:
     """Ask before something is lost, unless that was answered on the command line; a no ends the command."""
     if not yes and not typer.confirm(question):
         raise typer.Exit
+
+
+def one_of(found: Sequence[T], wanted: str, what: str, command: str) -> T:
+    """Return the one that was found; where none or several were, say by which command they are listed."""
+    if len(found) == 1:
+        return found[0]
+    how = f"no {what} is" if not found else f"more than one {what} are"
+    raise InputError(f"{how} named {wanted!r}", f"`{command}` lists them; give more of the id")
 
 
 def library_name(given: str | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
 import platform
 import shutil
@@ -13,22 +12,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
+from rich.filesize import decimal as size
 from rich.text import Text
 
 from ragweave.app.commands.care import repair_all
 from ragweave.app.commands.common import EXIT_ERROR, JsonOption, LibraryOption, print_json, print_table, run
-from ragweave.app.render import clean, counted, listed, size
+from ragweave.app.render import clean, counted, listed
 from ragweave.models.errors import RagweaveError
 
 _SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mind", "yellow"), "bad": ("BAD", "red")}
 _TIGHT = 1_000_000_000
 """Bytes of free disk below which indexing a folder may not end well."""
-_EXTRAS = (
-    ("studio", "langgraph_api", "`langgraph dev` for LangGraph Studio", 'pip install "ragweave[studio]"'),
-    ("local", "xllamacpp", "a language model in a local GGUF file", 'pip install "ragweave[local]"'),
-    ("fastembed", "fastembed", "other text encoders without torch", "pip install fastembed"),
-)
-"""Each optional package: its name here, the module that shows it is there, what it is for, how to get it."""
 
 
 class Finding(NamedTuple):
@@ -44,7 +38,6 @@ class Finding(NamedTuple):
 
 
 def doctor(
-    call: Annotated[bool, typer.Option("--call", help="Ask the chat model for one word (may cost money).")] = False,
     repair: Annotated[bool, typer.Option("--repair", help="Make the stores agree again, and compact them.")] = False,
     library: LibraryOption = None,
     as_json: JsonOption = False,
@@ -57,7 +50,7 @@ def doctor(
     if repair:
         repair_all(library, as_json)
         return
-    found = run(examine(call=call))
+    found = run(examine())
     if as_json:
         print_json([f._asdict() for f in found])
     else:
@@ -73,51 +66,26 @@ def doctor(
         raise typer.Exit(EXIT_ERROR)
 
 
-async def examine(*, call: bool = False) -> list[Finding]:
-    """Look at everything; an area that cannot be examined becomes a finding itself.
-
-    `call` asks the chat model for one word as well, which may cost money.
-    """
+async def examine() -> list[Finding]:
+    """Look at everything; an area that cannot be examined becomes a finding itself."""
     areas: dict[str, Callable[[], Coroutine[Any, Any, list[Finding]]]] = {
-        "packages": _packages,
         "home": _home,
         "libraries": _libraries,
         "encoder": _encoder,
-        "mind": lambda: _mind(call),
+        "mind": _mind,
         "pictures": _pictures,
         "recordings": _recordings,
         "web search": _web,
     }
     python = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    found = [Finding("python", "ok", python)]
+    packages = ", ".join(f"{n} {metadata.version(n)}" for n in ("ragweave", "langgraph", "langchain-core", "chromadb"))
+    found = [Finding("python", "ok", python), Finding("packages", "ok", packages)]
     for area, look in areas.items():
         try:
             found += await look()
         except RagweaveError as error:
             found.append(Finding(area, "bad", error.what, error.remedy))
-    for extra, module, what, remedy in _EXTRAS:
-        there = importlib.util.find_spec(module) is not None
-        found.append(Finding(f"extra {extra}", "ok" if there else "off", what, "" if there else remedy))
     return found
-
-
-async def _packages() -> list[Finding]:
-    from packaging.requirements import Requirement
-
-    wrong = []
-    needed = [Requirement(r) for r in metadata.requires("ragweave") or []]
-    needed = [r for r in needed if r.marker is None or r.marker.evaluate({"extra": ""})]
-    for r in needed:
-        try:
-            version = metadata.version(r.name)
-        except metadata.PackageNotFoundError:
-            version = "missing"
-        if version == "missing" or not r.specifier.contains(version, prereleases=True):
-            wrong.append(f"{r.name} is {version}, {r.specifier} is needed")
-    if wrong:
-        return [Finding("packages", "bad", "; ".join(wrong), 'install again: pip install -e "."')]
-    shown = ", ".join(f"{n} {metadata.version(n)}" for n in ("ragweave", "langgraph", "langchain-core", "chromadb"))
-    return [Finding("packages", "ok", f"{shown}; all {len(needed)} needed packages are there")]
 
 
 async def _home() -> list[Finding]:
@@ -170,11 +138,10 @@ async def _encoder() -> list[Finding]:
     return [Finding("encoder", "ok", f"{found.name}, vectors of {vector.shape[1]} numbers")]
 
 
-async def _mind(call: bool) -> list[Finding]:
+async def _mind() -> list[Finding]:
     import httpx
 
     from ragweave.models.chat import chat
-    from ragweave.models.meter import Meter
     from ragweave.models.settings import model_settings
 
     writer = chat("writer")
@@ -182,12 +149,9 @@ async def _mind(call: bool) -> list[Finding]:
         what = "the small mind: no chat model is set, so answers are sentences of your own files"
         return [Finding("mind", "off", what, "set RAGWEAVE_CHAT for written answers (docs/writer.md)")]
     what = f"chat model {writer.name} at {writer.host}"
-    if call:
-        reply = await writer.text([("user", "Reply with the word: ready")], node="doctor", meter=Meter())
-        return [Finding("mind", "ok", f"{what} answered: {' '.join(reply.split())[:60]}")]
     url = model_settings().chat_url
     if not url:
-        return [Finding("mind", "ok", f"{what} (not called: `ragweave doctor --call` asks it for one word)")]
+        return [Finding("mind", "ok", f"{what} (not called: `ragweave setup` asks it for one word)")]
     try:
         # No tokens are spent on looking whether a server is there.
         async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
@@ -244,7 +208,7 @@ async def _recordings() -> list[Finding]:
 
 
 async def _web() -> list[Finding]:
-    from ragweave.corpora.web import available
+    from ragweave.corpora.web.providers import available
     from ragweave.graphs.settings import run_settings
 
     provider = available()

@@ -10,6 +10,7 @@ import typer
 from ragweave.app.commands.common import LibraryOption, library_name, print_table
 from ragweave.app.render import clean
 from ragweave.graphs.steps import step_of
+from ragweave.models.errors import InputError
 
 LISTED = 40
 """Entities that are listed: those that most chunks speak of."""
@@ -17,6 +18,9 @@ LISTED = 40
 
 def graph(
     name: Annotated[str, typer.Argument(help="Graph to show; `entities` for what the recordings speak of.")] = "agent",
+    preset: Annotated[
+        str | None, typer.Option("--preset", metavar="NAME", help="The graph and the settings of a paper.")
+    ] = None,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text, which many editors draw.")] = False,
     library: LibraryOption = None,
 ) -> None:
@@ -25,56 +29,65 @@ def graph(
         entities(library_name(library))
         return
     from ragweave.graphs.run import build_agent
+    from ragweave.minds.method import GRAPH_OF
 
+    if preset is not None:
+        if preset not in GRAPH_OF:
+            raise InputError(f"there is no preset named “{preset}”", f"use one of: {', '.join(GRAPH_OF)}")
+        name = GRAPH_OF[preset]
     drawn = build_agent(name).get_graph()
     if mermaid:
         typer.echo(drawn.draw_mermaid())
     else:
         print_table(("step", "what it does", "then"), steps(drawn))
-        typer.echo(f"\n`or` is a decision, ↺ goes round again. As a drawing: ragweave graph {name} --mermaid")
+        typer.echo(f"\n`or` is a decision. As a drawing: ragweave graph {name} --mermaid")
+        if preset is not None:
+            typer.echo(f"\nThe graph {name}, set by the preset {preset}; all else has its default:\n")
+            print_table(("setting", "value", "meaning"), settings(preset))
+
+
+def settings(preset: str) -> list[tuple[str, str, str]]:
+    """Return each setting of a preset: its name, its value, what it means."""
+    from ragweave.minds.context import Context
+    from ragweave.minds.method import Method, knobs_of
+
+    fields = {**Context.model_fields, **{f"method.{k}": f for k, f in Method.model_fields.items()}}
+    return [(k, shown(v), " ".join(str(fields[k].description).split())) for k, v in knobs_of(preset).items()]
+
+
+def shown(value: Any) -> str:
+    """Return a setting's value as `--set` takes it."""
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def entities(library: str) -> None:
     """List the entities that most of a library's recordings speak of."""
-    from ragweave.corpora.knowledge.store import named
+    from ragweave.corpora.knowledge.store import entities as most_spoken_of
     from ragweave.corpora.store.stores import stores
 
     held = stores()
-    row = held.catalog.library(library)
-    found = sorted(named(held.catalog, row.id), key=lambda e: (-e.chunks, e.name))
+    found = most_spoken_of(held.catalog, held.catalog.library(library).id, LISTED)
     if not found:
         typer.echo("There are no entities yet; `ragweave index` finds them in recordings and transcripts.")
         return
-    rows = [(clean(e.name), e.kind, str(e.chunks), str(e.sources)) for e in found[:LISTED]]
+    rows = [(clean(name), kind, str(chunks), str(sources)) for name, kind, chunks, sources in found]
     print_table(("entity", "type", "chunks", "sources"), rows, right=("chunks", "sources"))
-    typer.echo(f"{len(found):,} in all.")
 
 
 def steps(drawn: Any) -> list[tuple[str, str, str]]:
     """Return each step of a drawable graph: its name, what it does, and what follows it."""
-    far = _far(drawn, "__start__")
     rows = []
     for node in drawn.nodes:
         ends: dict[bool, list[str]] = {False: [], True: []}
         for e in drawn.edges:
             if e.source == node:
-                loop = far[e.target] < far[e.source] and e.source in _far(drawn, e.target)
-                again = "↺ " if loop else ""
-                ends[bool(e.conditional)].append(again + e.target.strip("_"))
+                ends[bool(e.conditional)].append(e.target.strip("_"))
         then = " and ".join([*ends[False], *([" or ".join(ends[True])] if ends[True] else [])])
         if node != "__end__":
             rows.append((node.strip("_"), meaning(node), then))
     return rows
-
-
-def _far(drawn: Any, start: str) -> dict[str, int]:
-    """Return how many arrows lead from a node to each that can be reached, at least."""
-    far, reached = {start: 0}, [start]
-    for node in reached:
-        following = [e.target for e in drawn.edges if e.source == node and e.target not in far]
-        far.update(dict.fromkeys(following, far[node] + 1))
-        reached += dict.fromkeys(following)
-    return far
 
 
 def meaning(node: str) -> str:

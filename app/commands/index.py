@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.filesize import decimal as size
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
@@ -24,7 +25,7 @@ from ragweave.app.commands.common import (
     print_json,
     run,
 )
-from ragweave.app.render import clean, counted, duration, listed, short_path, size
+from ragweave.app.render import clean, counted, duration, listed, short_path
 
 if TYPE_CHECKING:
     from ragweave.corpora.ingest.events import Event, Report
@@ -198,10 +199,12 @@ def _estimate(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
             words = {"": "nobody listens", "subtitles": "its subtitles are used"}.get(r.speech, f"heard by {r.speech}")
             seen = "looked at" if r.picture else "no picture"
             out.print(f"  {short_path(r.path)}: {duration(r.seconds)}, {seen}, {words}", soft_wrap=True)
+        out.print(f"About {duration(found.seconds)} on two cores for the recordings.")
     for path, why in found.unreadable:
         out.print(f"  {short_path(path)}: {clean(why)}", style="red", soft_wrap=True)
-    out.print(f"About {duration(found.seconds)} on two cores, and at most {size(found.bytes)} to store.")
     if found.model:
         price = "its rate is not set (RAGWEAVE_RATES)" if found.cost is None else f"{found.cost:.2f} at your rates"
-        of = f" (at most {counted(found.pictures, 'picture')})" if found.pictures else ""
-        out.print(f"Captions by {found.model}: {found.calls:,} calls{of}, about {found.tokens:,} tokens, {price}.")
+        out.print(
+            f"Captions by {found.model}: {found.calls:,} calls, about {found.tokens:,} tokens, {price}; one more call "
+            "for each picture inside a document."
+        )

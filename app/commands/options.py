@@ -27,13 +27,20 @@ TraceOption = Annotated[
 ]
 """A word or none, which the parser cannot tell from a question: see `with_trace`."""
 GraphOption = Annotated[str | None, typer.Option("--graph", "-g", metavar="NAME", help="Graph; see `ragweave graph`.")]
+LENGTHS = {"short": 1, "paragraph": 6, "report": 30}
+"""Sentences of an answer, by its length in words."""
+Length = Annotated[
+    str | None,
+    typer.Option("--length", metavar="|".join(LENGTHS), help="How long the answer may be; default: 3 sentences."),
+]
 TopK = Annotated[int | None, typer.Option("--top-k", help="Items kept per round, 1 to 50.")]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Any other knob of docs/configuration.md; may be repeated."),
 ]
 PresetOption = Annotated[
-    str | None, typer.Option("--preset", metavar="NAME", help="Settings of a paper; docs/configuration.md has them.")
+    str | None,
+    typer.Option("--preset", metavar="NAME", help="A paper's graph and settings: `ragweave graph --preset`."),
 ]
 SaveOption = Annotated[
     Path | None, typer.Option("--save", metavar="RUN", help="Keep every step of the run, for `ragweave replay`.")
@@ -100,6 +107,21 @@ def at_seconds(time: str) -> float:
     if not 1 <= len(parts) <= 3 or any(part < 0 for part in parts):
         raise InputError(f"“{time}” is not a time", "write 12:30, 1:02:03 or a number of seconds")
     return float(sum(part * 60.0**n for n, part in enumerate(reversed(parts))))
+
+
+def sentences_of(length: str | None) -> int | None:
+    """Return how many sentences an answer of this length may have."""
+    if length is not None and length not in LENGTHS:
+        raise InputError(f"there is no length “{length}”", f"use one of: {', '.join(LENGTHS)}")
+    return None if length is None else LENGTHS[length]
+
+
+def graph_of(named: str | None, context: Context) -> str:
+    """Return the graph to run: the one that is named, that of the preset, or the one of the settings."""
+    from ragweave.graphs.settings import run_settings
+    from ragweave.minds.method import GRAPH_OF
+
+    return named or GRAPH_OF.get(context.preset) or run_settings().graph
 
 
 def build_context(library: str | None, settings: list[str] | None = None, **options: Any) -> Context:

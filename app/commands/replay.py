@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,11 +70,13 @@ def replay(
         raise typer.Exit(EXIT_ABSTAINED)
 
 
+@dataclass(frozen=True)
 class _Past:
     """A saved run: its graph, the knobs it was asked with, and its answer."""
 
-    def __init__(self, graph: Any, knobs: dict[str, Any], answer: str) -> None:
-        self.graph, self.knobs, self.answer = graph, knobs, answer
+    graph: Any
+    knobs: dict[str, Any]
+    answer: str
 
     @classmethod
     async def of(cls, file: Path, saver: AsyncSqliteSaver) -> _Past:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.filesize import decimal as size
 
 from ragweave.app.commands import common
 from ragweave.app.commands.common import JsonOption, LibraryOption, library_name, print_json, run
 from ragweave.app.commands.picture import hand_out, told_of
-from ragweave.app.render import clean, counted, place, short_path, size
+from ragweave.app.render import clean, counted, place, short_path
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ def list_sources(library: LibraryOption = None, as_json: JsonOption = False) -> 
     for s in found:
         same = f"\nand {counted(len(s.paths) - 1, 'more path')} with the same bytes" if len(s.paths) > 1 else ""
         note = f"\n{s.status}: {'; '.join(filter(None, (s.reason, *s.warnings)))}" if s.status != "ok" else ""
-        rows.append((s.id[:8], s.kind, str(s.items), size(s.bytes), short_path(s.path) + same + clean(note)))
+        rows.append(
+            (s.id[:8], s.kind, str(s.items), size(s.bytes, precision=0), short_path(s.path) + same + clean(note))
+        )
     if rows:
         common.print_table(("id", "kind", "items", "size", "source"), rows, right=("items", "size"))
     items = sum(s.items for s in found)
@@ -64,7 +67,7 @@ def show_source(source: SourceArgument, library: LibraryOption = None, as_json: 
         "id": found.id,
         "title": found.title,
         "path": "\n         ".join(short_path(p) for p in found.paths or (found.path,)),
-        "kind": f"{found.kind}, {size(found.bytes)}",
+        "kind": f"{found.kind}, {size(found.bytes, precision=0)}",
         "items": str(found.items),
         "status": " - ".join(filter(None, (found.status, found.reason))),
         "warnings": "; ".join(found.warnings),
@@ -213,13 +216,7 @@ def pick(found: list[Source], wanted: str, library: str) -> Source:
     path = str(Path(wanted).expanduser().absolute())
     matches = [s for s in found if wanted == s.id or path == s.path or path in s.paths]
     matches = matches or [s for s in found if wanted and s.id.startswith(wanted)]
-    if len(matches) == 1:
-        return matches[0]
-    how = "no source" if not matches else f"{len(matches)} sources"
-    raise InputError(
-        f"{how} of library {library!r} matches {wanted!r}",
-        "`ragweave sources` lists them; give a path or more of the id",
-    )
+    return common.one_of(matches, wanted, f"source of library {library!r}", "ragweave sources")
 
 
 async def _all(name: str) -> list[Source]:

@@ -27,15 +27,14 @@ _MAX_PARTS = 500
 
 
 def parse(path: Path) -> Parsed:
-    """Read a message; `meta["attachments"]` lists the name, type and size in bytes of each attachment."""
+    """Read a message and what is attached to it."""
     try:
         message = message_from_bytes(read_bytes(path), policy=policy.default)
         headers = {name: _header(message, name) for name in _SHOWN}
         parts = [p for _, p in zip(range(_MAX_PARTS), message.walk(), strict=False) if not p.is_multipart()]
         attached = [p for p in parts if p.get_content_disposition() == "attachment" or p.get_filename()]
         bodies = [p for p in parts if p not in attached and p.get_content_maintype() == "text"]
-        attachments = [_attachment(p) for p in attached]
-        files = [(str(facts["name"]), _data(p)) for facts, p in zip(attachments, attached, strict=True)]
+        files = [(p.get_filename() or "", _data(p)) for p in attached]
     except (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError) as exc:
         raise SourceError(
             f"{path.name} is not a readable e-mail ({exc})", "save it again from the mail program"
@@ -53,8 +52,7 @@ def parse(path: Path) -> Parsed:
         date = parsedate_to_datetime(headers["Date"]) if headers["Date"] else None
     except ValueError:
         date = None
-    meta: dict[str, object] = {"attachments": attachments}
-    return Parsed(headers["Subject"], tuple(blocks), date, headers["From"], warnings=warnings, meta=meta, hidden=hidden)
+    return Parsed(headers["Subject"], tuple(blocks), date, headers["From"], warnings=warnings, hidden=hidden)
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -64,10 +62,6 @@ def _header(message: EmailMessage, name: str) -> str:
     except (ValueError, LookupError, IndexError, AttributeError):
         raw = next((v for k, v in message.raw_items() if k.lower() == name.lower()), "")
         return " ".join(str(raw).split())
-
-
-def _attachment(part: EmailMessage) -> dict[str, object]:
-    return {"name": part.get_filename() or "", "type": part.get_content_type(), "size": len(_data(part))}
 
 
 def _data(part: EmailMessage) -> bytes:

@@ -67,6 +67,7 @@ def page(data: bytes, path: Path) -> Parsed:
         blocks, figures = flow(content.body, lambda e: e.tag in _DROPPED or content.styles.hides(e))
     tops = [b.text for b in blocks if b.kind == "heading" and b.level == 1]
     title = " ".join((root.findtext(".//title") or "").split())
+    canonical = root.xpath("//link[@rel='canonical']/@href")
     dates = [stated(name) for name in _DATES] + [t.get("datetime") or "" for t in root.iter("time")][:3]
     return Parsed(
         title=front.get("title") or (tops[0] if len(tops) == 1 else stated("og:title", "dc.title") or title),
@@ -77,6 +78,7 @@ def page(data: bytes, path: Path) -> Parsed:
         language=language_code(root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang")),
         warnings=warnings,
         hidden=hidden,
+        url=str(canonical[0]).strip() if canonical else stated("og:url"),
     )
 
 

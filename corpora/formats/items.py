@@ -14,11 +14,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from ragweave.corpora.blocks import Parsed, Record
+from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.meta import iso_date, language_code
 from ragweave.corpora.store.rows import lies_beside
-from ragweave.corpora.types import CORPORA, Corpus, Locator
+from ragweave.corpora.types import CORPORA, Corpus, Item, Locator
 from ragweave.models.errors import SourceError
 
 MAX_ROWS = 200_000
@@ -111,7 +111,7 @@ def parse(path: Path) -> Parsed:
     Raises:
         SourceError: no row can be used, or there are too many.
     """
-    records: list[Record] = []
+    records: list[Item] = []
     problems: list[str] = []
     seen: set[str] = set()
     for number, line in enumerate(read_text(path).split("\n"), 1):
@@ -152,11 +152,13 @@ def _why(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def _record(row: Row, path: Path, number: int) -> Record:
+def _record(row: Row, path: Path, number: int) -> Item:
     parts = [getattr(row, name).strip() for name in TEXT_FIELDS]
     meta = {**row.meta, **({"key": row.id} if row.id else {})}
-    return Record(
+    return Item(
+        id="",
         corpus=row.kind,
+        source="",
         title=row.title.strip() or (PurePosixPath(row.file).name if row.file else path.stem),
         text="\n\n".join(part for part in parts if part),
         locator=_locator(row, path, number),

@@ -33,6 +33,7 @@ def parse(path: Path) -> Parsed:
         language=language_code(front.get("lang") or front.get("language")),
         warnings=warnings,
         figures=figures,
+        url=front.get("url") or front.get("source") or "",
     )
 
 

@@ -22,11 +22,10 @@ def parse(path: Path) -> Parsed:
         notebook = json.loads(read_text(path))
         cells = notebook["cells"] if "cells" in notebook else [c for w in notebook["worksheets"] for c in w["cells"]]
         blocks = [b for cell in cells for b in _cell(cell)]
-        language = notebook.get("metadata", {}).get("language_info", {}).get("name", "")
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise SourceError(f"{path.name} is not a readable notebook", "open it in Jupyter and save it again") from exc
     title = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    return Parsed(title, tuple(blocks), meta={"programming_language": str(language)})
+    return Parsed(title, tuple(blocks))
 
 
 def _cell(cell: dict[str, Any]) -> list[Block]:
@@ -35,16 +34,12 @@ def _cell(cell: dict[str, Any]) -> list[Block]:
         found = markdown.content(source)[0]
     else:
         found = code.blocks(source)[0]
-        printed = "\n".join(t for o in cell.get("outputs", []) if (t := _output(o).strip()))
+        outputs = (o.get("text") or o.get("data", {}).get("text/plain", "") for o in cell.get("outputs", []))
+        printed = "\n".join(t for o in outputs if (t := _joined(o).strip()))
         if printed:
             found += (Block(printed[:_MAX_OUTPUT], "code"),)
     # Lines inside a cell say nothing about lines of the file.
     return [replace(b, line=0, spans=()) for b in found]
-
-
-def _output(output: dict[str, Any]) -> str:
-    """Return the text of an output: a stream, or the plain form of a result."""
-    return _joined(output.get("text") or output.get("data", {}).get("text/plain", ""))
 
 
 def _joined(source: object) -> str:

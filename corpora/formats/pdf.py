@@ -89,8 +89,7 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
         blocks=tuple(found),
         date=pdf_date(str(meta.get("CreationDate", ""))) or pdf_date(str(meta.get("ModDate", ""))),
         author=str(meta.get("Author", "")).strip(),
-        warnings=_shortened(warnings),
-        meta={"pages": count},
+        warnings=(*warnings[:10], *([f"and {len(warnings) - 10} more pages"] if len(warnings) > 10 else [])),
         figures=pictures.figures(found) if pictures is not None else (),
         hidden=tuple(hidden),
     )
@@ -105,9 +104,8 @@ def _open(path: Path) -> Any:
     except pypdfium2.PdfiumError as exc:
         if getattr(exc, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
             raise SourceError(f"{path.name} is protected by a password", "save it without password") from None
-        raise SourceError(
-            f"{path.name} is a damaged or truncated PDF", "open it in a viewer and save it again"
-        ) from None
+        what = f"{path.name} is a damaged or truncated PDF"
+        raise SourceError(what, "open it in a viewer and save it again") from None
 
 
 def _page(document: Any, number: int, pictures: PageLook | None, hidden: list[str]) -> tuple[list[Line], float]:
@@ -116,11 +114,12 @@ def _page(document: Any, number: int, pictures: PageLook | None, hidden: list[st
     try:
         text = page.get_textpage()
         try:
-            read = _Text(text, number + 1)
-            lines = list(read.lines())
-            white = {n for n, line in enumerate(lines) if read.white[n] and not _on_ground(page, line.bbox)}
-            hidden += [line.text for n, line in enumerate(lines) if n in white]
-            lines = [line for n, line in enumerate(lines) if n not in white]
+            lines = []
+            for line, white in _Text(text, number + 1).lines():
+                if white and not _on_ground(page, line.bbox):
+                    hidden.append(line.text)
+                else:
+                    lines.append(line)
         finally:
             text.close()
         return (pictures.page(page, number + 1, lines) if pictures is not None else lines), page.get_height()
@@ -138,11 +137,9 @@ class _Text:
         self._text = text
         self._page = page
         self._count = min(text.count_chars(), MAX_PAGE_CHARACTERS)
-        self.white: list[bool] = []
-        """Of each line that was yielded, whether it is white."""
 
-    def lines(self) -> Iterator[Line]:
-        """Yield the lines of the page as they are set.
+    def lines(self) -> Iterator[tuple[Line, bool]]:
+        """Yield the lines of the page as they are set, each with whether it is white.
 
         PDFium ends most lines with a line break, but runs on after a hyphen at a line end, and at times after a space.
         """
@@ -158,8 +155,8 @@ class _Text:
             inked = [first + i for i, c in enumerate(characters) if c.strip()]
             boxes = [self._text.get_rect(i) for i in range(self._text.count_rects(first, n - first))] if inked else ()
             if boxes:
-                self.white.append(self._is_white(inked[0]) and self._is_white(inked[-1]))
-                yield self._line("".join(characters), union(boxes), inked, hyphen, first)
+                white = self._is_white(inked[0]) and self._is_white(inked[-1])
+                yield self._line("".join(characters), union(boxes), inked, hyphen, first), white
             characters, first = [], n + 1
 
     def _turns(self, space: int) -> bool:
@@ -299,13 +296,5 @@ def _without_running_lines(pages: Sequence[tuple[list[Line], float]]) -> list[Li
 
 def _folios(line: Line) -> list[int]:
     """Return the numbers that a short line begins or ends with: one may be the page's own, beside a chapter title."""
-    if len(line.text) > 90:
-        return []
-    return [int(n) for n in re.findall(r"^\d{1,4}(?=\s|$)|(?<=\s)\d{1,4}$", line.text)]
-
-
-def _shortened(warnings: list[str]) -> tuple[str, ...]:
-    """Keep the first ten warnings and say how many more there are."""
-    if len(warnings) <= 10:
-        return tuple(warnings)
-    return (*warnings[:10], f"and {len(warnings) - 10} more pages")
+    stated = re.findall(r"^\d{1,4}(?=\s|$)|(?<=\s)\d{1,4}$", line.text) if len(line.text) <= 90 else ()
+    return [int(n) for n in stated]

@@ -41,13 +41,7 @@ def parse(path: Path) -> Parsed:
     title = properties.title if properties.title.lower() != "powerpoint presentation" else ""
     first = next((b.text for b in blocks if b.kind == "heading" and b.page == 1), "")
     return Parsed(
-        title or first,
-        tuple(blocks),
-        properties.date,
-        properties.author,
-        properties.language,
-        meta={"slides": len(deck.slides)},
-        figures=tuple(figures),
+        title or first, tuple(blocks), properties.date, properties.author, properties.language, figures=tuple(figures)
     )
 
 

@@ -58,7 +58,8 @@ def parse(path: Path) -> Parsed:
     body = etree.Element("body")
     _put(document, body, 0)
     blocks, _ = flow(body, lambda element: False, made=True)
-    fields = {f[0].astext().lower(): _field(f[1]) for f in document.findall(_is_field)}
+    stated = document.findall(lambda node: node.tagname == "field" and len(node) == 2)
+    fields = {name.astext().lower(): _field(value) for name, value in stated}
     return Parsed(
         title=next((b.text for b in blocks if b.kind == "heading"), ""),
         blocks=tuple(blocks),
@@ -81,10 +82,6 @@ def _document(text: str) -> Any:
     # Docutils' own `class` names a style and drops its words; in manuals it names a class.
     Parser().parse(_CLASS.sub("py:class", text), document)
     return document
-
-
-def _is_field(node: Any) -> bool:
-    return node.tagname == "field" and len(node) == 2
 
 
 def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.decode import read_text
-from ragweave.corpora.formats import man
 
 _UNDERLINE = re.compile(r"([=\-~^*#])\1{2,}\s*\Z")
 _NUMBERED = re.compile(
@@ -25,18 +23,13 @@ _NARROW = 40
 
 
 def parse(path: Path) -> Parsed:
-    """Read plain text in any encoding that can be told; manual pages are told by their first lines."""
-    text = read_text(path)
-    if (page := man.source(text)) is not None:
-        return Parsed(*page)
-    if (shown := man.printed(text)) is not None:
-        return Parsed(shown[0], blocks(shown[1], man.is_section))
-    found = blocks(text)
+    """Read plain text in any encoding that can be told."""
+    found = blocks(read_text(path))
     titled = bool(found) and found[0].kind == "heading"
     return Parsed(title=found[0].text if titled else "", blocks=found)
 
 
-def blocks(text: str, is_section: Callable[[str], bool] = lambda line: False) -> tuple[Block, ...]:
+def blocks(text: str) -> tuple[Block, ...]:
     """Return the blocks of plain text.
 
     Headings are underlined lines, and numbered or `Chapter N` lines that stand alone, when there are at least two and
@@ -46,14 +39,11 @@ def blocks(text: str, is_section: Callable[[str], bool] = lambda line: False) ->
     held: list[str] = []
     for number, line in enumerate([*text.split("\n"), ""], 1):
         line = line.replace("\f", "").rstrip()
-        section = is_section(line)
-        if line and not section:
+        if line:
             held.append(line)
         elif held:
             out += _paragraph(held, number - len(held))
             held = []
-        if section:
-            out.append(Block(line, "heading", 2, number))
     return _numbered(out)
 
 
@@ -70,7 +60,8 @@ def _paragraph(lines: list[str], first: int) -> list[Block]:
         at += 2 if level else 1
     rest = lines[at:]
     if rest:
-        out.append(_listed(rest, first + at) if _is_list(rest) else _joined(rest, first + at))
+        listed = sum(bool(_ITEM.match(line)) for line in rest) >= max(2, len(rest) // 3)
+        out.append(_listed(rest, first + at) if listed else _joined(rest, first + at))
     return out
 
 
@@ -83,10 +74,6 @@ def _underlined(lines: list[str]) -> int:
     if m is None or len(title) > _LONGEST_TITLE or len(lines[1].strip()) < len(title) * 0.6:
         return 0
     return 1 if m[1] == "=" else 2
-
-
-def _is_list(lines: list[str]) -> bool:
-    return sum(bool(_ITEM.match(line)) for line in lines) >= max(2, len(lines) // 3)
 
 
 def _joined(lines: list[str], first: int) -> Block:

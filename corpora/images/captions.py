@@ -22,7 +22,7 @@ from ragweave.corpora.store import lexical
 from ragweave.corpora.store.blobs import forget_texts, put
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.prepared import chunked, terms_of
+from ragweave.corpora.store.prepared import chunked, chunks, terms_of
 from ragweave.corpora.store.rows import pack
 from ragweave.corpora.store.schema import bump, items
 from ragweave.corpora.store.stores import Stores
@@ -113,7 +113,7 @@ class Captioning:
 
     def _put(self, made: Sequence[Item]) -> None:
         """Write items whose text has changed in place of what they were, with their vectors."""
-        new = chunked(made, self.encoder.max_words)
+        new = chunked(made, [chunks(item, self.encoder.max_words) for item in made])
         vectors = self.encoder.texts(new.texts) if new.texts else np.zeros((0, self.row.dim), dtype=np.float32)
         ids = [item.id for item in made]
         with self.held.catalog.writing(self.row.id) as connection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path, PurePath
@@ -11,7 +10,7 @@ from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.images.reader import Shot
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.parts import compose, readable_name
-from ragweave.corpora.types import Item, Locator, Span
+from ragweave.corpora.types import Item, Locator, Span, digest
 from ragweave.models.ocr import Line
 from ragweave.models.text import fold, sentences
 
@@ -62,9 +61,8 @@ class Items:
         if lines:
             meta["confidence"] = round(sum(line.confidence for line in lines) / len(lines), 3)
             meta["ocr_language"] = guess_language("\n".join(line.text for line in lines))
-        key = "\0".join((self._source, "image", str(len(self._found)), shot.key if shot else "", text))
         item = Item(
-            id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24],
+            id=digest(self._source, "image", str(len(self._found)), shot.key if shot else "", text),
             corpus="image",
             source=self._source,
             title=self._parsed.title or self._path.stem,

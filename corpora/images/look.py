@@ -32,9 +32,7 @@ class Look:
         seconds: float,
         begins: Callable[[], None],
     ) -> None:
-        self._path = path
-        self._source = source
-        self._roots = roots
+        self._path, self._source, self._roots = path, source, roots
         self._reader = PictureReader(media, seconds, begins)
         self.pages = PdfPictures(self._reader)
         """Looks at the pages of a PDF."""

@@ -110,8 +110,9 @@ class PdfPictures:
         """Return the figures at their places among the blocks of the document, with their captions."""
         placed = []
         for figure, top in self._found:
-            above = [b for b in blocks if b.page < figure.page or (b.page == figure.page and _top(b) >= top)]
-            placed.append(replace(figure, at=len(above)))
+            tops = ((b.page, b.bbox[3] if b.bbox else 0.0) for b in blocks)
+            above = sum(page < figure.page or (page == figure.page and high >= top) for page, high in tops)
+            placed.append(replace(figure, at=above))
         return tuple(captioned(placed, blocks))
 
 
@@ -135,10 +136,6 @@ def _continued(lines: Sequence[PageLine]) -> list[str]:
             break
         kept.append(line)
     return [line.text for line in kept]
-
-
-def _top(block: Block) -> float:
-    return block.bbox[3] if block.bbox else 0.0
 
 
 def _boxes(page: Any, width: float, height: float) -> list[Box]:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.commit import Committer, Outcome
 from ragweave.corpora.store.files import File, Known, Stat, check_unchanged, identify
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.prepared import Prepared, dense_texts, params_hash, source_id
+from ragweave.corpora.store.prepared import Prepared, chunked, params_hash, source_id
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
 from ragweave.corpora.video.job import Stopped
 from ragweave.corpora.video.perceived import Later
@@ -43,33 +43,21 @@ IN_FLIGHT = 64 * 2**20
 _EMPTY: Matrix = np.zeros((0, 0), dtype=np.float32)
 
 
+@dataclass(eq=False)
 class Pipeline:
-    """One pass over the files of a run."""
+    """One pass over the files of a run; pictures that texts link to are read inside the roots alone."""
 
-    def __init__(
-        self,
-        settings: CorporaSettings,
-        encoder: Encoder,
-        committer: Committer,
-        media: Media,
-        roots: Sequence[Path],
-        intake: Intake,
-        report: Report,
-        tell: Callable[[Event], None],
-        stop: threading.Event,
-    ) -> None:
-        self._settings = settings
-        self._encoder = encoder
-        self._committer = committer
-        self._params = params_hash()
-        self._media = media
-        self._roots = [str(root if root.is_dir() else root.parent) for root in roots]
-        self._intake = intake
-        self._report = report
-        self._tell = tell
-        self._stop = stop
-        self._busy = threading.Lock()
-        self._failure: BaseException | None = None
+    settings: CorporaSettings
+    encoder: Encoder
+    committer: Committer
+    media: Media
+    roots: Sequence[Path]
+    intake: Intake
+    report: Report
+    tell: Callable[[Event], None]
+    stop: threading.Event
+    _busy: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _failure: BaseException | None = field(default=None, init=False)
 
     def run(self, files: Sequence[str], known: Mapping[str, Known], again: Container[str] = ()) -> list[str]:
         """Bring the library up to date with these files.
@@ -79,9 +67,11 @@ class Pipeline:
         Returns:
             Files whose bytes the library was about to hold, but does not: they need another pass.
         """
-        self._readers = Readers(self._settings)
+        self._params = params_hash()
+        self._inside = [str(root if root.is_dir() else root.parent) for root in self.roots]
+        self._readers = Readers(self.settings)
         self._as_before: list[File] = []
-        self._budget = Budget(IN_FLIGHT, self._stop)
+        self._budget = Budget(IN_FLIGHT, self.stop)
         self._to_embed: queue.Queue[Outcome | None] = queue.Queue()
         self._to_commit: queue.Queue[Outcome | File | None] = queue.Queue()
         threads = [
@@ -93,7 +83,7 @@ class Pipeline:
         try:
             again = self._commit()
         except BaseException:
-            self._stop.set()
+            self.stop.set()
             raise
         finally:
             self._readers.close()
@@ -108,7 +98,7 @@ class Pipeline:
             stage(*given)
         except BaseException as error:
             self._failure = error
-            self._stop.set()
+            self.stop.set()
 
     def _scan(self, files: Sequence[str], known: Mapping[str, Known], again: Container[str]) -> None:
         held = {
@@ -124,13 +114,13 @@ class Pipeline:
             ThreadPoolExecutor(self._readers.width, thread_name_prefix="ragweave-read") as pool,
         ):
             for path in files:
-                if self._stop.is_set():
+                if self.stop.is_set():
                     break
                 before = known.get(path)
                 file = self._identify(path, before, before is not None and before.source in again)
                 if file is None:
                     continue
-                if file.source in held and not (file.params and self._intake.incomplete(file.sha256)):
+                if file.source in held and not (file.params and self.intake.incomplete(file.sha256)):
                     if before is not None and before.source == file.source and before.status != "failed":
                         self._as_before.append(file)
                         self._unchanged(path)
@@ -157,11 +147,11 @@ class Pipeline:
             return None
         recording, params = bool(demuxer_of(path)), self._params
         if recording:
-            params = self._intake.params(path, self._params)
-            whole = before is not None and not again and not self._intake.incomplete(before.sha256)
+            params = self.intake.params(path, self._params)
+            whole = before is not None and not again and not self.intake.incomplete(before.sha256)
             if whole and self._as_it_was(path, before, params):
                 return None
-        most = self._settings.max_video_gb * 1024 if recording else self._settings.max_file_mb
+        most = self.settings.max_video_gb * 1024 if recording else self.settings.max_file_mb
         try:
             return identify(path, params, most, grows=recording)
         except SourceError as error:
@@ -181,19 +171,18 @@ class Pipeline:
 
     def _read(self, file: File) -> None:
         """Read a file, or take a recording in; one that has only grown meanwhile counts as it was."""
-        if self._stop.is_set():
+        if self.stop.is_set():
             return
         began = time.monotonic()
-        self._tell(Event("staged", file.path, "read"))
+        self.tell(Event("staged", file.path, "read"))
         error, passing = "", False
         prepared: Prepared | None = None
         try:
-            staging = self._media.staging(file.source)
+            staging = self.media.staging(file.source)
             if file.params:
-                far = partial(self._far, file.path)
-                prepared = self._intake.read(file, staging, far)
+                prepared = self.intake.read(file, staging, partial(self._far, file.path))
             else:
-                prepared = self._readers.read(file.path, file.source, self._encoder.max_words, staging, self._roots)
+                prepared = self._readers.read(file.path, file.source, self.encoder.max_words, staging, self._inside)
         except Stopped:
             return
         except SourceError as failure:
@@ -203,13 +192,13 @@ class Pipeline:
         except SourceError as failure:
             prepared, error, passing = None, str(failure), True
         if prepared is None:
-            self._media.discard(file.source)
+            self.media.discard(file.source)
         self._spent("read", began)
         self._to_embed.put(Outcome(file, prepared, _EMPTY, error, passing, began))
 
     def _embed(self) -> None:
         ended = False
-        while not ended and not self._stop.is_set():
+        while not ended and not self.stop.is_set():
             batch: list[tuple[Outcome, list[str]]] = []
             count = 0
             while count < EMBED_BATCH:
@@ -220,7 +209,8 @@ class Pipeline:
                 if outcome is None:
                     ended = True
                     break
-                texts = dense_texts(outcome.prepared) if outcome.prepared is not None else []
+                made = outcome.prepared
+                texts = chunked(made.items, made.chunks).texts if made is not None else []
                 batch.append((outcome, texts))
                 count += len(texts)
             if batch:
@@ -231,9 +221,9 @@ class Pipeline:
         began = time.monotonic()
         for outcome, _ in batch:
             if outcome.prepared is not None:
-                self._tell(Event("staged", outcome.file.path, "embed"))
+                self.tell(Event("staged", outcome.file.path, "embed"))
         texts = [text for _, some in batch for text in some]
-        parts = [self._encoder.texts(texts[i : i + EMBED_BATCH]) for i in range(0, len(texts), EMBED_BATCH)]
+        parts = [self.encoder.texts(texts[i : i + EMBED_BATCH]) for i in range(0, len(texts), EMBED_BATCH)]
         vectors = np.concatenate(parts) if parts else _EMPTY
         self._spent("embed", began)
         at = 0
@@ -245,7 +235,7 @@ class Pipeline:
         outcomes: list[Outcome] = []
         links: list[File] = []
         chunks, due, ended = 0, 0.0, False
-        while not ended and not self._stop.is_set():
+        while not ended and not self.stop.is_set():
             try:
                 got = self._to_commit.get(timeout=0.2)
             except queue.Empty:
@@ -262,20 +252,18 @@ class Pipeline:
             if outcomes and (ended or chunks >= COMMIT_CHUNKS or time.monotonic() >= due):
                 links = self._store(outcomes, links)
                 outcomes, chunks, due = [], 0, 0.0
-        if self._stop.is_set():
+        if self.stop.is_set():
             return []
-        self._committer.refresh(self._as_before)
-        if not links:
-            return []
-        return [file.path for file in self._store([], links)]
+        self.committer.refresh(self._as_before)
+        return [file.path for file in self._store([], links)] if links else []
 
     def _store(self, outcomes: list[Outcome], links: list[File]) -> list[File]:
         """Commit a batch, tell about it, and return the links whose source is not there (yet)."""
         began = time.monotonic()
         for outcome in outcomes:
             if outcome.prepared is not None:
-                self._tell(Event("staged", outcome.file.path, "commit"))
-        missing, unread = self._committer.store(outcomes, links)
+                self.tell(Event("staged", outcome.file.path, "commit"))
+        missing, unread = self.committer.store(outcomes, links)
         self._spent("commit", began)
         for outcome in outcomes:
             path = outcome.file.path
@@ -283,30 +271,30 @@ class Pipeline:
             if outcome.prepared is None:
                 self._failed(path, outcome.error)
                 continue
-            self._report.indexed += 1
-            self._report.items += len(outcome.prepared.items)
-            self._report.chunks += len(outcome.vectors)
-            self._tell(Event("done", path, items=len(outcome.prepared.items)))
+            self.report.indexed += 1
+            self.report.items += len(outcome.prepared.items)
+            self.report.chunks += len(outcome.vectors)
+            self.tell(Event("done", path, items=len(outcome.prepared.items)))
         for file in links:
             if file.path in unread:
                 self._failed(file.path, unread[file.path])
             elif file not in missing:
-                self._report.linked += 1
-                self._tell(Event("linked", file.path))
+                self.report.linked += 1
+                self.tell(Event("linked", file.path))
         return missing
 
     def _unchanged(self, path: str) -> None:
-        self._report.unchanged += 1
-        self._tell(Event("unchanged", path))
+        self.report.unchanged += 1
+        self.tell(Event("unchanged", path))
 
     def _failed(self, path: str, reason: str) -> None:
         with self._busy:
-            self._report.failed.append((path, reason))
-        self._tell(Event("failed", path, reason=reason))
+            self.report.failed.append((path, reason))
+        self.tell(Event("failed", path, reason=reason))
 
     def _spent(self, stage: Stage, began: float) -> None:
         with self._busy:
-            self._report.busy[stage] += time.monotonic() - began
+            self.report.busy[stage] += time.monotonic() - began
 
     def _far(self, path: str, stage: str, done: float, total: float) -> None:
-        self._tell(Event("perceived", path, stage, done=done, total=total))
+        self.tell(Event("perceived", path, stage, done=done, total=total))

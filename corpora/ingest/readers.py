@@ -7,6 +7,7 @@ import os
 import queue
 import re
 import selectors
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,10 +18,12 @@ from pathlib import Path
 
 from ragweave.corpora.ingest.worker import LENGTH
 from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.store import locks
 from ragweave.corpora.store.prepared import VERSION, Prepared
 from ragweave.models.errors import LibraryError, SourceError
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
+_PREFIX = "ragweave-reading-"
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
 """Variables that a process which reads strangers' files has no business with."""
 
@@ -32,9 +35,9 @@ class Readers:
         self.width = settings.parse_workers or max(1, (os.cpu_count() or 2) - 1)
         self._settings = settings
         self._idle: queue.SimpleQueue[_Reader] = queue.SimpleQueue()
-        # What a reading process that is killed leaves in its temporary folder goes with the run.
-        self._scratch = tempfile.TemporaryDirectory(prefix="ragweave-", ignore_cleanup_errors=True)
-        self._all = [_Reader(settings, command or _COMMAND, self._scratch.name) for _ in range(self.width)]
+        # What a reading process that is killed leaves in its temporary folder goes with the run, or with the next.
+        self._scratch, self._held = _scratch()
+        self._all = [_Reader(settings, command or _COMMAND, str(self._scratch)) for _ in range(self.width)]
         for reader in self._all:
             self._idle.put(reader)
 
@@ -58,7 +61,22 @@ class Readers:
         """End every process."""
         for reader in self._all:
             reader.close()
-        self._scratch.cleanup()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        os.close(self._held)
+
+
+def _scratch() -> tuple[Path, int]:
+    """Make the folder for temporary files of a run, and hold it; those of runs that were killed go."""
+    try:
+        made = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}"))
+        for left in made.parent.glob(f"{_PREFIX}*"):
+            if locks.forsaken(left):
+                shutil.rmtree(left, ignore_errors=True)
+        held = locks.hold(made)
+        return made.rename(made.with_name(made.name[1:])), held  # from here on others see it, and see that it is held
+    except OSError as error:
+        what = f"No temporary folder can be made ({error.strerror or error})"
+        raise LibraryError(what, "free some disk, or set TMPDIR to a folder that can be written") from error
 
 
 class _Reader:

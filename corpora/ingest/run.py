@@ -33,7 +33,8 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.reembed import embed_missing
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
-from ragweave.corpora.video.intake import Intake, demuxer_of, installed, subtitles_of_others
+from ragweave.corpora.video.beside import subtitles_of_others
+from ragweave.corpora.video.intake import Intake, demuxer_of, installed
 from ragweave.models import embed
 from ragweave.models.caption import Captioner
 from ragweave.models.embed import Encoder
@@ -77,12 +78,7 @@ async def index(
 
 
 def _index(
-    paths: Sequence[Path],
-    name: str,
-    tell: Listener,
-    stop: threading.Event,
-    wait: float | None,
-    models: Models,
+    paths: Sequence[Path], name: str, tell: Listener, stop: threading.Event, wait: float | None, models: Models
 ) -> Report:
     began = time.monotonic()
     roots = _roots(paths)

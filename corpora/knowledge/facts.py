@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import html
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
-from ragweave.models.text import clip, fold, stem, words
+from ragweave.corpora.types import digest
+from ragweave.models.text import clip, stem, words
 
 DESCRIPTION = 600
 """Characters of one description."""
@@ -121,15 +121,4 @@ def normal(name: str) -> str:
 def key_of(name: str) -> str:
     """Return the digest of a name's normal form; empty where the name has no word."""
     form = normal(name)
-    return hashlib.sha256(form.encode("utf-8", "replace")).hexdigest()[:24] if form else ""
-
-
-def initials(name: str) -> str:
-    """Return the first letters of a name's words, small words left out."""
-    return "".join(w[0] for w in words(name) if w not in ("of", "the", "and", "for", "in", "to", "a", "an"))
-
-
-def compact(name: str) -> str:
-    """Return a name without the blanks and hyphens that writers put in or leave out, and without its plural."""
-    joined = fold("".join(normal(name).split()))
-    return joined[:-1] if len(joined) > 3 and joined.endswith("s") else joined
+    return digest(form) if form else ""

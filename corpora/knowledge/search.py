@@ -11,14 +11,14 @@ import asyncio
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, func, select
 
+from ragweave.corpora.knowledge.alias import others
 from ragweave.corpora.knowledge.facts import key_of
-from ragweave.corpora.knowledge.links import groups
 from ragweave.corpora.store.blobs import CORPUS, Matrix, entity_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.library import Library
-from ragweave.corpora.store.schema import aliases, mentions, relations
+from ragweave.corpora.store.schema import mentions, relations
 from ragweave.corpora.store.stores import Stores, check_encoder
 from ragweave.models.text import STOP, STOP_CJK, words
 
@@ -94,20 +94,18 @@ def search(
 
 
 def _matches(connection: Connection, text: str, like: Mapping[str, float]) -> dict[str, float]:
-    """Return the score of each entity that the text names or is like, with the other names of each."""
+    """Return the score of each entity that the text names or is like."""
     grams = {key_of(g): g for g in ngrams(text)}
     query = select(mentions.c.entity).where(mentions.c.entity.in_(list(grams)))
     scores = dict(like)
     # Of names inside each other the longer one is meant.
     for key in connection.execute(query.distinct()).scalars():
         scores[key] = 1.0 if " " in grams[key] else 0.8
-    known = (aliases.c.one.in_(list(scores)), aliases.c.other.in_(list(scores)))
-    pairs = select(aliases.c.one, aliases.c.other, aliases.c.reason).where(or_(*known))
-    group = groups((a, b, why) for a, b, why in connection.execute(pairs))
-    best: dict[str, float] = {}
-    for key, root in group.items():
-        best[root] = max(best.get(root, 0.0), scores.get(key, 0.0))
-    return {**scores, **{key: best[root] for key, root in group.items()}}
+    entities = select(mentions.c.entity, func.min(mentions.c.name), func.max(mentions.c.kind))
+    known = [(key, name, kind) for key, name, kind in connection.execute(entities.group_by(mentions.c.entity))]
+    for key in others(text, grams.values(), known):
+        scores[key] = max(scores.get(key, 0.0), 0.8)
+    return scores
 
 
 def ngrams(text: str) -> list[str]:
@@ -163,10 +161,7 @@ def _neighbours(connection: Connection, ranked: Mapping[str, float]) -> dict[str
 
 
 def _items(
-    connection: Connection,
-    ranked: Mapping[str, float],
-    near: Mapping[str, float],
-    sources: Sequence[str],
+    connection: Connection, ranked: Mapping[str, float], near: Mapping[str, float], sources: Sequence[str]
 ) -> dict[str, float]:
     """Return the score of each item: its own mentions, with a share of its chunk's, neighbours included."""
     query = select(mentions.c.entity, mentions.c.chunk, mentions.c["items"]).where(

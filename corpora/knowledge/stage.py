@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from ragweave.corpora.chunks import Chunk, chunks_of
 from ragweave.corpora.knowledge import store
 from ragweave.corpora.knowledge.facts import Entity, Extractor, Facts, facts_of
-from ragweave.corpora.knowledge.links import pairs
 from ragweave.corpora.knowledge.small import extract
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import ledger
@@ -61,7 +60,7 @@ def catch_up(
     if settings.entities == "llm" and maker is None:
         return 0, "entities were not extracted: RAGWEAVE_ENTITIES is llm, and no chat model is configured"
     params = hashlib.sha256(f"{VERSION} {maker.name if maker else 'small'}".encode()).hexdigest()[:16]
-    todo, finished, changed = _todo(held, row, params)
+    todo, finished = _todo(held, row, params)
     read, failed, why = 0, 0, ""
     if todo:
         tell(0, len(todo))
@@ -74,8 +73,6 @@ def catch_up(
                 tell(read, len(todo))
         else:
             read, failed, why = asyncio.run(_by_model(held, row, todo, params, maker, stop, tell))
-    if read or changed:  # which names are one entity is found anew
-        store.put_pairs(held.catalog, row.id, pairs(store.named(held.catalog, row.id)))
     if finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder)):
         embed_entities(held, row, mind)
     # Last: a source that a kill left without its vectors comes here again.
@@ -86,12 +83,11 @@ def catch_up(
     return read, f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
 
 
-def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[str, str], bool]:
-    """Return the chunks to read, the digests of the sources they complete, and whether anything left the graph."""
+def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[str, str]]:
+    """Return the chunks to read, and the digests of the sources they complete."""
     whole, done = (store.marked(held.catalog, row.id, stage) for stage in (store.WHOLE, store.EXTRACT))
     todo: list[Todo] = []
     finished: dict[str, str] = {}
-    changed = False
     for source, content in store.contents(held.catalog, row.id).items():
         digest = f"{params} {content}"
         if whole.get((source, "")) == digest:
@@ -100,10 +96,10 @@ def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[
         own = list(held.catalog.items_of(row.id, source, CORPUS))
         texts = {i.id: i.text for i in own}
         chunks = chunks_of(own)
-        changed |= store.forget_others(held.catalog, row.id, source, [c.id for c in chunks])
+        store.forget_others(held.catalog, row.id, source, [c.id for c in chunks])
         unread = [c for c in chunks if done.get((source, c.id)) != params]
         todo += [(c, {i: texts[i] for i in c.clips}) for c in unread]
-    return todo, finished, changed
+    return todo, finished
 
 
 async def _by_model(

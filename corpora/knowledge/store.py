@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, select
 
@@ -13,21 +11,10 @@ from ragweave.corpora.knowledge.facts import Facts
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS
 from ragweave.corpora.store.protocols import Catalog
-from ragweave.corpora.store.schema import aliases, items, mentions, relations, stages
+from ragweave.corpora.store.schema import items, mentions, relations, stages
 
 EXTRACT, WHOLE = "extract", "graph"
 """Stages in the ledger: one chunk of a source, and the source as a whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """An entity over the whole library, with the name and type that most chunks give it."""
-
-    key: str
-    name: str
-    kind: str
-    chunks: int
-    sources: int
 
 
 def put(catalog: Catalog, library: str, source: str, chunk: str, facts: Facts, params: str) -> None:
@@ -78,8 +65,8 @@ def contents(catalog: Catalog, library: str) -> dict[str, str]:
     return {source: digest.hexdigest()[:16] for source, digest in found.items()}
 
 
-def forget_others(catalog: Catalog, library: str, source: str, chunks: Iterable[str]) -> bool:
-    """Remove what a source said in chunks that it has no more; tell whether there were any."""
+def forget_others(catalog: Catalog, library: str, source: str, chunks: Iterable[str]) -> None:
+    """Remove what a source said in chunks that it has no more."""
     said = select(mentions.c.chunk).where(mentions.c.source == source)
     mine = (stages.c.source == source) & (stages.c.stage == EXTRACT)
     with catalog.writing(library) as connection:
@@ -87,35 +74,12 @@ def forget_others(catalog: Catalog, library: str, source: str, chunks: Iterable[
         gone = sorted(set(known) - set(chunks))
         _clear(connection, source, gone)
         connection.execute(delete(stages).where(mine, stages.c.item.in_(gone)))
-    return bool(gone)
 
 
-def named(catalog: Catalog, library: str) -> list[Named]:
-    """Return the entities of a library."""
-    query = select(mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source, func.count()).group_by(
-        mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source
-    )
-    names: dict[str, Counter[str]] = defaultdict(Counter)
-    kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    sources: dict[str, set[str]] = defaultdict(set)
+def entities(catalog: Catalog, library: str, most: int) -> list[tuple[str, str, int, int]]:
+    """Return (name, type, chunks, sources) of the entities that most chunks speak of."""
+    count, sources = func.count(), func.count(func.distinct(mentions.c.source))
+    query = select(func.min(mentions.c.name).label("name"), func.max(mentions.c.kind), count, sources)
+    query = query.group_by(mentions.c.entity).order_by(count.desc(), "name").limit(most)
     with catalog.reading(library) as connection:
-        for key, name, kind, source, n in connection.execute(query):
-            names[key][name] += n
-            kinds[key][kind] += n if kind else 0
-            sources[key].add(source)
-    return [
-        Named(key, _most(votes), _most(kinds[key]), votes.total(), len(sources[key])) for key, votes in names.items()
-    ]
-
-
-def _most(votes: Counter[str]) -> str:
-    return max(sorted(votes), key=lambda v: (votes[v], bool(v)))
-
-
-def put_pairs(catalog: Catalog, library: str, pairs: Iterable[tuple[str, str, str]]) -> None:
-    """Put the pairs of names of one entity, with their reasons, in place of those found before."""
-    with catalog.writing(library) as connection:
-        connection.execute(delete(aliases))
-        rows = [{"one": a, "other": b, "reason": why} for a, b, why in pairs]
-        if rows:
-            connection.execute(aliases.insert(), rows)
+        return [(row[0], row[1], int(row[2]), int(row[3])) for row in connection.execute(query)]

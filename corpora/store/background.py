@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -19,7 +20,9 @@ async def stoppable(work: Callable[[threading.Event], T]) -> T:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         stop.set()
-        await asyncio.wait([running])
+        while not running.done():  # cancelled again meanwhile, it still waits
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([running])
         raise
 
 

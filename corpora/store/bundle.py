@@ -162,7 +162,7 @@ def _import(path: Path, name: str, files: Path | None) -> Bundle:
                 (folder / GIVEN).unlink()
                 engine = connect(folder / CATALOG)
                 with write(engine) as connection:
-                    index_words(connection, _check_item)
+                    index_words(connection, lambda item: TypeAdapter(Item).validate_python(asdict(item)))
                 engine.dispose()
                 media = Media(folder / "media")
                 for part in manifest["parts"]:
@@ -225,7 +225,7 @@ def _copied(path: Path, given: Path) -> Iterator[sqlite3.Connection]:
         raw.execute("ATTACH ? AS given", (str(given),))
         schemas = [set(raw.execute(f"SELECT type, name, sql FROM {of}.sqlite_master")) for of in ("main", "given")]
         ours = {row for row in schemas[1] if not str(row[1]).startswith(lexical.PREFIX)}
-        if (given.name == GIVEN and schemas[1] != schemas[0]) or ours != schemas[0]:
+        if (given.name == GIVEN and schemas[1] != schemas[0]) or not ours >= schemas[0]:
             raise ValueError("its tables are not those of a library")
         raw.execute("BEGIN IMMEDIATE")
         for table in _TABLES:
@@ -293,19 +293,10 @@ def _check_rows(raw: sqlite3.Connection) -> None:
         TypeAdapter(list[tuple[str, int]]).validate_json(named)
 
 
-def _check_item(item: Item) -> None:
-    TypeAdapter(Item).validate_python(asdict(item))
-
-
 def _inside(path: str) -> PurePosixPath:
     whole = PurePosixPath(path)
-    if (
-        not whole.parts
-        or whole.is_absolute()
-        or ".." in whole.parts
-        or set(path) & {"\\", "\0"}
-        or ":" in whole.parts[0]
-    ):
+    strange = set(path) & {"\\", "\0"}
+    if strange or not whole.parts or whole.is_absolute() or ".." in whole.parts or ":" in whole.parts[0]:
         raise ValueError("a path leads out of its folder")
     return whole
 

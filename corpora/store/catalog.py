@@ -15,13 +15,10 @@ from sqlalchemy import Connection, func, select
 
 from ragweave.corpora.store.libraries import Libraries, LibraryRow, check_name
 from ragweave.corpora.store.rows import Recording, Source, unpack
-from ragweave.corpora.store.schema import generation, items, paths, sources
+from ragweave.corpora.store.schema import generation, in_parts, items, paths, sources
 from ragweave.corpora.types import CORPORA, Corpus, Item
 
 __all__ = ["Catalog", "LibraryRow", "check_name"]
-
-_MANY = 5_000
-"""Values bound in one statement."""
 
 
 class Catalog(Libraries):
@@ -45,7 +42,7 @@ class Catalog(Libraries):
         found: dict[str, Item] = {}
         with self.reading(library) as connection:
             rows: list[Any] = []
-            for part in _parts(wanted):
+            for part in in_parts(wanted):
                 query = select(items).where(items.c.id.in_(part))
                 rows += connection.execute(query).mappings().all()
             where = paths_of(connection, {row["source"] for row in rows})
@@ -97,7 +94,7 @@ class Catalog(Libraries):
         with self.reading(library) as connection:
             at = generation(connection)
             held: set[str] = set()
-            for part in _parts(list(ids)):
+            for part in in_parts(list(ids)):
                 query = select(items.c.id).where(items.c.id.in_(part))
                 held.update(connection.execute(query).scalars())
         return at, held
@@ -106,7 +103,7 @@ class Catalog(Libraries):
         """Return sources in the order of their paths: all, or those of the given ids."""
         found: list[Source] = []
         with self.reading(library) as connection:
-            for part in [None] if ids is None else _parts(list(ids)):
+            for part in [None] if ids is None else in_parts(list(ids)):
                 query = select(sources)
                 count = select(items.c.source, func.count())
                 if part is not None:
@@ -129,7 +126,7 @@ class Catalog(Libraries):
         """Return the source of each item id; unknown ids are left out."""
         belongs: dict[str, str] = {}
         with self.reading(library) as connection:
-            for part in _parts(list(dict.fromkeys(ids))):
+            for part in in_parts(list(dict.fromkeys(ids))):
                 query = select(items.c.id, items.c.source).where(items.c.id.in_(part))
                 belongs.update({row[0]: row[1] for row in connection.execute(query)})
         by_id = {s.id: s for s in self.sources(library, sorted(set(belongs.values())))}
@@ -139,15 +136,11 @@ class Catalog(Libraries):
 def paths_of(connection: Connection, wanted: set[str]) -> dict[str, tuple[str, ...]]:
     """Return where sources lie, in the order of the paths, within a transaction."""
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for part in _parts(sorted(wanted)):
+    for part in in_parts(sorted(wanted)):
         query = select(paths.c.source, paths.c.path).where(paths.c.source.in_(part))
         for source, path in connection.execute(query.order_by(paths.c.path)):
             found[source].append(path)
     return {source: tuple(where) for source, where in found.items()}
-
-
-def _parts(values: Sequence[str]) -> list[Sequence[str]]:
-    return [values[i : i + _MANY] for i in range(0, len(values), _MANY)]
 
 
 _PLAIN = "id kind title status reason bytes sha256 indexed_at author language".split()

@@ -16,7 +16,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -172,25 +172,19 @@ def client_of(url: str, folder: Path) -> Any:
 
 def _fill(client: Any, name: str, catalog: Path, group: Group) -> None:
     """Write a collection of the rows of a catalog."""
+    held = "FROM vectors WHERE space = ? AND corpus = ? AND n <= ?"
     with closing(sqlite3.connect(catalog, timeout=60)) as connection:
-        (count,) = connection.execute(f"SELECT count(*) {_ROWS}", group).fetchone()
+        (count,) = connection.execute(f"SELECT count(*) {held}", group).fetchone()
         # All of it is written to the disk by the last call: what is left over, each reader would have to add again.
         hnsw = {**HNSW, "sync_threshold": max(2, count), "batch_size": min(max(2, count), BATCH)}
         collection = client.create_collection(
             name, configuration={"hnsw": hnsw}, metadata={"space": group[0]}, embedding_function=None
         )
-        for n, sources, vectors in _batches(connection, group):
-            collection.upsert(ids=n, embeddings=vectors, metadatas=[{"source": s} for s in sources])
-
-
-_ROWS = "FROM vectors WHERE space = ? AND corpus = ? AND n <= ?"
-
-
-def _batches(connection: sqlite3.Connection, group: Group) -> Iterator[tuple[list[str], list[str], Any]]:
-    rows = connection.execute(f"SELECT n, source, data {_ROWS} ORDER BY n", group)
-    while some := rows.fetchmany(BATCH):
-        vectors = np.frombuffer(b"".join(row[2] for row in some), dtype="<f4").reshape(len(some), -1)
-        yield [str(row[0]) for row in some], [row[1] for row in some], vectors
+        rows = connection.execute(f"SELECT n, source, data {held} ORDER BY n", group)
+        while some := rows.fetchmany(BATCH):
+            vectors = np.frombuffer(b"".join(row[2] for row in some), dtype="<f4").reshape(len(some), -1)
+            named = [{"source": row[1]} for row in some]
+            collection.upsert(ids=[str(row[0]) for row in some], embeddings=vectors, metadatas=named)
 
 
 if __name__ == "__main__":

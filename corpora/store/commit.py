@@ -13,7 +13,7 @@ from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.catalog import Catalog, LibraryRow
 from ragweave.corpora.store.files import File
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.prepared import Prepared, chunk_ids
+from ragweave.corpora.store.prepared import Prepared, chunked
 from ragweave.corpora.store.rows import pack
 from ragweave.corpora.store.schema import bump, items, now, paths, sources, upsert
 from ragweave.corpora.types import CORPORA, Corpus
@@ -122,7 +122,7 @@ class Committer:
         blobs.forget_texts(connection, "source", [file.source])
         blobs.forget_lost_items(connection, file.source)
         of = [i.corpus for i, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges]
-        named = chunk_ids(prepared)
+        named = chunked(prepared.items, prepared.chunks).ids
         for corpus in CORPORA:
             mine = [n for n, c in enumerate(of) if c == corpus]
             if mine:
@@ -139,17 +139,13 @@ class Committer:
             title=prepared.title,
             named=name if any(item.title == name for item in prepared.items) else "",
             status="partial" if prepared.warnings else "ok",
-            reason="",
             warnings=list(prepared.warnings),
             author=prepared.author,
             language=prepared.language,
             date=prepared.date,
         )
         first = connection.execute(select(func.coalesce(func.max(items.c.n), 0))).scalar_one() + 1
-        connection.execute(
-            items.insert(),
-            [{**pack(item), "n": first + at} for at, item in enumerate(prepared.items)],
-        )
+        connection.execute(items.insert(), [{**pack(item), "n": first + at} for at, item in enumerate(prepared.items)])
         by_corpus: dict[Corpus, list[tuple[int, str, str, str]]] = {}
         for at, (item, terms) in enumerate(zip(prepared.items, prepared.terms, strict=True)):
             by_corpus.setdefault(item.corpus, []).append((first + at, *terms))
@@ -161,30 +157,21 @@ class Committer:
         self._clear_items(connection, source)
         blobs.forget_texts(connection, "source", [source])
         blobs.forget_lost_items(connection, source)
-        self._upsert_source(
-            connection,
-            outcome.file,
-            kind="",
-            title=outcome.file.path.rpartition("/")[2],
-            named="",
-            status="failed",
-            reason=outcome.error,
-            warnings=[],
-            author="",
-            language="",
-            date=None,
-        )
+        title = outcome.file.path.rpartition("/")[2]
+        self._upsert_source(connection, outcome.file, kind="", title=title, status="failed", reason=outcome.error)
 
     def _upsert_source(self, connection: Connection, file: File, **values: object) -> None:
-        row = {
+        row: dict[str, object] = {
             "id": file.source,
             "bytes": file.stat.size,
             "sha256": file.sha256,
             "params_hash": file.params or self._params,
             "indexed_at": now(),
-            **values,
+            **dict.fromkeys(("named", "reason", "author", "language"), ""),
+            "warnings": [],
+            "date": None,
         }
-        upsert(connection, sources, row)
+        upsert(connection, sources, row | values)
 
     def _put_path(self, connection: Connection, file: File) -> str | None:
         """Point a path at its source; return the source it pointed at before, where that was another."""

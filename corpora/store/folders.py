@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -44,6 +46,21 @@ def folders(home: Path) -> list[str]:
 def unwritable(path: Path, error: OSError) -> LibraryError:
     """Return the error of a folder that cannot be used."""
     return LibraryError(f"The library folder {path} cannot be written ({error.strerror or error})", REMEDY)
+
+
+_REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM}
+_HELD = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+
+
+def of_the_disk(error: BaseException, what: str = "The disk") -> LibraryError | None:
+    """Return the refusal of a disk, or of SQLite over it, as an error that names the remedy; None where it is none."""
+    if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
+        if str(getattr(error, "sqlite_errorname", "")).startswith(_HELD):
+            return LibraryError(f"{what} is held by another process ({error})", "stop the process that hangs")
+        return LibraryError(f"{what} cannot be used ({error})", REMEDY)
+    if isinstance(error, OSError) and error.errno in _REFUSES:
+        return LibraryError(f"{what} cannot be used ({error.strerror})", REMEDY)
+    return None
 
 
 def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("inf")) -> int:

@@ -8,7 +8,6 @@ import secrets
 import shutil
 import sqlite3
 import threading
-import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -25,9 +24,6 @@ from ragweave.corpora.types import CORPORA, MAX_HALF_LIFE, Recency
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
 logger = logging.getLogger(__name__)
-
-_LEFT = 86_400.0
-"""Seconds after which a library that was never finished is removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +163,15 @@ class Libraries:
     def making(self, library: str, name: str) -> Iterator[Path]:
         """Make a library in a folder of its own, which takes its place at the end: it is there whole or not at all."""
         self._free(name)
-        for left in folder_of(self._home, "").glob(".*.part"):  # of a process that was killed long ago
-            if time.time() - left.stat().st_mtime > _LEFT:
-                shutil.rmtree(left, ignore_errors=True)
         part = folder_of(self._home, f".{library}.part")
+        held = -1
         try:
-            part.mkdir(parents=True)
+            with locks.names(self._home):
+                for left in part.parent.glob(".*.part"):  # of a process that was killed
+                    if locks.forsaken(left):
+                        shutil.rmtree(left, ignore_errors=True)
+                part.mkdir(parents=True)
+                held = locks.hold(part)
             yield part
             with locks.names(self._home):
                 self._free(name)
@@ -181,6 +180,8 @@ class Libraries:
             raise unwritable(part, error) from error
         finally:
             shutil.rmtree(part, ignore_errors=True)
+            if held >= 0:
+                os.close(held)
 
     def _free(self, name: str) -> None:
         if any(row.name == name for row in self.libraries()):
@@ -228,6 +229,8 @@ class Libraries:
                 self._engines.pop(library).dispose()
         for left in gone.parent.glob(".*.gone"):
             shutil.rmtree(left, ignore_errors=True)
+        if gone.exists():
+            raise LibraryError(f"The library is deleted, but files of it are left in {gone}", "remove that folder")
 
     def compact(self, library: str) -> None:
         """Write the catalog anew without what was deleted."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, seeing
@@ -13,8 +13,9 @@ from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.folders import sweep
 from ragweave.corpora.store.rows import Recording, Source
-from ragweave.corpora.store.stores import Stores, check_encoder, close_stores, stores
+from ragweave.corpora.store.stores import Stores, check_encoder, stores
 from ragweave.corpora.types import Corpus, Hit, Item, Lists
+from ragweave.models import embed
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError
 
@@ -31,17 +32,14 @@ _COUNTED: tuple[Corpus, ...] = ("paragraph", "clip")
 """Corpora over which the rarity of a word is told: every text stands in one of them once."""
 
 
+@dataclass(frozen=True)
 class Library:
-    """One library, open for questions; safe to share between tasks and threads.
+    """One library, open for questions; safe to share between tasks and threads. Its id outlives its name."""
 
-    Its id stays as it is when it is renamed.
-    """
-
-    def __init__(self, name: str, id: str, held: Stores, encoder: Encoder) -> None:
-        self.name = name
-        self.id = id
-        self.held = held
-        self.encoder = encoder
+    name: str
+    id: str
+    held: Stores
+    encoder: Encoder
 
     async def about(self) -> LibraryRow:
         """Return what the catalog knows of this library as a whole."""
@@ -73,7 +71,9 @@ class Library:
             )
             seen, note = await asyncio.to_thread(seeing.look, self.held, row, corpus, queries, k, sources, dense, words)
             if any(seen):
-                dense = await asyncio.to_thread(seeing.complete, self.held, row, corpus, vectors, dense, seen)
+                shown = [[id_ for id_, _ in ranking] for ranking in seen]
+                given = (self.held, row, corpus, row.encoder, vectors, dense, shown)
+                dense = await asyncio.to_thread(seeing.completed, *given)
             ids = {id_ for hits in (*dense, *words, *seen) for id_, _ in hits}
             after, held = await asyncio.to_thread(self.held.catalog.known, self.id, sorted(ids))
             if after == row.generation:
@@ -114,7 +114,8 @@ class Library:
         It is log((N + PRIOR + 1) / (df + 1.5)), never below 0: as if PRIOR further items, one of them with the term,
         stood in the library. Without them a word that a library of three items lacks would outweigh all others.
         """
-        return await asyncio.to_thread(self._idf, list(terms))
+        items, known = await asyncio.to_thread(self.held.lexical.counted, self.id, _COUNTED, list(terms))
+        return {t: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for t, df in known.items()}
 
     async def sources(self) -> list[Source]:
         """Return every source, also those that failed, in the order of their paths."""
@@ -138,15 +139,6 @@ class Library:
         """
         await asyncio.to_thread(self._remove, source_id)
 
-    def close(self) -> None:
-        """Forget this library in the process; the stores stay open for the others."""
-        with _lock:
-            _libraries.pop(self.name, None)
-
-    def _idf(self, terms: list[str]) -> dict[str, float]:
-        items, known = self.held.lexical.counted(self.id, _COUNTED, terms)
-        return {t: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for t, df in known.items()}
-
     def _remove(self, source_id: str) -> None:
         settings = corpora_settings()
         with locks.writer(settings.home, self.id, self.name, settings.lock_wait, lambda holder: None):
@@ -161,12 +153,8 @@ class Library:
             self.held.catalog.compact(self.id)
 
 
-_libraries: dict[str, Library] = {}
-_lock = threading.Lock()
-
-
 async def open_library(name: str = "default") -> Library:
-    """Open a library; the same object for the same name within a process.
+    """Open a library; the stores of a process are open once.
 
     Raises:
         LibraryNotFound: there is none of that name.
@@ -176,17 +164,11 @@ async def open_library(name: str = "default") -> Library:
 
 
 def _open(name: str) -> Library:
-    from ragweave.models.embed import encoder
-
     name = check_name(name)
-    held, mind = stores(), encoder()
+    held, mind = stores(), embed.encoder()
     row = held.catalog.library(name)
     check_encoder(row, mind.name)
-    with _lock:
-        found = _libraries.get(name)
-        if found is None or found.id != row.id or found.held is not held or found.encoder is not mind:
-            found = _libraries[name] = Library(name, row.id, held, mind)
-        return found
+    return Library(name, row.id, held, mind)
 
 
 async def list_libraries() -> list[str]:
@@ -203,9 +185,7 @@ async def create_library(name: str) -> None:
     """
 
     def make() -> None:
-        from ragweave.models.embed import encoder
-
-        mind = encoder()
+        mind = embed.encoder()
         stores().catalog.create(name, mind.name, mind.dim)
 
     await asyncio.to_thread(make)
@@ -219,8 +199,6 @@ async def rename_library(name: str, to: str) -> None:
         LibraryError: the new name is taken.
     """
     await asyncio.to_thread(lambda: stores().catalog.rename(name, to))
-    with _lock:
-        _libraries.pop(check_name(name), None)
 
 
 async def set_ageing(name: str, recency: str | None = None, half_life: float | None = None) -> LibraryRow:
@@ -251,12 +229,3 @@ def _delete(name: str) -> None:
     with locks.writer(settings.home, row.id, name, settings.lock_wait, lambda holder: None):
         held.catalog.delete(row.id)
         held.vectors.drop(row.id)
-    with _lock:
-        _libraries.pop(name, None)
-
-
-def close_all() -> None:
-    """Close every open library and the stores of this process."""
-    with _lock:
-        _libraries.clear()
-    close_stores()

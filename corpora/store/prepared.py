@@ -13,7 +13,8 @@ from ragweave.corpora.parts import above, chunk_ranges, columns, has_parts
 from ragweave.corpora.pieces import fill
 from ragweave.corpora.store.lexical import indexed
 from ragweave.corpora.store.rows import pack, unpack
-from ragweave.corpora.types import Item
+from ragweave.corpora.types import Item, digest
+from ragweave.models.text import storable
 
 VERSION = 8
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
@@ -29,7 +30,7 @@ def params_hash() -> str:
 
 def source_id(sha256: str, params: str) -> str:
     """Return the id of a source: its bytes and its parameters, never its name."""
-    return hashlib.sha256(f"{sha256}\0{params}".encode()).hexdigest()[:24]
+    return digest(sha256, params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,11 @@ def made_of(
     stored = tuple(_storable(item) for item in items)
     return Prepared(
         kind=kind,
-        title=_text(title) or stored[0].title,
-        author=_text(author),
+        title=storable(title) or stored[0].title,
+        author=storable(author),
         language=language,
         date=date,
-        warnings=tuple(_text(w) for w in warnings),
+        warnings=tuple(storable(w) for w in warnings),
         items=stored,
         chunks=tuple(tuple(chunks(item, max_words)) for item in stored),
         terms=terms_of(stored),
@@ -120,12 +121,6 @@ def terms_of(items: Sequence[Item]) -> tuple[tuple[str, str, str], ...]:
     return tuple((lines(title), lines(heading), lines(text)) for title, heading, text in rows)
 
 
-def dense_texts(prepared: Prepared) -> list[str]:
-    """Return what is embedded, one text per chunk in order: each chunk is read with its title and heading."""
-    pairs = zip(prepared.items, prepared.chunks, strict=True)
-    return [text for item, ranges in pairs for text in chunk_texts(item, ranges)]
-
-
 @dataclass(frozen=True, slots=True)
 class Chunks:
     """Chunks of items: their ids, the sources they belong to, and what is embedded of them."""
@@ -135,28 +130,16 @@ class Chunks:
     texts: list[str]
 
 
-def chunked(items: Sequence[Item], max_words: int) -> Chunks:
-    """Cut items that are stored into the chunks that an encoder reads."""
+def chunked(items: Sequence[Item], ranges: Sequence[Sequence[tuple[int, int]]]) -> Chunks:
+    """Return the chunks of items by the ranges of each; a chunk is read with its title and heading."""
     found = Chunks([], [], [])
-    for item in items:
-        ranges = chunks(item, max_words)
-        found.ids.extend(chunk_id(item.id, n) for n in range(len(ranges)))
-        found.sources.extend([item.source] * len(ranges))
-        found.texts.extend(chunk_texts(item, ranges))
+    for item, own in zip(items, ranges, strict=True):
+        found.ids.extend(chunk_id(item.id, n) for n in range(len(own)))
+        found.sources.extend([item.source] * len(own))
+        over = above(item) if has_parts(item) else (item.title, *item.heading)
+        above_it = " - ".join(dict.fromkeys(p for p in over if p))
+        found.texts.extend(f"{above_it}\n{item.text[a:b]}" if above_it else item.text[a:b] for a, b in own)
     return found
-
-
-def chunk_texts(item: Item, ranges: Sequence[tuple[int, int]]) -> list[str]:
-    """Return what is embedded of one item."""
-    over = above(item) if has_parts(item) else (item.title, *item.heading)
-    above_it = " - ".join(dict.fromkeys(p for p in over if p))
-    return [f"{above_it}\n{item.text[start:end]}" if above_it else item.text[start:end] for start, end in ranges]
-
-
-def chunk_ids(prepared: Prepared) -> list[str]:
-    """Return the id of each chunk, in the order of `dense_texts`."""
-    pairs = zip(prepared.items, prepared.chunks, strict=True)
-    return [chunk_id(item.id, n) for item, ranges in pairs for n in range(len(ranges))]
 
 
 def chunk_id(item: str, n: int) -> str:
@@ -164,10 +147,7 @@ def chunk_id(item: str, n: int) -> str:
     return f"{item}~{n}"
 
 
-def _text(text: str) -> str:
-    # Half of a surrogate pair is no text; a question mark keeps every offset in place.
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def _storable(item: Item) -> Item:
-    return replace(item, title=_text(item.title), text=_text(item.text), heading=tuple(_text(h) for h in item.heading))
+    return replace(
+        item, title=storable(item.title), text=storable(item.text), heading=tuple(map(storable, item.heading))
+    )

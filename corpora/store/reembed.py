@@ -15,10 +15,11 @@ from ragweave.corpora.store.background import on_this_loop, stoppable
 from ragweave.corpora.store.blobs import CORPUS, entity_space
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
-from ragweave.corpora.store.prepared import chunked
+from ragweave.corpora.store.prepared import chunked, chunks
 from ragweave.corpora.store.schema import about, bump, items, mentions, vectors
 from ragweave.corpora.store.stores import Stores, stores
 from ragweave.corpora.types import CORPORA
+from ragweave.models import embed
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError, LibraryError
 from ragweave.models.text import clip
@@ -45,12 +46,11 @@ class Reembedded:
     seconds: float
 
 
-async def reembed(library: str, embed: str, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
+async def reembed(library: str, encoder: str, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
     """Give a library the vectors of another encoder, without reading a file again.
 
     The library answers with its old vectors until the new ones are complete; then one transaction exchanges them. A run
-    that was interrupted is continued by the next one of the same encoder. `embed` is the encoder as RAGWEAVE_EMBED
-    names it.
+    that was interrupted is continued by the next one of the same encoder, which is named as RAGWEAVE_EMBED names it.
 
     Raises:
         InputError: the library has that encoder already.
@@ -59,14 +59,12 @@ async def reembed(library: str, embed: str, *, on_progress: Callable[[int], None
         ModelError: the encoder cannot be loaded or reached.
     """
     name, tell = check_name(library), on_this_loop(on_progress)
-    return await stoppable(lambda stop: _reembed(name, embed, tell, stop))
+    return await stoppable(lambda stop: _reembed(name, encoder, tell, stop))
 
 
-def _reembed(name: str, embed: str, tell: Callable[[int], None], stop: threading.Event) -> Reembedded:
-    from ragweave.models.embed import encoder
-
+def _reembed(name: str, wanted: str, tell: Callable[[int], None], stop: threading.Event) -> Reembedded:
     began = time.monotonic()
-    settings, held, mind = corpora_settings(), stores(), encoder(embed)
+    settings, held, mind = corpora_settings(), stores(), embed.encoder(wanted)
     found = held.catalog.library(name)
     with locks.writer(settings.home, found.id, name, settings.lock_wait, lambda holder: None):
         row = held.catalog.row(found.id)
@@ -110,7 +108,7 @@ def embed_missing(
             if stop is not None and stop.is_set():
                 return made
             page = list(held.catalog.items(row.id, ids[start : start + _PAGE]).values())
-            cut = chunked(page, mind.max_words)
+            cut = chunked(page, [chunks(item, mind.max_words) for item in page])
             if cut.ids:
                 made += held.vectors.put(row.id, corpus, mind.name, cut.ids, cut.sources, mind.texts(cut.texts))
             tell(made)

@@ -23,6 +23,7 @@ from ragweave.corpora.store.schema import bump, items
 from ragweave.corpora.store.seeing import SEEN, catch_up, pictures_of
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
+from ragweave.models import embed
 from ragweave.models.errors import LibraryError
 
 _PAGE = 500
@@ -64,10 +65,8 @@ async def repair(library: str = "default") -> Repaired:
 
 
 def _repair(name: str) -> Repaired:
-    from ragweave.models.embed import encoder
-
     began = time.monotonic()
-    settings, held, mind = corpora_settings(), stores(), encoder()
+    settings, held, mind = corpora_settings(), stores(), embed.encoder()
     found = held.catalog.library(name)
     with locks.writer(settings.home, found.id, name, settings.lock_wait, lambda holder: None):
         row, media = held.catalog.row(found.id), Media.of(found.id)
@@ -112,7 +111,7 @@ _WRONG = """FROM vectors WHERE space = :encoder AND item IN
     (SELECT item FROM vectors WHERE space = :encoder AND length(data) != :bytes)"""
 
 
-def index_words(connection: Connection, check: Callable[[Item], None] = lambda item: None) -> int:
+def index_words(connection: Connection, check: Callable[[Item], object] = lambda item: None) -> int:
     """Make the lexical index anew of all items, within a write transaction; return how many these are."""
     lexical.create(connection)
     last, count = -1, 0

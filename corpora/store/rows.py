@@ -57,7 +57,7 @@ def pack(item: Item) -> dict[str, Any]:
     return {name: getattr(item, name) for name in _PLAIN} | {
         "locator": dict(item.locator),
         "heading": list(item.heading),
-        "spans": [_pack_span(s) for s in item.spans],
+        "spans": [[s.start, s.end, s.line, s.page, s.bbox, *([s.time] if s.time else [])] for s in item.spans],
         "date": item.date.isoformat() if item.date else None,
     }
 
@@ -85,11 +85,6 @@ def lies_beside(relative: str) -> bool:
     path = PurePosixPath(relative)
     plain = relative.isprintable() and "\\" not in relative and ":" not in relative
     return plain and not path.is_absolute() and ".." not in path.parts
-
-
-def _pack_span(span: Span) -> list[Any]:
-    row: list[Any] = [span.start, span.end, span.line, span.page, list(span.bbox) if span.bbox else None]
-    return [*row, list(span.time)] if span.time else row
 
 
 def _unpack_span(row: Any) -> Span:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     JSON,
@@ -31,8 +32,10 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
-from ragweave.corpora.store.folders import REMEDY, unwritable
+from ragweave.corpora.store.folders import REMEDY, of_the_disk, unwritable
 from ragweave.models.errors import LibraryError, LibraryNotFound
+
+V = TypeVar("V")
 
 SCHEMA_VERSION = 6
 """Version of the tables below; a catalog of another one is refused, never guessed at."""
@@ -167,15 +170,6 @@ relations = Table(
 )
 """What a chunk says about two entities together; `head` stands before `tail` in the order of the digests."""
 
-aliases = Table(
-    "aliases",
-    metadata,
-    Column("one", String, primary_key=True),
-    Column("other", String, primary_key=True),
-    *_texts("reason"),
-)
-"""Pairs of names of one entity, `one` before `other`. No mention is changed by them."""
-
 
 def connect(path: Path) -> Engine:
     """Open or create the catalog at `path`.
@@ -237,10 +231,7 @@ def _configure(connection: Any, _record: Any) -> None:
 
 
 def _explain(context: ExceptionContext) -> LibraryError | None:
-    # A full disk, a read-only or damaged file: the database says so by these two, and a reader needs a sentence.
-    if type(context.original_exception) in (sqlite3.OperationalError, sqlite3.DatabaseError):
-        return LibraryError(f"The catalog cannot be used ({context.original_exception})", REMEDY)
-    return None
+    return of_the_disk(context.original_exception, "The catalog")
 
 
 def _begin(connection: Connection) -> None:
@@ -253,6 +244,11 @@ def upsert(connection: Connection, table: Table, *rows: dict[str, Any]) -> None:
     statement = insert(table)
     new = {name: statement.excluded[name] for name in rows[0] if name not in keys}
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new), list(rows))
+
+
+def in_parts(values: Sequence[V], most: int = 5_000) -> list[Sequence[V]]:
+    """Cut values into as many as one statement may bind."""
+    return [values[i : i + most] for i in range(0, len(values), most)]
 
 
 def now() -> str:

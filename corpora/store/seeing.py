@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from ragweave.corpora.store.prepared import chunk_id
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Corpus, Item
 from ragweave.models.errors import LibraryError, RagweaveError
-from ragweave.models.image_text import ImageEncoder, Pixels, image_encoder
+from ragweave.models.image_text import image_encoder
+from ragweave.models.pictures import Pixels, load
 
 logger = logging.getLogger(__name__)
 
@@ -70,49 +71,28 @@ def catch_up(held: Stores, row: LibraryRow, media: Media, stop: threading.Event)
     try:
         for corpus in SEEN:
             stored = set(held.vectors.ids(row.id, corpus, space))
-            for some in _unseen(held, row, corpus, stored):
+            pages = held.catalog.pages(row.id, corpus)
+            unseen = [
+                (chunk_id(item.id, n), item.source, picture)
+                for page in pages
+                for item in page
+                for n, picture in enumerate(pictures_of(item))
+                if chunk_id(item.id, n) not in stored
+            ]
+            for at in range(0, len(unseen), _AT_ONCE):
                 if stop.is_set():
                     return seen, ""
-                seen += _see(held, row, media, encoder, corpus, some)
+                some = [(i, s, _open(media, name)) for i, s, name in unseen[at : at + _AT_ONCE]]
+                opened = [(i, s, pixels) for i, s, pixels in some if pixels is not None]
+                if opened:
+                    ids, sources, shown = zip(*opened, strict=True)
+                    seen += held.vectors.put(row.id, corpus, space, ids, sources, encoder.images(shown))
     except RagweaveError as error:
         return seen, str(error)
     return seen, ""
 
 
-def _unseen(held: Stores, row: LibraryRow, corpus: Corpus, stored: set[str]) -> Iterator[list[tuple[str, str, str]]]:
-    """Yield (vector id, source, media id) of pictures that have no vector, some at a time."""
-    some: list[tuple[str, str, str]] = []
-    for page in held.catalog.pages(row.id, corpus):
-        for item in page:
-            for n, picture in enumerate(pictures_of(item)):
-                if chunk_id(item.id, n) not in stored:
-                    some.append((chunk_id(item.id, n), item.source, picture))
-        while len(some) >= _AT_ONCE:
-            yield some[:_AT_ONCE]
-            some = some[_AT_ONCE:]
-    if some:
-        yield some
-
-
-def _see(
-    held: Stores,
-    row: LibraryRow,
-    media: Media,
-    encoder: ImageEncoder,
-    corpus: Corpus,
-    some: Sequence[tuple[str, str, str]],
-) -> int:
-    opened = [(id_, source, pixels) for id_, source, name in some if (pixels := _open(media, name)) is not None]
-    if not opened:
-        return 0
-    vectors = encoder.images([pixels for _, _, pixels in opened])
-    ids, sources = [i for i, _, _ in opened], [s for _, s, _ in opened]
-    return held.vectors.put(row.id, corpus, visual_space(encoder.name), ids, sources, vectors)
-
-
 def _open(media: Media, name: str) -> Pixels | None:
-    from ragweave.models.pictures import load
-
     try:
         return load(media.path(name).read_bytes())
     except (RagweaveError, OSError) as error:
@@ -151,7 +131,7 @@ def look(
         return nothing, f"pictures were searched by their text only: {error}"
     best = held.vectors.query(row.id, corpus, space, vectors, k, sources)
     lacking = [list(dict.fromkeys(i for ranking in lists for i, _ in ranking)) for lists in zip(*found, strict=True)]
-    return _completed(held, row, corpus, space, vectors, best, lacking), ""
+    return completed(held, row, corpus, space, vectors, best, lacking), ""
 
 
 def stand_out(held: Stores, row: LibraryRow, query: str, pictures: Sequence[str]) -> dict[str, float]:
@@ -190,14 +170,7 @@ def _why_none(held: Stores, row: LibraryRow, encoder: str) -> str:
     )
 
 
-def complete(
-    held: Stores, row: LibraryRow, corpus: Corpus, vectors: Matrix, dense: Sequence[Ranked], seen: Sequence[Ranked]
-) -> list[Ranked]:
-    """Return dense lists with the text cosine of the items that only their picture found."""
-    return _completed(held, row, corpus, row.encoder, vectors, dense, [[i for i, _ in ranking] for ranking in seen])
-
-
-def _completed(
+def completed(
     held: Stores,
     row: LibraryRow,
     corpus: Corpus,
@@ -206,6 +179,7 @@ def _completed(
     lists: Sequence[Ranked],
     wanted: Sequence[Sequence[str]],
 ) -> list[Ranked]:
+    """Return lists with the cosine of the items wanted beside them, from their own vectors in a space."""
     out: list[Ranked] = []
     for vector, ranking, ids in zip(vectors, lists, wanted, strict=True):
         best = dict(ranking)

@@ -53,12 +53,8 @@ def check_encoder(library: LibraryRow, encoder: str) -> None:
         LibraryError: the encoders differ.
     """
     if library.encoder != encoder:
+        named = "wordllama" if library.encoder.startswith("wordllama-") else library.encoder
         raise LibraryError(
             f"The library {library.name!r} was made with the encoder {library.encoder!r}, but {encoder!r} is set",
-            f"set RAGWEAVE_EMBED={setting_of(library.encoder)}, or give the library that encoder: ragweave reembed",
+            f"set RAGWEAVE_EMBED={named}, or give the library that encoder: ragweave reembed",
         )
-
-
-def setting_of(encoder: str) -> str:
-    """Return what RAGWEAVE_EMBED is set to for an encoder of that name; the built-in one has a shorter name there."""
-    return "wordllama" if encoder.startswith("wordllama-") else encoder

@@ -24,7 +24,7 @@ from ragweave.corpora.store.blobs import SEEN, Matrix
 from ragweave.corpora.store.chroma import Broken, Indexes
 from ragweave.corpora.store.folders import catalog_of, folder_of
 from ragweave.corpora.store.libraries import Libraries
-from ragweave.corpora.store.schema import bump, generation, indexes, upsert, vectors
+from ragweave.corpora.store.schema import bump, generation, in_parts, indexes, upsert, vectors
 from ragweave.corpora.types import Corpus
 from ragweave.models.errors import LibraryError
 
@@ -37,7 +37,6 @@ PER_ITEM = 32
 """Chunks, or frames, of an item that are compared where it was found by another list."""
 _HELD = 2**30
 """Bytes of vectors that a process keeps in memory."""
-_MANY = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +141,7 @@ class Vectors:
         """Return the first vectors of items, shape (n, dim) each; without those that have none."""
         found: dict[str, list[bytes]] = {}
         with self._catalog.reading(library) as connection:
-            for some in _parts(list(items)):
+            for some in in_parts(list(items)):
                 query = select(vectors.c.item, vectors.c.data).where(*_mine(corpus, space)(vectors))
                 for item, data in connection.execute(query.where(vectors.c.item.in_(some)).order_by(vectors.c.n)):
                     found.setdefault(item, []).append(data)
@@ -313,11 +312,7 @@ def _nearest(rows: _Rows, unit: Matrix, most: int, allowed: NDArray[np.bool_] | 
 def _items(connection: Connection, rows: Iterable[int]) -> Mapping[int, str]:
     """Return the item of each row that the catalog holds."""
     found: dict[int, str] = {}
-    for part in _parts(sorted(rows)):
+    for part in in_parts(sorted(rows)):
         query = select(vectors.c.n, vectors.c.item).where(vectors.c.n.in_(part))
         found |= {int(n): str(item) for n, item in connection.execute(query)}
     return found
-
-
-def _parts(values: Sequence[Any]) -> list[Sequence[Any]]:
-    return [values[i : i + _MANY] for i in range(0, len(values), _MANY)]

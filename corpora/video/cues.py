@@ -1,4 +1,4 @@
-"""Transcripts: WebVTT, SubRip, and JSON or JSON Lines with times, in; recordings out."""
+"""Transcripts: WebVTT, SubRip, SubStation Alpha, and JSON or JSON Lines with times, in; recordings out."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.meta import guess_language
+from ragweave.corpora.video import ass
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.models.errors import SourceError
 
@@ -38,7 +39,7 @@ _SAMPLE = 200
 
 def is_transcript(head: str, suffix: str) -> bool:
     """Tell a transcript by the beginning of its text; JSON is only recognised under its own ending."""
-    if head.startswith("WEBVTT") or _SRT.match(head):
+    if head.startswith(("WEBVTT", ass.HEAD)) or _SRT.match(head):
         return True
     if suffix.lower() in _LINES:
         lines = head.split("\n")
@@ -60,10 +61,13 @@ def read_transcript(path: Path) -> list[Recording]:
     if path.suffix.lower() in (*_LINES, ".json"):
         found = _from_json(text, path.stem)
     else:
-        found = [_recording(path.stem, timed_cues(text))]
+        cues = ass.ass_cues(text) if text.startswith(ass.HEAD) else timed_cues(text)
+        found = [_recording(path.stem, cues)]
     found = [r for r in found if r.cues]
     if not found:
-        raise SourceError(f"{path.name} holds no utterance with a time", "check that it is a whole VTT, SRT or JSONL")
+        raise SourceError(
+            f"{path.name} holds no utterance with a time", "check that it is a whole VTT, SRT, ASS, JSONL"
+        )
     return found
 
 

@@ -56,5 +56,6 @@ def _given(recording: Recording, span: tuple[float, float]) -> tuple[list[str], 
     """Return the frames of a clip that a model is shown, and what it is told beside them."""
     names = list(dict.fromkeys(f.image for f in recording.frames if span[0] <= f.time < span[1]))
     shown = "\n".join(s.text for s in recording.shown_in(span))
-    parts = (("Recording", recording.title), ("Said", recording.said_in(span)), ("On the screen", shown))
+    said = " ".join(c.text for c in recording.cues if span[0] <= c.start < span[1])
+    parts = (("Recording", recording.title), ("Said", said), ("On the screen", shown))
     return spread(names, ROUGH), clip("\n".join(f"{name}: {text}" for name, text in parts if text), CONTEXT)

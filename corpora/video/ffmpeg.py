@@ -43,11 +43,7 @@ os.execv(sys.argv[4], sys.argv[4:])
 
 
 def binary() -> str:
-    """Return the path of ffmpeg.
-
-    Raises:
-        MissingExtra: the extra `video` is not installed.
-    """
+    """Return the path of ffmpeg; MissingExtra if the extra `video` is not installed."""
     try:
         from imageio_ffmpeg import get_ffmpeg_exe
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from ragweave.corpora.video.ffmpeg import Running, failed, reading
 from ragweave.models.errors import SourceError
+from ragweave.models.pictures import Pixels
 
-Pixels = NDArray[np.uint8]
-"""RGB, shape (height, width, 3)."""
 WORKING = 1_280
 """Pixels of the longer side at which frames are decoded, so that slides can be read."""
 STORED = 512

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.sniff import HEAD, demuxer
 from ragweave.corpora.store.files import File
 from ragweave.corpora.store.prepared import Prepared, made_of
+from ragweave.corpora.video.beside import companion
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.described import captioned
 from ragweave.corpora.video.items import CLIP_SECONDS, items_of
@@ -29,7 +29,6 @@ from ragweave.models.ocr import ocr
 
 VERSION = 2
 """Raise it when the items of the same recording change."""
-SUBTITLES = (".vtt", ".srt")
 VIDEO, AUDIO = "video", "audio"
 RECORDINGS = (VIDEO, AUDIO)
 """Kinds of the sources that are perceived, as the catalog names them."""
@@ -53,40 +52,23 @@ def installed() -> bool:
     return find_spec("imageio_ffmpeg") is not None
 
 
-def companion(path: str) -> Path | None:
-    """Return the subtitles that lie beside a recording: the same name, perhaps with a language before the ending."""
-    base = Path(path)
-    for code in ("", "en", "de", "fr", "es"):
-        for suffix in SUBTITLES:
-            found = base.with_name(f"{base.stem}.{code}{suffix}" if code else f"{base.stem}{suffix}")
-            if found.is_file():
-                return found
-    return None
-
-
+@dataclass(eq=False)
 class Intake:
     """Takes recordings in, up to three at a time, each in another stage. Safe among threads.
 
     Without a captioner clips have no captions.
     """
 
-    def __init__(
-        self,
-        settings: CorporaSettings,
-        library: str,
-        max_words: int,
-        caption: Captioner | None,
-        stop: threading.Event,
-    ) -> None:
-        self._settings = settings
-        self._library = library
-        self._max_words = max_words
-        self._caption = caption
-        self._down: str | None = None
-        self._checking = threading.Lock()
-        self._looking, self._listening = threading.Lock(), threading.Lock()
-        self._listened: Asr | None = None
-        self._stop = stop
+    settings: CorporaSettings
+    library: str
+    max_words: int
+    captioner: Captioner | None
+    stop: threading.Event
+    _down: str | None = field(default=None, init=False)
+    _listened: Asr | None = field(default=None, init=False)
+    _checking: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _looking: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _listening: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def params(self, path: str, base: str) -> str:
         """Return the digest of everything beside its bytes that the items of a recording depend on."""
@@ -98,7 +80,7 @@ class Intake:
             written = ""
         parts = [base, str(VERSION), f"{CLIP_SECONDS:g}", str(FINE)]
         parts += [listens.name if listens else "", reads.name if reads else "", written]
-        parts += [self._caption.name if self._caption else ""]
+        parts += [self.captioner.name if self.captioner else ""]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def read(self, file: File, media: Path, tell: Tell) -> Prepared:
@@ -115,7 +97,7 @@ class Intake:
             raise Later(error.what, error.remedy) from error
         items = items_of(file.source, file.path, recording)
         kind = VIDEO if recording.frames else AUDIO
-        return made_of(kind, recording.title, items, self._max_words, language=recording.language, warnings=warnings)
+        return made_of(kind, recording.title, items, self.max_words, language=recording.language, warnings=warnings)
 
     def _perceived(self, file: File, media: Path, tell: Tell) -> tuple[Recording, list[str]]:
         written, warnings = _written(companion(file.path))
@@ -132,7 +114,7 @@ class Intake:
         if listens is not None:
             listens.check()
         title = container.tags.get("title", "")
-        kept = Perceived(self._folder(file.sha256))
+        kept = Perceived(folder_of(self.settings.home, self.library, file.sha256))
         try:
             work = Work(
                 path=file.path,
@@ -145,7 +127,7 @@ class Intake:
                 asr=listens,
                 ocr=ocr(),
                 written=written,
-                stop=self._stop,
+                stop=self.stop,
                 looking=self._looking,
                 listening=self._listening,
             )
@@ -165,25 +147,24 @@ class Intake:
 
     def incomplete(self, sha256: str) -> bool:
         """Whether captions of a recording are missing that another run may get."""
-        return self._caption is not None and (self._folder(sha256) / _INCOMPLETE).exists()
+        return (
+            self.captioner is not None and (folder_of(self.settings.home, self.library, sha256) / _INCOMPLETE).exists()
+        )
 
     def _captioned(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
         """Return a recording with what a vision model says of its clips, and what it could not say."""
         missing = ""
-        if self._caption is not None:
+        if self.captioner is not None:
             with self._checking:
                 if self._down is None:  # found out once a run, before the first frame is sent
-                    self._down = why_down(self._caption)
-            recording, missing = captioned(recording, kept, self._caption, tell, self._down)
+                    self._down = why_down(self.captioner)
+            recording, missing = captioned(recording, kept, self.captioner, tell, self._down)
         marker = kept.folder / _INCOMPLETE
         if missing:
             marker.touch()
         else:
             marker.unlink(missing_ok=True)
         return recording, [missing] if missing else []
-
-    def _folder(self, sha256: str) -> Path:
-        return folder_of(self._settings.home, self._library, sha256)
 
 
 def _written(beside: Path | None) -> tuple[tuple[Cue, ...], list[str]]:
@@ -193,20 +174,3 @@ def _written(beside: Path | None) -> tuple[tuple[Cue, ...], list[str]]:
         return read_transcript(beside)[0].cues, []
     except SourceError as error:
         return (), [f"the subtitles beside it were not used: {error}"]
-
-
-def subtitles_of_others(paths: list[str], is_recording: Callable[[str], bool]) -> dict[str, str]:
-    """Return the subtitle files that belong to a recording beside them, and the name of that recording."""
-    by_stem: dict[str, str] = {}
-    for path in paths:
-        if not path.lower().endswith(SUBTITLES):
-            by_stem.setdefault(str(Path(path).with_suffix("")), path)
-    found = {}
-    for path in paths:
-        if path.lower().endswith(SUBTITLES):
-            stem = Path(path).with_suffix("")
-            for candidate in (str(stem), str(stem.with_suffix(""))):
-                other = by_stem.get(candidate)
-                if other is not None and is_recording(other) and companion(other) == Path(path):
-                    found[path] = Path(other).name
-    return found

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragweave.corpora.types import Corpus, Item, Locator, Span
+from ragweave.corpora.types import Corpus, Item, Locator, Span, digest
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.summary import summary
 from ragweave.models.text import sentences
@@ -79,9 +78,8 @@ def _item(
         meta["pictures"] = spread(list(dict.fromkeys(f.image for f in frames)), pictures)
     if recording.language:
         meta["language"] = recording.language
-    key = "\0".join((source, corpus, str(ordinal), text))
     return Item(
-        id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:24],
+        id=digest(source, corpus, str(ordinal), text),
         corpus=corpus,
         source=source,
         title=recording.title,

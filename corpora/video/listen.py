@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
@@ -107,7 +107,10 @@ def _heard(work: Work, stream: int, engine: Asr) -> Listened:
         while waiting:
             gather()
     work.tell("asr", passed / RATE, passed / RATE)
-    return _listened(done, passed / RATE, engine)
+    cues = tuple(_cue(*said) for said in done if said[2].text)
+    told = [heard.language for _, _, heard in done if heard.language]
+    speech: Speech = engine.label if cues else ""  # type: ignore[assignment]
+    return Listened(passed / RATE, cues, speech, max(set(told), key=told.count) if told else "")
 
 
 def _transcribed(work: Work, engine: Asr, stretch: Stretch) -> Transcript:
@@ -120,14 +123,6 @@ def _transcribed(work: Work, engine: Asr, stretch: Stretch) -> Transcript:
         work.kept.put(stage, key, asdict(heard))
         return heard
     return Transcript(row["text"], tuple(Word(**w) for w in row["words"]), row["confidence"], row["language"])
-
-
-def _listened(done: Sequence[_Said], duration: float, engine: Asr) -> Listened:
-    cues = tuple(_cue(*said) for said in done if said[2].text)
-    told = [heard.language for _, _, heard in done if heard.language]
-    language = max(set(told), key=told.count) if told else ""
-    speech: Speech = engine.label if cues else ""  # type: ignore[assignment]
-    return Listened(duration, cues, speech, language)
 
 
 def _cue(start: float, end: float, heard: Transcript) -> Cue:

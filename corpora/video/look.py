@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.corpora.video.frames import STORED, Pixels, alike, frames, small
+from ragweave.corpora.video.frames import STORED, alike, frames, small
 from ragweave.corpora.video.items import CLIP_SECONDS, ROUGH, spread
 from ragweave.corpora.video.job import Work
 from ragweave.corpora.video.recording import Frame, Shown
-from ragweave.models.pictures import jpeg
+from ragweave.models.pictures import Pixels, jpeg
 from ragweave.models.text import fold
 
 

@@ -78,6 +78,9 @@ _DESCRIBED = re.compile(
     r"(?: (?:on|about|called|named|titled) (?:the |a |an )?(?P<after>[\w'’-]+(?: [\w'’-]+){0,3}))?",
     re.I,
 )
+_NUMBERED = re.compile(
+    rf"\b(?P<kind>{KINDS}|modules?|lessons?|units?|parts?|weeks?) (?:no\.? |number )?(?P<n>\d{{1,4}})\b", re.I
+)
 _LEAST = 4
 """Letters from which a word may be the beginning of one of a title: `laion400m` is the LAION talk."""
 
@@ -85,14 +88,24 @@ _LEAST = 4
 def named_in(question: str, titles: Iterable[str]) -> list[str]:
     """Return the titles of recordings that a question says it is about.
 
-    By its title: “in lecture 3”, “of the film Sintel”. Else by words that all stand in the titles: “of the LAION talk”,
-    “in the lecture on Make”. Else by the kind, where one title has it: “in the trailer”. What fits all of them tells
+    By its title: “in lecture 3”, “of the film Sintel”. Else by its number: “module 2”, “episode 140”, of a title that
+    has the word as well where one has. Else by words that all stand in the titles: “of the LAION talk”, “in the lecture
+    on Make”. Else by the kind, where one title has it: “in the trailer”. What fits all of them tells
     nothing.
     """
     known = list(dict.fromkeys(titles))
     folded = fold(question)
     whole = [t for t in known if len(t) > 2 and re.search(IN_TITLE.format(re.escape(fold(t))), folded)]
-    return whole or next((found for found in _described(question, known) if found), [])
+    return whole or _numbered(question, known) or next((found for found in _described(question, known) if found), [])
+
+
+def _numbered(question: str, titles: list[str]) -> list[str]:
+    for m in _NUMBERED.finditer(question):
+        fitting = [t for t in titles if int(m["n"]) in map(int, re.findall(r"\d+", t))]
+        named = [t for t in fitting if stem(m["kind"].lower()) in terms(t)]
+        if 0 < len(named or fitting) < len(titles):
+            return named or fitting
+    return []
 
 
 def _described(question: str, titles: list[str]) -> Iterable[list[str]]:

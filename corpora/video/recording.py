@@ -62,10 +62,6 @@ class Recording:
     about: str = ""
     date: datetime | None = None
 
-    def said_in(self, span: tuple[float, float]) -> str:
-        """Return what is said in a stretch of time."""
-        return " ".join(c.text for c in self.cues if span[0] <= c.start < span[1])
-
     def shown_in(self, span: tuple[float, float]) -> list[Shown]:
         """Return what stands on the screen in a stretch of time."""
         return [s for s in self.shown if s.start < span[1] and s.end >= span[0]]

@@ -13,12 +13,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ragweave.corpora.decode import encoding_of
-from ragweave.corpora.meta import front_matter
-from ragweave.corpora.web.clean import clean
+from ragweave.corpora.formats import parse
+from ragweave.corpora.formats.probe import probe
 from ragweave.corpora.web.plain import one_line, plain
 from ragweave.corpora.web.types import Page
-from ragweave.models.errors import WebError
+from ragweave.models.errors import SourceError, WebError
 from ragweave.models.text import clip, content_terms, sentences, terms
 
 logger = logging.getLogger(__name__)
@@ -49,11 +48,7 @@ class Folder:
         self._folder = folder
 
     async def search(self, query: str, k: int) -> list[Page]:
-        """Return at most k pages that share a term with the query, best first.
-
-        Raises:
-            WebError: the folder is not there.
-        """
+        """Return at most k pages that share a term with the query, best first; WebError if the folder is not there."""
         return await asyncio.to_thread(self._search, query, k)
 
     def _search(self, query: str, k: int) -> list[Page]:
@@ -93,23 +88,16 @@ def _read(name: str, changed: int) -> _Saved | None:
     """Return a page, kept until its file changes; None where it holds no text."""
     path = Path(name)
     try:
-        data = path.read_bytes()
-    except OSError as exc:
+        parsed = parse(path, probe(path))
+    except SourceError as exc:
         logger.warning("%s cannot be read: %s", path, exc)
         return None
-    text = data.decode(encoding_of(data) or "latin-1", "replace").replace("\0", " ")
-    if path.suffix.lower() in (".html", ".htm"):
-        title, text, url = clean(text)
-    else:
-        fields, text, _ = front_matter(text)
-        title, url = fields.get("title", ""), fields.get("url") or fields.get("source", "")
+    text = "\n\n".join(block.text for block in parsed.blocks)
     text = plain(text, len(text))
-    if not text:
-        return None
-    first = text.split("\n", 1)[0].lstrip("# ")
-    title = one_line(title) or (first if len(first) <= 200 else path.stem.replace("_", " "))
+    first = text.split("\n", 1)[0]
+    title = one_line(parsed.title) or (first if len(first) <= 200 else path.stem.replace("_", " "))
     saved = datetime.fromtimestamp(changed / 1e9, UTC).isoformat(timespec="seconds")
-    url = url.partition("#")[0] if _WEB.fullmatch(url) else path.as_uri()
+    url = parsed.url.partition("#")[0] if _WEB.fullmatch(parsed.url) else path.as_uri()
     return _Saved(Page(url, title, text, "", saved), Counter(terms(f"{title} {text}")))
 
 

@@ -34,7 +34,8 @@ _TAG_OPEN = re.compile(rf"<(?=/?(?:{_ACTIVE})[\s/>])", re.I)
 
 def plain(text: str, limit: int) -> str:
     """Return text without invisible characters and active markup, at most `limit` characters, paragraphs kept."""
-    text = _visible(text[: 4 * limit + 1000])
+    text = _SPACES.sub(" ", _BREAKS.sub("\n", text[: 4 * limit + 1000]))
+    text = unicodedata.normalize("NFC", _JOINER.sub("", _INVISIBLE.sub("", text)))
     text = _MD_DEFINITION.sub("", text)
     # Twice: an image may be the text of a link.
     text = _MD_LINK.sub(r"\g<text>", _MD_LINK.sub(r"\g<text>", text))
@@ -60,8 +61,3 @@ def inert(text: str) -> str:
     A mark such as [2] would read as a citation of the answer it is quoted in.
     """
     return _FOOTNOTE.sub("", _ADDRESS.sub("", text))
-
-
-def _visible(text: str) -> str:
-    text = _SPACES.sub(" ", _BREAKS.sub("\n", text))
-    return unicodedata.normalize("NFC", _JOINER.sub("", _INVISIBLE.sub("", text)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from ragweave.corpora.settings import CorporaSettings, corpora_settings
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.web.folder import Folder
 from ragweave.corpora.web.types import Page, Provider, now
 from ragweave.models.errors import WebError
@@ -22,12 +22,13 @@ _LONGEST_ANSWER = 20_000_000
 """Bytes of a whole answer."""
 
 
-def chosen(settings: CorporaSettings) -> str:
+def available() -> str:
     """Return the name of the provider that would be asked, "" where none is configured.
 
     A provider counts as configured only by Ragweave's own settings: a key of another program in the environment sends
     no question anywhere. Offline, only the folder is left.
     """
+    settings = corpora_settings()
     if settings.web_folder is not None:
         return "folder"
     if model_settings().offline:
@@ -36,13 +37,9 @@ def chosen(settings: CorporaSettings) -> str:
 
 
 def make() -> Provider:
-    """Make the provider that would be asked.
-
-    Raises:
-        WebError: none is configured.
-    """
+    """Make the provider that would be asked; WebError if none is configured."""
     settings = corpora_settings()
-    match chosen(settings):
+    match available():
         case "folder" if settings.web_folder is not None:
             return Folder(settings.web_folder)
         case "searx":

@@ -6,9 +6,8 @@ import asyncio
 import re
 from dataclasses import replace
 
-from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.web.plain import one_line, plain
-from ragweave.corpora.web.providers import TIMEOUT, chosen, make, too_slow
+from ragweave.corpora.web.providers import TIMEOUT, too_slow
 from ragweave.corpora.web.types import Page, Provider, WebResult
 from ragweave.models.errors import InputError
 
@@ -21,23 +20,13 @@ _ADDRESS = re.compile(r"(?:https?|file)://[^\s\\<>\"\x00-\x20\x7f-\xa0]{1,2000}"
 """What is shown as the address of a page; it is shown, and never opened."""
 
 
-def available() -> str:
-    """Return the name of the provider that a search would ask, "" where none is configured."""
-    return chosen(corpora_settings())
-
-
-async def search_web(query: str, k: int = 5) -> WebResult:
-    """Search the web by the provider that is configured, and return at most k pages, 1 to 20.
+async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOUT) -> WebResult:
+    """Search the web, and return at most k pages, 1 to 20.
 
     Raises:
-        WebError: no provider is configured, or it is down, refuses or answers nonsense.
+        WebError: the provider is down, refuses or answers nonsense.
         InputError: the query is empty.
     """
-    return await search(make(), query, k)
-
-
-async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOUT) -> WebResult:
-    """Search by a provider. See `search_web`."""
     query = one_line(query, MAX_QUERY)
     if not query:
         raise InputError("The web search has no words to search for", "ask a question in words")

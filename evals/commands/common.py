@@ -65,8 +65,9 @@ def source(
 
     from ragweave.corpora.ingest.run import index
     from ragweave.evals.ablate import public_set
-    from ragweave.evals.answers import read_questions
+    from ragweave.evals.answers import conversations, read_questions
     from ragweave.evals.corpus import prepare, use_home
+    from ragweave.evals.data import sample
     from ragweave.models.errors import InputError
 
     if sum(bool(given) for given in (folder, library, data)) != 1:
@@ -88,7 +89,8 @@ def source(
         name = "answers-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:10]
         use_home(work / "home")
         run(index([folder], name))
-    return Source(name, rows[: limit or None], lambda file: Path(file).name)
+    drawn = [turn for turns in sample(conversations(rows), limit) for turn in turns]
+    return Source(name, drawn, lambda file: Path(file).name)
 
 
 def builder(graph: str) -> Callable[[], Any]:

@@ -42,6 +42,7 @@ def retrieval(
 ) -> None:
     """Index passages, ask every query, and print recall, all-gold, nDCG and MRR."""
     from ragweave.evals.corpus import prepare, use_home
+    from ragweave.evals.data import sample
     from ragweave.evals.retrieval import METHODS, measure, ranker, read_passages, read_queries
     from ragweave.models.errors import InputError
 
@@ -60,7 +61,7 @@ def retrieval(
         rank = ranker(prepared, chosen, hops)
         with runner(work, width) as made:
             of = {"method": method, "hops": hops}
-            return (await measure(prepared, asked[: limit or None], rank, cuts, made, of)).mean()
+            return (await measure(prepared, sample(asked, limit), rank, cuts, made, of)).mean()
 
     report(run(measured()), json_out)
 
@@ -162,7 +163,7 @@ def mixed(
     ] = None,
     router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint.")] = "small",
     rerank: Annotated[bool, typer.Option("--rerank/--plain", help="Order by relevance, or fuse alone.")] = True,
-    limit: Annotated[int, typer.Option("--limit", min=0, help="Every n-th question, so many in all; 0 means all.")] = 0,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Questions drawn from all by a seed; 0 means all.")] = 0,
     work: Work = WORK,
     json_out: JsonOut = None,
 ) -> None:
@@ -170,7 +171,7 @@ def mixed(
     from ragweave.corpora.types import CORPORA
     from ragweave.evals import mixed as bench
     from ragweave.evals.corpus import use_home
-    from ragweave.evals.data import read_jsonl
+    from ragweave.evals.data import read_jsonl, sample
     from ragweave.evals.mixed_data import library_rows, read_asked
     from ragweave.evals.mixed_data import questions as public_questions
     from ragweave.evals.report import table, write_json
@@ -189,7 +190,7 @@ def mixed(
         assert items is not None and questions is not None
         rows = read_jsonl(items, ["id", "kind"])
         asked = read_asked(questions, rows)
-    asked = asked[:: max(1, len(asked) // limit)][:limit] if limit else asked
+    asked = sample(asked, limit)
     use_home(work.resolve() / "home")
     context = Context.model_validate({"mind": "small", "route_by": router, "rerank": rerank})
 

@@ -48,11 +48,11 @@ def ablate(
 ) -> None:
     """Ask the same questions with each node left out in turn, and print paired differences."""
     from ragweave.evals import ablate as runs
-    from ragweave.evals.off import OFF, WITHOUT, check_off
+    from ragweave.evals.off import NODES, WITHOUT, check_off, node_of
     from ragweave.evals.report import table
 
-    build, left_out = builder(graph), check_off(off or list(OFF))
-    left_out = [node for node in left_out if node in build().nodes]
+    build, left_out = builder(graph), check_off(off or NODES)
+    left_out = [name for name in left_out if node_of(name) in build().nodes]
 
     asked = source(questions, folder, library, data, work, limit)
 
@@ -82,6 +82,7 @@ def judge(
 ) -> None:
     """Let the configured chat model judge answers against a baseline: five criteria, and overall."""
     from ragweave.evals import judge as judges
+    from ragweave.evals.data import sample
     from ragweave.evals.report import table
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError, ModelError
@@ -91,7 +92,7 @@ def judge(
     if protocol not in known:
         raise InputError(f"there is no protocol {protocol!r}", "use pairs or scores")
     kind = known[protocol]
-    cases = judges.read_cases(a, b)[: limit or None]
+    cases = sample(judges.read_cases(a, b), limit)
     model = chat("judge")
     if model is None:
         raise ModelError("judging needs a chat model, and none is configured", "set RAGWEAVE_CHAT (see docs/writer.md)")

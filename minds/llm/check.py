@@ -1,4 +1,4 @@
-"""A second opinion of a language model on sentences that do not stand in their evidence, in one call."""
+"""A second opinion of a language model on sentences and what they rest on, in one call."""
 
 from __future__ import annotations
 

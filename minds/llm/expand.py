@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, field_validator
 
 from ragweave.minds.desk import Desk
+from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import script, words
 from ragweave.prompts import load
 
@@ -26,6 +27,8 @@ _ANNOUNCES = re.compile(
 _ABOUT_REWRITES = re.compile(
     r"quer(?:y|ies)|question|search|phras|rewrit|version|variant|alternative|help|查询|问题|改写|检索", re.I
 )
+_NO_QUERY = re.compile(r"^[<{\[`]|[.!。！:：]$")
+"""A line of markup, a statement, or what announces a list."""
 
 
 class Rewrites(BaseModel):
@@ -44,12 +47,23 @@ class Rewrites(BaseModel):
         inner = [next((v for v in q.values() if isinstance(v, str)), None) if isinstance(q, dict) else q for q in value]
         return [q for q in inner if isinstance(q, str)]
 
+    @classmethod
+    def read_plain(cls, text: str) -> Rewrites | None:
+        """Read a reply that is no JSON but a query a line: numbered or bulleted lines, or at least two bare ones."""
+        lines = [line.strip() for line in without_thoughts(text).splitlines() if line.strip()]
+        listed = [line for line in lines if _MARK.match(line)]
+        found = listed if len(listed) > 1 else [line for line in lines if not _NO_QUERY.search(line)]
+        return cls(queries=found) if len(found) > 1 else None
+
 
 async def expand(desk: Desk, query: str) -> list[str] | None:
     """Return further phrasings of a query, without the query itself; None where the reply holds none."""
-    prompt = "rephrase" if desk.context.method.phrasing == "rephrase" else "diverse"
-    reply = await desk.json(load(prompt, count=desk.context.phrasings, question=query), Rewrites)
-    return None if reply is None else clean(reply.queries, query, desk.context.phrasings)
+    form, count = desk.context.method.phrasing, desk.context.phrasings
+    messages = load(form, count=count, question=query)
+    if form == "lines":
+        return clean([without_thoughts(await desk.text(messages))], query, count)
+    reply = await desk.json(messages, Rewrites)
+    return None if reply is None else clean(reply.queries, query, count)
 
 
 def clean(rewrites: list[str], query: str, limit: int) -> list[str]:

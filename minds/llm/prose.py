@@ -10,6 +10,8 @@ from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.models.text import sentences
 
+REPORT = 20
+"""Sentences from which an answer has paragraphs."""
 LONGEST = 4_000
 """Characters of one sentence."""
 _REFUSES = re.compile(
@@ -28,6 +30,14 @@ _FRAME = re.compile(r"[\s|:`~*_-]*|\s*`{3,}\w*\s*")
 """What only frames: the line under the heads of a table, the fence of code."""
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
+
+
+def long(sentences: int) -> str:
+    """Say how long an answer of at most so many sentences is to be."""
+    most = {1: "one sentence", 2: "one or two sentences", 3: "one to three sentences"}.get(sentences)
+    if most is None and sentences >= REPORT:
+        return f"a report of several paragraphs, at most {sentences} sentences"
+    return most or f"a paragraph of at most {sentences} sentences"
 
 
 async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:

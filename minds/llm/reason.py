@@ -16,7 +16,7 @@ from ragweave.corpora.meta import NAMES
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import TEXT_LIMIT, Strip
 from ragweave.minds.known import Decision, Known, Tell
-from ragweave.minds.llm.prose import boundary
+from ragweave.minds.llm.prose import boundary, long
 from ragweave.minds.passages import headed, untitled
 from ragweave.minds.small.choose import offered
 from ragweave.models.chat_json import read_json
@@ -34,7 +34,7 @@ NOTHING = "No new document was found."
 RECALLED = "From your own memory, not from the library"
 _SAID = 500
 """Characters of one part of a turn that are kept."""
-_ANSWER = 4_000
+_ANSWER = 8_000
 """Characters of an answer that are kept; reading a reply stops here."""
 _QUERIES = 3
 """Queries of one turn."""
@@ -49,7 +49,7 @@ async def reason(desk: Desk, known: Known) -> Decision | None:
     """
     past = rounds(known, desk.context.method.turn_passages)
     opening = told(desk, known.question, await (await desk.library()).languages())
-    messages = conversation(known.question, past, desk.context.method.turn_tokens, opening)
+    messages = conversation(known.question, past, desk.context.method.turn_tokens, opening, desk.context.sentences)
     last = known.last or not desk.meter.room(2, 2 * sum(tokens_of(text) for _, text in messages))
     if last:
         messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{LAST}")]
@@ -280,7 +280,7 @@ def rounds(known: Known, most: int) -> list[Round]:
     rows = {e["id"]: e for e in known.rows}
     out: list[Round] = []
     seen: set[str] = set()
-    learnt = missing = ""
+    learnt, missing = known.plan, ""
     for hop in known.hops:
         fresh = [i for i in hop["evidence"] if i in texts and i not in seen][:most]
         documents = tuple(
@@ -295,24 +295,22 @@ def rounds(known: Known, most: int) -> list[Round]:
     return out
 
 
-def conversation(question: str, past: Sequence[Round], budget: int, told: str = "") -> Messages:
+def conversation(question: str, past: Sequence[Round], budget: int, told: str = "", sentences: int = 3) -> Messages:
     """Return the messages of the conversation, within a budget of estimated tokens; what was shown stays as it was.
 
     Where they do not fit, the documents of the oldest rounds are replaced by a line that names them (what was learnt
     from them stays); where the last round alone does not fit, its documents are cut.
     """
-    opening = load("reason", question=question, told=told)
+    opening = load("reason", question=question, told=told, length=long(sentences))
     folded, length = 0, TEXT_LIMIT
     while True:
         messages = [*opening]
         for n, r in enumerate(past):
             documents = documents_message(r, length, n < folded)
-            if n == 0 and r.query == question:
+            if n == 0 and r.query == question and not r.learnt:
                 messages[-1] = ("user", f"{messages[-1][1]}\n\n{documents}")
                 continue
-            said = (f"Learnt: {r.learnt}" if r.learnt else "", f"Missing: {r.missing}" if r.missing else "")
-            asked = [f"Query: {q}" for q in (r.query, *r.also)]
-            messages.append(("assistant", "\n".join([*filter(None, said), *asked])))
+            messages.append(("assistant", turn_of(r.learnt, r.missing, (r.query, *r.also))))
             messages.append(("user", documents))
         fits = sum(tokens_of(text) for _, text in messages) <= budget
         if fits or (folded >= len(past) - 1 and length <= _SHORTEST):
@@ -321,6 +319,12 @@ def conversation(question: str, past: Sequence[Round], budget: int, told: str = 
             folded += 1
         else:
             length //= 2
+
+
+def turn_of(learnt: str, missing: str = "", queries: Sequence[str] = (), answer: str = "") -> str:
+    """Return a turn of the model as it stands in the conversation, asked and learnt in one form."""
+    said = [("Learnt", learnt), ("Missing", missing), *(("Query", q) for q in queries), ("Final Answer", answer)]
+    return "\n".join(f"{label}: {text}" for label, text in said if text)
 
 
 def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False) -> str:

@@ -13,15 +13,15 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, viewer
-from ragweave.minds.llm.prose import LONGEST, complete_sentences, plain, sign, split, tell
+from ragweave.minds.llm.prose import LONGEST, complete_sentences, long, plain, sign, split, tell
 from ragweave.minds.llm.reason import today, unknown
 from ragweave.minds.page import Page
 from ragweave.minds.passages import headed, untitled
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small import write as small
-from ragweave.minds.small.conflict import conflict
-from ragweave.minds.small.sentences import rank
-from ragweave.minds.small.tell import QUOTED
+from ragweave.minds.small.answer.conflict import conflict
+from ragweave.minds.small.answer.sentences import rank
+from ragweave.minds.small.answer.tell import QUOTED
 from ragweave.models.errors import RagweaveError
 from ragweave.prompts import load, quote
 
@@ -116,7 +116,7 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     rows, pictures = await look_at(desk, brief.question, by_origin(grouped(brief)), brief.rows)
     shown = labelled(rows, brief.rows) + pictures.told
     many = desk.context.sentences
-    length = _LENGTHS.get(many, f"at most {many} sentences")
+    length = _LENGTHS.get(many) or long(many)
     if desk.context.answer_form == "short":
         length = _FEW_WORDS
     messages = load("generate", today=today(), question=brief.question, evidence=shown, length=length)
@@ -126,7 +126,7 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
             async for raw in complete_sentences(parts):
                 text = one_line(plain(raw), LONGEST)
                 if text.strip(" .!").upper() == "UNKNOWN":
-                    why = why or phrase("weak", brief.question, title=small.closest(brief.strips))
+                    why = why or phrase("weak", brief.question, title=_nearest(brief.strips))
                 elif text:
                     written += 1
                     await tell(raw, rows, page)
@@ -139,6 +139,11 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     await page.close()
     await finish(desk, brief, page)
     return why if page.sentences or why else None
+
+
+def _nearest(strips: Sequence[Strip]) -> str:
+    """Return the title of the strip that is most relevant."""
+    return max(strips, key=lambda s: (s["score"], s["id"]))["title"]
 
 
 def pictured(desk: Desk, brief: Brief) -> bool:

@@ -20,8 +20,8 @@ from ragweave.corpora.hidden import addresses_machines
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.known import Checked
-from ragweave.minds.small.facts import Fact, Negation, facts, negations
-from ragweave.minds.small.hostile import without_orders
+from ragweave.minds.small.answer.hostile import without_orders
+from ragweave.minds.small.question.facts import Fact, Negation, facts, negations
 from ragweave.models import tables, text
 from ragweave.models.relevance import Passage, embed
 from ragweave.models.relevance_features import LIMIT, content_words

@@ -10,8 +10,8 @@ from string import ascii_uppercase
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
 from ragweave.minds.evidence import Strip
+from ragweave.minds.small.answer.sentences import rank
 from ragweave.minds.small.check import support
-from ragweave.minds.small.sentences import rank
 from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, terms
 

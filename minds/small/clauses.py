@@ -7,8 +7,8 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from ragweave.minds.evidence import Hop
-from ragweave.minds.small.nouns import DO
-from ragweave.minds.small.sentences import Extract
+from ragweave.minds.small.answer.sentences import Extract
+from ragweave.minds.small.question.nouns import DO
 from ragweave.models.text import content_terms, fold, names, terms
 
 _CLAUSE = re.compile(

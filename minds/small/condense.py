@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragweave.minds.contracts import Core, Talk
 from ragweave.minds.desk import Desk
-from ragweave.minds.small.refer import follow
+from ragweave.minds.small.question.refer import follow
 
 
 async def condense(desk: Desk, asked: Core, talk: Talk) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 from ragweave.minds.contracts import Core, Said
-from ragweave.minds.small import frames
 from ragweave.minds.small.choose import options_of
-from ragweave.minds.small.greeting import ungreeted
-from ragweave.minds.small.refer import leans, resolve
+from ragweave.minds.small.question import frames
+from ragweave.minds.small.question.greeting import ungreeted
+from ragweave.minds.small.question.refer import leans, resolve
 from ragweave.models.text import content_terms, sentences
 
 _EMPTY = frozenset(

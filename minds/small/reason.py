@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from ragweave.minds.chain import BEST
 from ragweave.minds.desk import Desk
@@ -14,9 +15,9 @@ from ragweave.minds.known import Decision, Known
 from ragweave.minds.looks import shown_by_look
 from ragweave.minds.passages import as_strip, floors, reading
 from ragweave.minds.recency import timeless
-from ragweave.minds.small.asked import has_clause
+from ragweave.minds.small.answer.sentences import Extract, rank
 from ragweave.minds.small.clauses import splits, standing, trimmed, value_of
-from ragweave.minds.small.sentences import Extract, rank
+from ragweave.minds.small.question.asked import has_clause, share
 from ragweave.models.text import content_terms, fold, names, sentences, terms
 
 COVERED = 0.5
@@ -87,7 +88,7 @@ async def _described(
     async def surest(question: str) -> Extract | None:
         scores = await floors(library, question, [reading(e) for e in known.rows])
         strips = [Strip(**{**as_strip(e), "score": s}) for e, s in zip(known.rows, scores, strict=True)]
-        found = await asyncio.to_thread(rank, question, strips, lambda t: idf.get(t, 1.0))
+        found = await asyncio.to_thread(rank, question, strips, partial(_rarity, idf))
         return max(found[:NEXT], key=lambda e: e.sure, default=None)
 
     if not apart and asked == known.question:
@@ -106,13 +107,6 @@ async def _described(
     return apart[0].inner if apart and apart[0].asks and has_clause(asked) else "", None, False
 
 
-def coverage(wanted: Iterable[str], have: Iterable[str], idf: Mapping[str, float]) -> float:
-    """Return the share of the wanted terms, weighted by rarity, that is there; 0 where nothing is wanted."""
-    weights = {t: idf.get(t, 1.0) for t in wanted}
-    held, total = set(have), sum(weights.values())
-    return sum(w for t, w in weights.items() if t in held) / total if total else 0.0
-
-
 def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[str, float], searched: int = 1) -> bool:
     """Tell whether what was found looks like the answer.
 
@@ -121,10 +115,15 @@ def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[
     """
     wanted, clause = content_terms(question), has_clause(question)
     held = [set(terms(f"{e['title']} {e['text']}")) for e in ordered[:BEST]]
-    if searched > 1 and coverage(wanted, set().union(*held), idf) >= (JOINTLY if clause else NEARLY):
+    rare = partial(_rarity, idf)
+    if searched > 1 and share(wanted, set[str]().union(*held), rare) >= (JOINTLY if clause else NEARLY):
         return True
-    share = coverage(wanted, held[0], idf)
-    return share >= WHOLE if clause else share >= CLEAR or (share >= COVERED and gap >= APART)
+    covered = share(wanted, held[0], rare)
+    return covered >= WHOLE if clause else covered >= CLEAR or (covered >= COVERED and gap >= APART)
+
+
+def _rarity(idf: Mapping[str, float], term: str) -> float:
+    return idf.get(term, 1.0)
 
 
 def open_words(question: str, texts: Iterable[str]) -> list[str]:
@@ -144,10 +143,10 @@ class Lead:
 
 def lead(question: str, ordered: Sequence[Evidence], used: Collection[str], idf: Mapping[str, float]) -> Lead | None:
     """Make the next query from the best item that was not used for one yet and that names something new."""
-    said, wanted = fold(question), content_terms(question)
+    said, wanted, rare = fold(question), content_terms(question), partial(_rarity, idf)
     for row in (e for e in ordered if e["id"] not in used):
         cut = [row["text"][a:b] for a, b in sentences(row["text"])]
-        best = max(cut, key=lambda s: coverage(wanted, terms(f"{row['title']} {s}"), idf), default="")
+        best = max(cut, key=lambda s: share(wanted, set(terms(f"{row['title']} {s}")), rare), default="")
         for text in (best, row["text"]):
             fresh = [n for n in names(text) if len(n) > 2 and fold(n) not in said]
             if fresh:

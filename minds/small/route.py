@@ -9,7 +9,7 @@ from ragweave.corpora.types import CORPORA, LABELS, Label
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Routed
 from ragweave.minds.desk import Desk
-from ragweave.minds.small.greeting import is_greeting
+from ragweave.minds.small.question.greeting import is_greeting
 from ragweave.models import router
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from string import ascii_uppercase
 
+from ragweave.corpora.meta import guess_language
 from ragweave.minds.chain import chain
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
@@ -17,26 +18,29 @@ from ragweave.minds.page import Page
 from ragweave.minds.passages import as_seen, as_strip
 from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
-from ragweave.minds.small.asked import has_clause
+from ragweave.minds.small.answer.compare import weigh
+from ragweave.minds.small.answer.conflict import Told, conflict
+from ragweave.minds.small.answer.gather import choose
+from ragweave.minds.small.answer.overview import overview
+from ragweave.minds.small.answer.pictured import pictured
+from ragweave.minds.small.answer.record import record
+from ragweave.minds.small.answer.sentences import rank
+from ragweave.minds.small.answer.spoken import answers, by_passage, doubtful, is_recorded, passage
+from ragweave.minds.small.answer.tell import tell
 from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.clauses import standing
-from ragweave.minds.small.compare import compare
-from ragweave.minds.small.conflict import Told, conflict
-from ragweave.minds.small.gather import choose
-from ragweave.minds.small.greeting import is_thanks
-from ragweave.minds.small.overview import overview
-from ragweave.minds.small.sentences import rank
-from ragweave.minds.small.tables import work
-from ragweave.minds.small.tell import tell
+from ragweave.minds.small.question.asked import has_clause
+from ragweave.minds.small.question.greeting import is_thanks
+from ragweave.minds.small.question.several import several
+from ragweave.minds.small.question.sides import sides
+from ragweave.minds.small.question.tongue import foreign, native
+from ragweave.minds.small.tables.work import work
 from ragweave.minds.small.timeline import placeless
-from ragweave.minds.small.tongue import foreign
 from ragweave.models.text import clip, content_terms
 
 ANSWERABLE = 0.4
 """How sure the small mind must be of its best sentence to answer with it; chosen on all that
 docs/small-mind.md lists, so it is not held out."""
-ANSWERABLE_RECORDED = 0.2
-"""The same for recordings: what was said or shown is seldom put into sentences (docs/video.md)."""
 _QUOTE = 300
 """Characters of the closest sentence that are shown."""
 RELEVANT, LIKELY = 0.0, 0.15
@@ -60,16 +64,37 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
     if not brief.strips and not brief.searched:
         page.show(phrase("thanks" if is_thanks(brief.question) else "greeting", brief.question), "model", [], 1.0)
         return ""
+    if (why := await record(desk, brief, page)) is not None:
+        return why
+    if await pictured(desk, brief, page):
+        return ""
+    if await _each(desk, brief, page):
+        return ""
     if (asked := standing(brief.question, brief.hops)) != brief.question:
         found = replace(brief, question=asked, best=-1.0)
         if await work(desk, found, page) or not await _extract(desk, found, page, closest=False):
             return ""
-    if await work(desk, brief, page) or await overview(desk, brief, page):
+    if await weigh(desk, brief, page) or await work(desk, brief, page) or await overview(desk, brief, page):
         return ""
     why = await _extract(desk, brief, page)
     show_pictures(brief, page)
     told = await foreign(desk, brief, page)
     return f"{why}; {told}" if told else why
+
+
+async def _each(desk: Desk, brief: Brief, page: Page) -> bool:
+    """Answer what is asked at once one by one, and name what stays open; tell whether anything was answered."""
+    parts = several(brief.question)
+    if len(parts) == 1:
+        return False
+    left = []
+    for part in parts:
+        alone = replace(brief, question=part)
+        if not await work(desk, alone, page) and await _extract(desk, alone, page, closest=False):
+            left.append(part)
+    for part in left if page.sentences else []:
+        desk.note(f"Nothing that was found surely answers: {part}")
+    return bool(page.sentences)
 
 
 async def idf_of(desk: Desk, question: str) -> Callable[[str], float]:
@@ -114,9 +139,12 @@ def show_pictures(brief: Brief, page: Page) -> None:
 
 def readable(brief: Brief) -> list[Strip]:
     """Return what all rounds kept, whole, and of the web as it was cut; where nothing was kept, all that was found."""
-    own = brief.own
+    # The whole of a recording is a summary: its clips hold the facts.
+    summaries = {e["id"] for e in brief.rows.values() if e["corpus"] == "video"}
+    own = [s for s in brief.own if s["evidence"] not in summaries]
     kept = {s["evidence"] for s in own}
     rows = [e for e in brief.rows.values() if e["origin"] == "library" and (e["id"] in kept or not own)]
+    rows = [e for e in rows if e["id"] not in summaries] or rows
     best = sorted(rows, key=lambda e: (-e.get("global_score", 0.0), -e["relevance"], e["id"]))[:READ]
     whole = {e["id"]: e["text"] for e in best}
     return [
@@ -125,39 +153,41 @@ def readable(brief: Brief) -> list[Strip]:
     ]
 
 
-def closest(strips: Sequence[Strip]) -> str:
-    """Return the title of the strip that is most relevant."""
-    return max(strips, key=lambda s: (s["score"], s["id"]))["title"]
-
-
 async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -> str:
     """Show the sentence that answers, and what adds to it; where that is not sure, cite it as the closest."""
     strips = readable(brief)
     question = timeless(brief.question, datetime.now(UTC))
-    if strips and all(s["locator"].get("kind") == "time" for s in strips):
+    if strips and all(map(is_recorded, strips)):
         question = placeless(question)
     idf = await idf_of(desk, question)
     linked = chain(question, [e for e in brief.rows.values() if e["origin"] != "model"], brief.hops)
     ranked = await asyncio.to_thread(rank, question, strips, idf, linked, brief.best)
+    if (english := native(question)) != question:
+        able = [s for s in strips if guess_language(s["text"]) in ("en", "")]
+        theirs = await asyncio.to_thread(rank, english, able, await idf_of(desk, english), linked, brief.best)
+        if theirs and theirs[0].sure > ranked[0].sure:
+            ranked, question = theirs, english
     if not ranked:
         return await say_nothing(desk, brief)
-    recorded = ranked[0].strip["locator"].get("kind") == "time"
+    recorded = is_recorded(ranked[0].strip)
+    if recorded:
+        ranked = by_passage(ranked, question, idf)
     least = desk.context.method.answerable
-    if least is None:
-        least = ANSWERABLE_RECORDED if recorded else ANSWERABLE
     best = ranked[0]
-    weighed = await asyncio.to_thread(compare, question, strips, idf)
-    if weighed is not None and weighed.text:
-        page.show(weighed.text, "verified", [e.narrowed for e in weighed.rests], min(e.sure for e in weighed.rests))
-        return ""
+    whole = await passage(desk, best, question, idf) if recorded else None
     # What every round found irrelevant may be the closest, and answers nothing.
     another = best.partner is None and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]
+    enough = (
+        answers(best, whole, question, idf)
+        if whole is not None and least is None
+        else best.sure >= (ANSWERABLE if least is None else least)
+    )
     sure = (
         brief.own
         and not another
-        and (best.sure >= least or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY))
+        and (enough or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY))
     )
-    if not sure or weighed is not None:
+    if not sure or sides(question):
         if closest:
             page.note(best.narrowed)
         return phrase("closest", brief.question, title=best.strip["title"], text=clip(best.told, _QUOTE))
@@ -167,6 +197,11 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
     told = conflict(question, [*ranked, *others], brief.rows)
     if told is not None:
         _tell_both(desk, brief, page, told)
+        return ""
+    if whole is not None and desk.context.answer_form != "short":
+        heard = await doubtful(desk, best)
+        text = phrase("heard", brief.question, text=whole["text"]) if heard else whole["text"]
+        page.show(text, "verified", [whole], best.sure)
         return ""
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
     for e in choose(ranked, question, idf, limit):

@@ -22,7 +22,6 @@ from ragweave.app.render import (
     print_answer,
     print_evidence,
     short_path,
-    size,
     usage_line,
 )
 from ragweave.corpora.types import Locator
@@ -240,11 +239,6 @@ def test_the_byline_tells_who_answered_and_what_it_took() -> None:
 @pytest.mark.parametrize(("seconds", "words"), [(0.0004, "0 ms"), (0.25, "250 ms"), (2.34, "2.3 s"), (600, "10 min")])
 def test_durations_read_as_a_person_would_say_them(seconds: float, words: str) -> None:
     assert duration(seconds) == words
-
-
-@pytest.mark.parametrize(("count", "words"), [(12, "12 bytes"), (1_500, "2 kB"), (3_000_000, "3 MB"), (5e9, "5.0 GB")])
-def test_sizes_read_as_a_person_would_say_them(count: float, words: str) -> None:
-    assert size(count) == words
 
 
 def test_counts_and_lists_are_grammatical() -> None:

@@ -14,7 +14,7 @@ import pytest
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
-from ragweave.corpora.store.library import close_all
+from ragweave.corpora.store.stores import close_stores
 from ragweave.models import embed
 from ragweave.models.settings import model_settings
 
@@ -46,7 +46,7 @@ def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         )
         model_settings.cache_clear()
         asyncio.run(index([folder / "notes"]))
-        close_all()
+        close_stores()
         model_settings.cache_clear()
     yield folder
 

@@ -12,14 +12,16 @@ from typer.testing import CliRunner
 from ragweave.app import cli
 from ragweave.evals.ablate import FULL, Bench, ablate, difference, flat, public_set, rows_of
 from ragweave.evals.answers import Outcome, Question
-from ragweave.evals.off import OFF
+from ragweave.evals.off import NODES, Off, without
 from ragweave.evals.runner import Runner
-from ragweave.graphs import agent
+from ragweave.graphs import agent, crag
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Sentence
-from ragweave.models.errors import InputError
+from ragweave.minds.method import Method
+from ragweave.models.chat import override
+from ragweave.models.errors import InputError, ModelError
 from ragweave.nodes.answer import Answer
-from ragweave.tests.support import build_library
+from ragweave.tests.support import ScriptedChat, build_library
 
 TEXTS = {
     "pump.md": "# Pump\n\nThe pump stands in the cellar. It was built by the Orlow company in 1987.",
@@ -45,8 +47,8 @@ async def bench(home: Path, tmp_path: Path) -> Bench:
 
 
 async def test_every_node_is_left_out_in_turn_and_compared_with_the_whole(bench: Bench) -> None:
-    found = await ablate(bench, agent.build, OFF)
-    assert list(found) == [FULL, *(f"without {node}" for node in OFF)]
+    found = await ablate(bench, agent.build, NODES)
+    assert list(found) == [FULL, *(f"without {node}" for node in NODES)]
     assert [o.verdict for o in found[FULL]] == ["correct", "correct", "abstained"]
     assert found["without reason"][1].verdict != "correct", "the second fact needs a second round"
     rows = rows_of(found)
@@ -143,3 +145,44 @@ def test_the_absent_questions_have_no_passage_and_the_others_keep_theirs(data_di
     kinds = [q.kind for q in asked]
     assert (kinds.count("one fact"), kinds.count("two facts"), kinds.count("absent")) == (40, 40, 20)
     assert all(set(q.gold) <= held for q in asked if q.answerable)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "off", "web", "mended"),
+    [
+        ("relevant", "correct", True, True),
+        ("irrelevant", "incorrect", True, True),
+        ("partly", "ambiguous", False, True),
+        ("irrelevant", "correct", True, False),
+    ],
+)
+async def test_an_action_that_is_left_out_becomes_another(
+    bench: Bench, verdict: str, off: Off, web: bool, mended: bool
+) -> None:
+    model = ScriptedChat(react=lambda messages: {"verdicts": [{"n": 1, "verdict": verdict}]})
+    with override(judge=model, writer=ScriptedChat(react=lambda messages: "UNKNOWN")):
+        context = Context(grade_by="llm", web="auto", top_k=1)
+        left = without(crag.build(), [off]).compile()
+        state = await left.ainvoke({"question": QUESTIONS[0].text}, context=context)
+    acted = {"relevant": "correct", "partly": "ambiguous", "irrelevant": "incorrect"}[verdict]
+    assert (state["grade"]["action"] != acted) == mended
+    assert ("search_web" in {u.node for u in state["usage"]}) == web
+
+
+async def test_without_the_rewrite_the_web_is_asked_the_question_itself(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def fetched(provider: Any, query: str, most: int) -> Any:
+        asked.append(query)
+        raise ModelError("no page", "")
+
+    monkeypatch.setattr("ragweave.nodes.search_web._provider", lambda: ("scripted", ""))
+    monkeypatch.setattr("ragweave.nodes.search_web.make", object)
+    monkeypatch.setattr("ragweave.nodes.search_web.search", fetched)
+    knobs: Any = {"mind": "small", "web": "auto", "method": Method(upper=1.0, lower=1.0)}
+    question = {"question": QUESTIONS[0].text}
+    await crag.build().compile().ainvoke(question, context=Context(**knobs))
+    await without(crag.build(), ["rewrite"]).compile().ainvoke(question, context=Context(**knobs))
+    assert asked[1] == QUESTIONS[0].text != asked[0]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.web import available
+from ragweave.corpora.web.providers import available
 from ragweave.evals.answers import Outcome, Question
 from ragweave.evals.corruption import SHARES, WAYS, Asked, cell, lost, measure, save_pages, web_folder
 from ragweave.minds.evidence import Sentence

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.evals.data import groups, read_jsonl, read_routed
+from ragweave.evals.data import groups, read_jsonl, read_routed, sample
 from ragweave.models.errors import InputError
 
 LABELS = ("none", "image")
@@ -67,3 +67,17 @@ def test_equal_words_always_share_a_group(texts):
     for i, text in enumerate(texts):
         if text.split():
             assert found[i] == found[i + len(texts)]
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60), st.integers(0, 5))
+def test_a_sample_reaches_over_the_whole_list_and_a_larger_one_holds_it(size, few, many, seed):
+    rows = list(range(size))
+    small, large = (sample(rows, n, seed) for n in sorted((few, many)))
+    assert small == sorted(small) and len(small) == (min(few, many, size) or size)
+    if min(few, many):
+        assert set(small) <= set(large)
+
+
+def test_the_tail_of_a_list_is_drawn_as_often_as_its_head():
+    drawn = sum(i >= 252 for seed in range(50) for i in sample(range(379), 127, seed))
+    assert abs(drawn / 50 - 127 / 3) < 3

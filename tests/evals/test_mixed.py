@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from ragweave.app import cli
-from ragweave.evals.mixed_data import CLIP_WORDS, _stretches, library_rows, questions, read_asked
+from ragweave.corpora.types import CORPORA
+from ragweave.evals.mixed_data import CLIP_WORDS, _stretches, fresh, library_rows, questions, read_asked
 from ragweave.models.errors import InputError
 
 ITEMS: list[dict[str, Any]] = [
@@ -57,6 +59,7 @@ def test_the_command_compares_every_way_and_writes_flat_figures(tmp_path: Path) 
     assert flat["recall@5_random_corpus"] == pytest.approx(1 / 3, abs=1e-3)
     assert flat["right_corpus"] == 1 and 1 <= flat["corpora_searched"] < 2 and flat["train_overlap"] == 0
     assert flat["routed_minus_oracle"] == 0
+    assert flat["recall@1_oracle"] == flat["recall@5_unified_plain_RRF"] == 1
     for system in ("routed", "routed, four labels", "unified, one vector space", "clip alone"):
         assert system in done.stdout
 
@@ -90,9 +93,14 @@ def test_stretches_hold_every_turn_once_and_in_order(lengths: list[int]) -> None
 @pytest.mark.data
 def test_no_question_over_the_public_data_is_the_text_that_is_indexed_for_it(data_dir: Path) -> None:
     rows = {r["id"]: r for r in library_rows(data_dir)}
-    asked = questions(data_dir)
-    assert len(asked) > 350 and {q.corpus for q in asked} == {"paragraph", "document", "image", "clip", "video"}
-    for q in asked:
+    asked, later = questions(data_dir), fresh(data_dir)
+    assert len(asked) > 350
+    assert Counter(q.corpus for q in later) == dict.fromkeys(CORPORA, 40)
+    assert not {q.text for q in asked} & {q.text for q in later} and len({q.id for q in later}) == 200
+    for kind in ("image", "clip"):
+        old, new = ({g for q in part if q.corpus == kind for g in q.gold} for part in (asked, later))
+        assert not old & new
+    for q in [*asked, *later]:
         for gold in q.gold:
             row = rows[gold]
             assert row["kind"] == q.corpus

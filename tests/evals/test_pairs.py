@@ -9,6 +9,7 @@ import pytest
 from ragweave.evals.pairs import measure, read_pairs, scorer
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
+from ragweave.models.relevance import Passage
 from ragweave.tests.support import ScriptedChat
 
 ROWS = [
@@ -81,3 +82,19 @@ def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path, content: str |
         path.write_bytes(content.encode("latin-1"))
     with pytest.raises(InputError, match=why):
         read_pairs(path)
+
+
+def test_popqa_in_its_published_form_becomes_pairs_by_the_title_of_the_subject(tmp_path: Path) -> None:
+    texts = [("Pell", "Pell is\na town."), ("Bread", "Rye is milled."), ("Pell", "It has a harbour.")]
+    ctxs = [{"title": title, "text": text, "id": "7"} for title, text in texts]
+    row = {"id": 3, "question": "Where is Pell?", "s_wiki_title": "Pell", "ctxs": [*ctxs, *ctxs * 4]}
+    (asked,) = read_pairs(written(tmp_path / "p.jsonl", [row]))
+    assert (len(asked.passages), asked.labels.tolist()[:3]) == (10, [1, 0, 1])
+    assert asked.passages[0] == Passage("", "Pell is a town."), "the title would give the label away"
+
+
+@pytest.mark.parametrize("ctxs", [None, [], "x", [{"title": "Pell"}]])
+def test_popqa_without_passages_is_refused(tmp_path: Path, ctxs: Any) -> None:
+    rows = [{"question": "Where is Pell?", "s_wiki_title": "Pell", "ctxs": ctxs}]
+    with pytest.raises(InputError):
+        read_pairs(written(tmp_path / "p.jsonl", rows))

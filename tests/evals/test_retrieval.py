@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragweave.evals.corpus import prepare
-from ragweave.evals.retrieval import METHODS, Figures, measure, ranker, read_passages, read_queries
+from ragweave.evals.retrieval import METHODS, Figures, Query, measure, ranker, read_passages, read_queries
 from ragweave.models.errors import InputError
 
 PASSAGES = [
@@ -41,8 +41,26 @@ def test_relevant_passages_may_come_from_a_qrels_file(tmp_path: Path) -> None:
     qrels = tmp_path / "qrels.tsv"
     qrels.write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n2\tc\t2\n", encoding="utf-8")
     assert [q.gold for q in read_queries(queries, qrels)] == [("a",), ("c",)]
+    assert [q.gains for q in read_queries(queries, qrels)] == [{"a": 1.0}, {"c": 2.0}]
     qrels.write_text("1 0 a 1\n2 0 b 0\n", encoding="utf-8")
     assert [q.gold for q in read_queries(queries, qrels)] == [("a",)]
+
+
+def test_ndcg_prefers_the_higher_grade_first() -> None:
+    def ndcg(*ranked: str) -> float:
+        figures = Figures()
+        figures.add(ranked, Query("x", ("a", "b"), {"a": 1.0, "b": 2.0}), (5,), 0.0)
+        return figures.mean()["ndcg@10"]
+
+    assert ndcg("b", "a") == 1.0 > ndcg("a", "b")
+
+
+async def test_passages_with_the_same_words_count_as_one(tmp_path: Path) -> None:
+    twins = [*PASSAGES[:2], {**PASSAGES[0], "id": "twin"}]
+    prepared = await prepare(read_passages(written(tmp_path / "c.jsonl", twins)), "twins", tmp_path / "work")
+    asked = [Query("When was the Corvane Observatory opened?", ("twin",))]
+    found = (await measure(prepared, asked, ranker(prepared, "rerank"))).mean()
+    assert found["recall@1"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -61,7 +79,7 @@ def test_passage_without_an_id_gets_a_sentence(tmp_path: Path) -> None:
 
 def test_figures_are_means_over_queries() -> None:
     figures = Figures()
-    figures.add(["a", "b"], ["b"], (1, 5), 0.1)
-    figures.add(["a", "b"], ["a"], (1, 5), 0.3)
+    figures.add(["a", "b"], Query("x", ("b",)), (1, 5), 0.1)
+    figures.add(["a", "b"], Query("x", ("a",)), (1, 5), 0.3)
     found = figures.mean()
     assert (found["recall@1"], found["recall@5"], found["mrr"], found["ms_per_query"]) == (0.5, 1.0, 0.75, 200.0)

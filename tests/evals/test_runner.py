@@ -69,6 +69,26 @@ async def test_what_the_rows_depend_on_tells_runs_apart(tmp_path: Path) -> None:
         assert len(seen) == len(units)
 
 
+async def test_rows_of_another_setting_or_another_program_are_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def asked() -> int:
+        before = len(seen)
+        await Runner(tmp_path).each("x", UNITS, counted, {})
+        return len(seen) - before
+
+    async def counted(n: int) -> dict[str, Any]:
+        seen.append(n)
+        return {}
+
+    seen: list[int] = []
+    assert [await asked(), await asked()] == [6, 0]
+    monkeypatch.setenv("RAGWEAVE_RERANK", "hf:other")
+    assert await asked() == 6
+    monkeypatch.setattr("ragweave.evals.runner.code", lambda: "another program")
+    assert await asked() == 6
+
+
 async def test_without_a_folder_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     runner = Runner()

@@ -48,6 +48,21 @@ async def test_second_hop_asks_for_a_name_that_the_first_one_found() -> None:
     assert "Ostrander" not in question
 
 
+async def test_two_questions_of_one_turn_are_both_answered() -> None:
+    question = "When was the Corvane Observatory opened, and how many people did the Ostrander Works employ?"
+    answer: Answer = (await ask(question))["answer"]
+    assert "1931" in answer.text
+    assert "240 people" in answer.text
+    assert not any("Nothing that was found" in note for note in answer.notes)
+
+
+async def test_what_stays_open_of_two_questions_is_named() -> None:
+    question = "When was the Corvane Observatory opened, and what is the highest mountain of Peru?"
+    answer: Answer = (await ask(question))["answer"]
+    assert "1931" in answer.text
+    assert any("mountain of Peru" in note for note in answer.notes)
+
+
 async def test_question_without_an_answer_in_the_library_is_declined_with_a_reason() -> None:
     answer: Answer = (await ask("Who won the chess tournament of Zurich in 1953?"))["answer"]
     assert answer.abstained

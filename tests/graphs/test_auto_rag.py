@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGenerationChunk
 
 from ragweave.graphs.auto_rag import graph
 from ragweave.minds.context import Context
-from ragweave.minds.llm.reason import NOTHING, REMINDER, REPEATED
+from ragweave.minds.llm.reason import NOTHING, REMINDER, REPEATED, turn_of
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
 from ragweave.tests.support import ScriptedChat
@@ -56,6 +56,7 @@ async def test_turns_of_one_growing_conversation_lead_to_the_answer(play: Any) -
     assert "Ada Ostrander" in state["answer"].text
     shown = reasons(model)
     assert [len(s) for s in shown] == [2, 4, 6]
+    assert shown[1][2] == turn_of("First the maker of the telescope.", queries=[state["hops"][0]["query"]])
     assert shown[2][:4] == shown[1]
 
 
@@ -144,7 +145,7 @@ async def test_recalled_words_come_last_and_are_flagged_to_the_reasoner(play: An
         recall="Ada founded it.",
         generate="UNKNOWN",
     )
-    await ask(model, max_hops=1, max_recalls=2)
+    await ask(model, max_hops=1, max_recalls=2, check_by="small")
     assert "your own memory" in reasons(model)[-1][-1]
     shown = model.calls[-1].prompt
     assert shown.rindex("Ada founded it.") > shown.rindex("[1] Ostrander Works")
@@ -305,3 +306,24 @@ async def test_random_conversations_all_end_within_their_budget_in_a_stated_way(
         assert answer.model_calls <= knobs["max_model_calls"], case
         assert len(model.calls) <= knobs["max_model_calls"], case
         assert all(c.origin != "model" for c in answer.citations), case
+
+
+async def test_a_plan_stays_in_the_conversation_though_the_question_itself_is_searched(play: Any) -> None:
+    model = play(reason=[f"First find the firm.\nQuery: {QUESTION}", "Final Answer: Ada Ostrander [1]."])
+    await ask(model)
+    assert reasons(model)[1][2] == turn_of("First find the firm.", queries=[QUESTION])
+
+
+async def test_a_query_asked_again_and_again_is_not_called_enough(play: Any) -> None:
+    model = play(reason=["Query: Corvane Observatory", *["Query: the observatory of Corvane"] * 2], generate=FOUNDED)
+    state = await ask(model)
+    assert not state["enough"] and state["then"] == "generate"
+
+
+@pytest.mark.parametrize(("sentences", "told"), [(3, "one to three sentences"), (30, "a report of several paragraphs")])
+async def test_an_answer_may_be_as_long_as_is_asked(play: Any, sentences: int, told: str) -> None:
+    facts = " ".join(f"Fact {n} is told here." for n in range(40))
+    model = play(reason=["Query: Corvane Observatory", f"Final Answer: {facts}"])
+    state = await ask(model, sentences=sentences)
+    assert told in reasons(model)[0][0]
+    assert len(state["answer"].sentences) == min(40, 2 * sentences)

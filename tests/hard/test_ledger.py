@@ -15,8 +15,7 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store import blobs, commit, ledger
 from ragweave.corpora.store.blobs import item_of
-from ragweave.corpora.store.library import close_all
-from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.settings import model_settings
 
 pytestmark = pytest.mark.hard
@@ -79,11 +78,11 @@ def test_every_history_ends_in_agreement(steps: list[tuple[str, object, object]]
                         try:
                             asyncio.run(index([folder]))
                         except PowerCut:
-                            close_all()
+                            close_stores()
             asyncio.run(index([folder]))
             check(folder)
         finally:
-            close_all()
+            close_stores()
             model_settings.cache_clear()
 
 

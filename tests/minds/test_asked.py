@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.minds.small.asked import asked_of, cases
+from ragweave.minds.small.question.asked import asked_of, cases
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ragweave.minds.evidence import Hop
+from ragweave.minds.small.answer.sentences import Extract, rank
 from ragweave.minds.small.clauses import splits, standing, trimmed, value_of
-from ragweave.minds.small.sentences import Extract, rank
 from tests.minds.test_conflict import strip
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ragweave.minds.evidence import Strip
-from ragweave.minds.small.compare import compare
+from ragweave.minds.small.answer.compare import compare
 
 
 def strip(title: str, text: str) -> Strip:
@@ -20,7 +20,13 @@ HELD = [
     strip("People · Wren", "Born: 2015"),
     strip("Tickets 2023", "A family ticket costs 17 euros."),
     strip("Tickets 2025", "A family ticket costs 21 euros."),
+    strip("Income", "Source | 2023 (euros) | 2024 (euros)\nShop | 310 | 280\nTickets | 900 | 950"),
+    strip("Dough", "Dough for rye rests for five hours, for wheat for three."),
 ]
+
+
+def _held(cut: Strip) -> Strip:
+    return next(s for s in HELD if s["evidence"] == cut["evidence"])
 
 
 @pytest.mark.parametrize(
@@ -28,7 +34,10 @@ HELD = [
     [
         ("Which route is longer, Curlew Loop or the Slate Road?", "Slate Road: 117 km, against 64 km for Curlew Loop."),
         ("Who is older, Otis or Wren?", "Otis: 2012, against 2015 for Wren."),
-        ("How much more is the family ticket of 2025 than that of 2023?", "4 euro: 21 euros against 17 euros."),
+        ("How much more is the family ticket of 2025 than that of 2023?", "4 euros: 21 euros against 17 euros."),
+        ("Did the shop bring in more in 2023 or in 2024?", "2023: 310 euros, against 280 euros for 2024."),
+        ("Which dough rests longer, that for rye or that for wheat?", "Rye: five hours, against three for wheat."),
+        ("Is the Slate Road shorter than Curlew Loop?", "No. Curlew Loop: 64 km, against 117 km for Slate Road."),
     ],
 )
 def test_both_values_are_told_and_the_winner_or_the_difference(question: str, told: str) -> None:
@@ -36,6 +45,7 @@ def test_both_values_are_told_and_the_winner_or_the_difference(question: str, to
     assert found is not None
     assert found.text == told
     assert len(found.rests) == 2
+    assert all(r["text"] in s["text"] for r, s in zip(found.rests, map(_held, found.rests), strict=True))
 
 
 def test_a_value_that_is_missing_leaves_it_undecided() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from ragweave.minds.evidence import Evidence, Origin, Strip
 from ragweave.minds.llm.write import by_origin, labelled
-from ragweave.minds.small.conflict import conflict
-from ragweave.minds.small.sentences import rank
+from ragweave.minds.small.answer.conflict import conflict
+from ragweave.minds.small.answer.sentences import rank
 
 
 def strip(origin: Origin, text: str, title: str = "Corvane Observatory and Ostrander Works", name: str = "") -> Strip:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragweave.minds.small.facts import facts, negations
+from ragweave.minds.small.question.facts import facts, negations
 
 
 @pytest.mark.parametrize(

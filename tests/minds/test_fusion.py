@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, mix, standardise
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import RankedList
+from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, fused, mix, standardise
+from ragweave.tests.support.knobs import context
 
 rankings = st.lists(st.sampled_from("abcdefgh"), unique=True).map(
     lambda ids: [(i, float(-n)) for n, i in enumerate(ids)]
@@ -158,3 +162,26 @@ def test_at_the_ends_of_alpha_one_side_decides() -> None:
     assert [i for i, _ in mix(text, visual, 1.0)] == ["b", "a"]
     assert [i for i, _ in mix(text, visual, 0.0)] == ["a", "b"]
     assert [i for i, _ in mix(text, visual, 0.8)] == ["b", "a"]
+
+
+def found(kind: str, ids: str, scores: list[float], query: str = "q") -> RankedList:
+    row: Any = {"corpus": "image", "query": query, "kind": kind, "ids": list(ids), "scores": scores}
+    return cast(RankedList, row)
+
+
+def test_dense_fusion_reads_no_lexical_list_and_keeps_cosines() -> None:
+    lists = [found("dense", "ab", [0.8, 0.2]), found("lexical", "c", [9.0])]
+    assert fused(lists, "q", context(fusion="dense")) == [("a", 0.8), ("b", 0.2)]
+    assert {i for i, _ in fused(lists, "q", context(fusion="rrf"))} == {"a", "b", "c"}
+
+
+def test_dense_fusion_mixes_text_and_picture_by_their_cosines() -> None:
+    lists = [found("dense", "ab", [0.5, 0.4]), found("visual", "ba", [0.3, 0.2])]
+    assert dict(fused(lists, "q", context(fusion="dense", alpha=0.8))) == pytest.approx({"a": 0.26, "b": 0.32})
+
+
+def test_ranks_of_the_seed_count_from_zero() -> None:
+    lists = [found("dense", "ab", [0.8, 0.2]), found("dense", "ba", [0.8, 0.2], "other")]
+    assert dict(fused(lists, "q", Context(preset="rag-fusion-seed"))) == pytest.approx(
+        dict.fromkeys("ab", 1 / 60 + 1 / 61)
+    )

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.minds.small.greeting import is_greeting
+from ragweave.minds.small.question.greeting import is_greeting
 
 
 @pytest.mark.parametrize(

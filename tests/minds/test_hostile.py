@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ragweave.corpora.hidden import addresses_machines
+from ragweave.minds.small.answer.hostile import harmless
 from ragweave.minds.small.check import support
-from ragweave.minds.small.hostile import harmless
 from ragweave.models.relevance import Passage
 
 

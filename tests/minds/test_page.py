@@ -14,8 +14,8 @@ ROW: Any = {"id": "i", "title": "Mill", "text": TEXT, "locator": {"file": "/mill
 STRIP: Any = {"id": "i#0", "evidence": "i", "title": "Mill", "text": TEXT, "locator": {}, "origin": "library"}
 
 
-async def written(sentence: str, opinion: Support | None) -> tuple[Page, list[Claim]]:
-    """Write one sentence, and return the page and what a second opinion was asked about."""
+async def written(*sentences: str, opinion: Support | None = None, every: bool = True) -> tuple[Page, list[Claim]]:
+    """Write sentences, and return the page and what a second opinion was asked about."""
     asked: list[Claim] = []
 
     async def check(text: str, strips: Sequence[Strip]) -> Checked:
@@ -26,28 +26,88 @@ async def written(sentence: str, opinion: Support | None) -> tuple[Page, list[Cl
         assert opinion is not None
         return [opinion] * len(claims)
 
-    page = Page(check, lambda *_: None, {"i": ROW}, {}, second=None if opinion is None else second)
-    await page.tell(sentence, [STRIP], [STRIP])
+    page = Page(check, lambda *_: None, {"i": ROW}, {}, second=None if opinion is None else second, every=every)
+    for sentence in sentences:
+        await page.tell(sentence, [STRIP], [STRIP])
     await page.close()
     return page, asked
 
 
 async def test_the_value_of_another_passes_the_small_check_and_not_the_second_opinion() -> None:
     swapped = "Bert Osk opened the mill in 1931."
-    alone, _ = await written(swapped, None)
-    page, asked = await written(swapped, "contradicted")
+    alone, _ = await written(swapped)
+    page, asked = await written(swapped, opinion="contradicted")
     assert [s.support for s in alone.sentences] == ["verified"]
     assert [c.text for c in asked] == [swapped]
     assert (page.sentences, page.dropped) == ([], 1)
 
 
 async def test_a_sentence_that_stands_in_the_evidence_needs_no_second_opinion() -> None:
-    page, asked = await written("Bert Osk closed it in 1950.", "unverified")
+    page, asked = await written("Bert Osk closed it in 1950.", opinion="unverified")
     assert [s.support for s in page.sentences] == ["verified"]
     assert asked == []
 
 
 @pytest.mark.parametrize(("day", "verdict"), [("1 June 2024", "verified"), ("1 July 2024", "unverified")])
 async def test_the_date_of_a_document_counts_as_said(day: str, verdict: str) -> None:
-    page, _ = await written(f"By the notes of {day}, Ada Quill opened the mill in 1931.", None)
+    page, _ = await written(f"By the notes of {day}, Ada Quill opened the mill in 1931.")
     assert [s.support for s in page.sentences] == [verdict]
+
+
+async def test_only_what_the_small_check_doubts_waits_for_a_second_opinion() -> None:
+    clear, doubted = "In 1931 the mill was opened by Ada Quill.", "Frau Quill eröffnete die Mühle."
+    page, asked = await written(clear, doubted, "Bert Osk closed it.", opinion="verified", every=False)
+    assert [c.text for c in asked] == [doubted]
+    assert [s.text for s in page.sentences] == [clear, doubted, "Bert Osk closed it."]
+    assert {s.support for s in page.sentences} == {"verified"}
+
+
+async def test_nothing_is_shown_before_a_sentence_that_waits() -> None:
+    shown: list[str] = []
+
+    async def check(text: str, strips: Sequence[Strip]) -> Checked:
+        return Checked(text != "doubtful", 0.9, (0,), "")
+
+    async def second(claims: Sequence[Claim]) -> list[Support]:
+        assert shown == ["clear"]
+        return ["contradicted"]
+
+    page = Page(check, lambda s, _: shown.append(s.text), {"i": ROW}, {}, second=second)
+    for text in ("clear", "doubtful", "also clear"):
+        await page.tell(text, [STRIP], [STRIP])
+    await page.close()
+    assert shown == ["clear", "also clear"]
+
+
+async def test_an_opinion_that_cannot_tell_takes_nothing_back() -> None:
+    page, asked = await written("In 1931 the mill was opened by Ada Quill.", opinion="unverified")
+    assert len(asked) == 1
+    assert [s.support for s in page.sentences] == ["verified"]
+
+
+async def test_without_a_check_a_sentence_is_shown_as_written_with_the_sources_it_names() -> None:
+    async def never(text: str, strips: Sequence[Strip]) -> Checked:
+        raise AssertionError("nothing is checked")
+
+    page = Page(never, lambda *_: None, {"i": ROW}, {}, checked=False, strict=True)
+    await page.tell("Ada Quill opened the mill in 1999.", [STRIP], [STRIP])
+    await page.tell("She was tall.", [], [STRIP])
+    await page.close()
+    assert [(s.text, s.support, s.citations) for s in page.sentences] == [
+        ("Ada Quill opened the mill in 1999.", "unchecked", (1,)),
+        ("She was tall.", "unchecked", ()),
+    ]
+
+
+async def test_a_sentence_that_names_nothing_it_rests_on_is_not_verified_by_an_opinion() -> None:
+    async def check(text: str, strips: Sequence[Strip]) -> Checked:
+        return Checked(False, 0.0, (), "")
+
+    async def second(claims: Sequence[Claim]) -> list[Support]:
+        return ["verified"] * len(claims)
+
+    page = Page(check, lambda *_: None, {"i": ROW}, {}, second=second)
+    await page.tell("It was a fine day.", [], [STRIP])
+    await page.tell("Ada Quill war die Gründerin.", [STRIP], [STRIP])
+    await page.close()
+    assert [(s.support, bool(s.citations)) for s in page.sentences] == [("unverified", False), ("verified", True)]

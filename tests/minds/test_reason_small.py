@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from ragweave.minds.chain import Chain, chain, hop_rank, links, spread
 from ragweave.minds.evidence import Evidence, Hop
-from ragweave.minds.small.reason import coverage, enough, has_clause, lead, open_words
+from ragweave.minds.small.question.asked import share
+from ragweave.minds.small.reason import enough, has_clause, lead, open_words
 
 IDF: dict[str, float] = {}
 
@@ -143,8 +144,8 @@ def test_open_words_are_those_no_text_has() -> None:
     assert open_words("Which ships did Ilse paint in Oslo?", ["Ilse painted a ship"]) == ["Oslo"]
 
 
-def test_coverage_of_nothing_is_zero() -> None:
-    assert coverage([], ["a"], {}) == 0.0
+def test_share_of_nothing_is_zero() -> None:
+    assert share([], ["a"], lambda term: 1.0) == 0.0
 
 
 def hop(n: int, leads: str = "") -> Hop:

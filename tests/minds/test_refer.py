@@ -5,7 +5,7 @@ import pytest
 
 from ragweave.minds.contracts import Said
 from ragweave.minds.small.core import core
-from ragweave.minds.small.refer import follow
+from ragweave.minds.small.question.refer import follow
 
 DIALOGUES = Path(__file__).parent / "data" / "dialogues.jsonl"
 FLOOR = 0.9
@@ -37,6 +37,30 @@ def test_fifty_dialogues_are_put_into_words():
         ("What is the height of Everest?", "", "What about K2?", "What is the height of K2?"),
         ("What did the permit cost in 2023?", "", "and 2024?", "What did the permit cost in 2024?"),
         ("What stood in the plan of 2019?", "", "And in the newer one?", "What stood in the newest plan?"),
+        (
+            "What did the rye loaf cost on the list of 2019?",
+            "",
+            "And the newer one?",
+            "What did the rye loaf cost now?",
+        ),
+        (
+            "How many boats did the cup have in 2025?",
+            "In 2025 there were 23 boats.",
+            "how many of them sank?",
+            "how many of the 23 boats in 2025 sank?",
+        ),
+        (
+            "Which clock is wound on Mondays?",
+            "",
+            "How heavy is it?",
+            "How heavy is the clock that is wound on Mondays?",
+        ),
+        (
+            "Wo singt der Chor?",
+            "Der Chor singt in der Kantorei.",
+            "Wie viele passen da hinein?",
+            "Wie viele passen da hinein? (Kantorei, Chor)",
+        ),
         ("How long do lentils cook?", "", "chickpeas?", "How long do chickpeas cook?"),
         ("What is Mira's room number?", "", "and toms?", "What is tom's room number?"),
         ("Who runs the mill?", "Ada Brook runs the mill.", "Where does she live?", "Where does Ada Brook live?"),

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
-from ragweave.minds.small.gather import choose
-from ragweave.minds.small.sentences import SIGNS, asked_part, parts_of, rank
+from ragweave.minds.small.answer.gather import choose
+from ragweave.minds.small.answer.sentences import SIGNS, asked_part, parts_of, rank
 from ragweave.minds.small.write import ANSWERABLE
 
 
@@ -228,3 +230,11 @@ def test_without_a_name_one_word_said_otherwise_does_not_decide() -> None:
     signs = dict(zip(SIGNS, found.signs, strict=True))
     assert 0 < signs["slot"] < 1
     assert signs["subject"] == signs["slot"]
+
+
+@pytest.mark.parametrize(("lead", "shown"), [(0.2, 2), (0.5, 1)])
+def test_a_second_sentence_is_shown_only_where_the_first_leads_it_by_little(lead: float, shown: int) -> None:
+    held = strip("The tower was built in 1874 by masons. Goats graze behind the wall of the yard.")
+    first, second = rank("When was the tower built?", [held], one)
+    close = [first, replace(second, score=first.score - lead)]
+    assert len(choose(close, "When was the tower built?", one, limit=3)) == shown

@@ -4,7 +4,7 @@ import pytest
 
 from ragweave.app.api import astate
 from ragweave.minds.context import Context
-from ragweave.minds.small.overview import subject_of
+from ragweave.minds.small.answer.overview import subject_of
 from ragweave.tests.support import build_library
 
 NOTES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.minds.small.table_plan import plan
+from ragweave.minds.small.tables.plan import plan
 from ragweave.models.table import tables
 
 BAKERY = """Bread | Grain | Weight (g) | Price | Baked on | Vegan

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ragweave.corpora.types import Item, Span
 from ragweave.corpora.video.mentions import Mention, heard, phrases, whole
 from ragweave.minds.evidence import Strip, Timeline
-from ragweave.minds.small.tell import strip, tell
+from ragweave.minds.small.answer.tell import strip, tell
 
 
 def clip(text: str, times: list[tuple[int, int, float, float]], **meta: Any) -> Item:

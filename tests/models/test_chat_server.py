@@ -344,3 +344,23 @@ async def test_a_dripping_reply_is_left_after_a_bound_of_time(
     server.queue(["drip "] * 200)
     with pytest.raises(ModelError, match="did not end"):
         await stream()
+
+
+async def test_a_reply_that_comes_without_a_pause_can_be_cancelled(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_TOKENS", "100000")
+    model_settings.cache_clear()
+    server.queue(["built of stone and "] * 20_000)
+    begun = asyncio.Event()
+
+    async def read() -> None:
+        async for _ in writer().stream(ASK, node="n", meter=Meter()):
+            begun.set()
+
+    reading = asyncio.create_task(read())
+    await begun.wait()
+    await asyncio.sleep(0.2)
+    reading.cancel()
+    await asyncio.wait([reading])
+    assert reading.cancelled()

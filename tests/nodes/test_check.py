@@ -52,11 +52,11 @@ async def opinions(runtime: Any, *replies: Any, text: str = EVIDENCE, **knobs: A
     return made and made.value, model, run
 
 
-async def test_the_small_check_is_the_default_and_reads_words_only(runtime: Any) -> None:
+async def test_the_small_check_alone_reads_words_only(runtime: Any) -> None:
     run = Run.of("generate", state(), runtime())
     made = await run.minds.checker(run, SWAPPED, [strip()], "Who built the telescope?")
     assert made.value.supported
-    said, model, _ = await opinions(runtime)
+    said, model, _ = await opinions(runtime, check_by="small")
     assert said is None
     assert model.calls == []
 

@@ -11,6 +11,7 @@ from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
 from ragweave.models.text import words
 from ragweave.nodes.expand import expand
+from ragweave.nodes.plan import dispatch_recordings
 from ragweave.prompts import load
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
@@ -150,3 +151,35 @@ async def test_nothing_is_asked_of_a_model_where_rewrites_are_off_or_small(knobs
     model = ScriptedChat(react=lambda messages: {"queries": FOUR})
     assert (await _phrasings(model, **knobs))["by"] == by
     assert not model.calls
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "1. vector files of v2.0\n2. storage format in v2.0",
+        "Here are the queries:\n\n- vector files of v2.0\n- storage format in v2.0",
+        "vector files of v2.0\nstorage format in v2.0\n",
+        "<think>two angles</think>vector files of v2.0\nstorage format in v2.0",
+    ],
+)
+@pytest.mark.parametrize("phrasing", ["diverse", "lines"])
+async def test_a_query_a_line_is_read_in_one_call(reply: str, phrasing: str) -> None:
+    model = ScriptedChat(react=lambda messages: reply)
+    row = await _phrasings(model, phrasing=phrasing)
+    assert (row["rewrites"], row["by"]) == (FOUR[:2], "llm")
+    assert len(model.calls) == 1
+
+
+@pytest.mark.parametrize("reply", ["I am sorry.\nI cannot do that.", "<html>\n<body>busy</body>", "```\nx y.\n```"])
+async def test_lines_of_prose_or_markup_are_no_queries(reply: str) -> None:
+    assert (await _phrasings(ScriptedChat(react=lambda messages: reply)))["rewrites"] == []
+
+
+def test_rewrites_are_searched_in_the_recordings_too() -> None:
+    task = {"corpus": "clip", "queries": ["asked", "rewritten"], "sources": [], "titles": []}
+    state: Any = {"turn": "t", "hop": 1, "query": "asked", "tasks": [task]}
+    sent = dispatch_recordings(state)
+    assert [(s.node, s.arg.get("queries")) for s in sent if not isinstance(s, str)] == [
+        ("retrieve_video", None),
+        ("retrieve", ["rewritten"]),
+    ]

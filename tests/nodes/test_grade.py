@@ -275,13 +275,14 @@ async def test_a_real_folder_without_a_checkpoint_is_noted_too(
     ("knobs", "maker"),
     [
         ({}, "small"),
-        ({"grade_by": "llm"}, "small"),
+        ({"grade_by": "llm"}, "llm"),
+        ({"grade_by": "llm", "refine_by": "small"}, "small"),
         ({"grade_by": "checkpoint"}, "checkpoint"),
         ({"grade_by": "checkpoint", "refine_by": "small"}, "small"),
         ({"refine_by": "llm"}, "llm"),
     ],
 )
-async def test_strips_stay_with_the_small_evaluator_unless_another_is_set(
+async def test_strips_are_graded_by_the_evaluator_that_was_chosen_unless_another_is_set(
     runtime: Any, monkeypatch: pytest.MonkeyPatch, shelf: Any, knobs: Any, maker: str
 ) -> None:
     use_checkpoint(monkeypatch, [0.1])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.web import Page, WebResult
 from ragweave.corpora.web.plain import inert
+from ragweave.corpora.web.types import Page, WebResult
 from ragweave.models.chat import override
 from ragweave.nodes.search_web import WEB_RESULTS, search_web
 from ragweave.nodes.state import State
@@ -35,12 +35,12 @@ def found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list
     def bring(*pages: Page, notes: tuple[str, ...] = ()) -> list[Any]:
         asked: list[Any] = []
 
-        async def search(query: str, k: int) -> WebResult:
+        async def search(provider: Any, query: str, k: int) -> WebResult:
             asked.append((query, k))
             return WebResult(list(pages), "folder", list(notes))
 
         monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path))
-        monkeypatch.setattr("ragweave.nodes.search_web.fetch_pages", search)
+        monkeypatch.setattr("ragweave.nodes.search_web.search", search)
         return asked
 
     return bring

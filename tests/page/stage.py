@@ -90,7 +90,9 @@ async def media(home: Path, folder: Path) -> None:
     cited = Citation(n=1, id="web-1", title="Pumps of the world", locator=web, quote=text, origin="web")
     said = Sentence(text=text, support="verified", citations=(1,))
     own = Sentence(text="Pumps move water.", support="model")
-    answer = Answer(question=question, text=text, sentences=(said, own), citations=(cited,))
+    doubted = Sentence(text="Pumps are cheap.", support="unverified")
+    denied = Sentence(text="Pumps last for two years.", support="contradicted", citations=(1,))
+    answer = Answer(question=question, text=text, sentences=(said, own, doubted, denied), citations=(cited,))
     store = Store(home / "serve.sqlite")
     from ragweave.serve.access import Caller
 

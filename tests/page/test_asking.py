@@ -1,4 +1,4 @@
-"""Asking, reading, stopping, and conversations that stay."""
+"""Asking and reading: answers, refusals, pictures, consent to a web search."""
 
 from __future__ import annotations
 
@@ -112,50 +112,13 @@ def test_a_search_over_several_places_is_one_step_and_what_found_nothing_is_left
     assert "0 clips" not in turn.locator(".hop").first.inner_text()
 
 
-def test_conversations_of_other_libraries_stay_out_of_the_way(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window()
-    ask(page, QUESTION)
-    assert not page.locator(".thread", has_text="What about the pump?").count()
-    page.locator("button.library").click()
-    page.get_by_role("button", name="media").first.click()
-    expect(page.locator(".thread", has_text="What about the pump?")).to_have_count(1)
-    assert not page.locator(".thread", has_text=QUESTION).count()
-
-
-def test_a_conversation_is_whole_after_a_reload_and_goes_on(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window()
-    ask(page, QUESTION)
-    said = page.locator(".answer").inner_text()
-    steps = page.locator(".step").count()
-    page.reload()
-    page.wait_for_selector(".turn.over")
-    assert page.locator(".answer").inner_text() == said
-    assert page.locator(".step").count() == steps
-    second = ask(page, "Which families kept the watch there?")
-    assert "Three families" in second.inner_text()
-    assert page.locator(".turn").count() == 2
-
-
-def test_a_long_conversation_opens_at_its_end(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
-    page = window(viewport={"width": 900, "height": 420})
-    for _ in range(3):
-        ask(page, QUESTION)
-    page.reload()
-    expect(page.locator(".turn.over")).to_have_count(3)
-    expect(page.locator(".turn").last.locator(".foot")).to_be_in_viewport()
-
-
 def test_the_model_writes_and_what_nothing_supports_is_marked(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:
     site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "It was lit by king Gustav of Sweden [1]. "]
     turn = ask(window(keep={"settings": LLM}), QUESTION)
     assert "1874" in turn.locator(".answer").inner_text()
-    assert "(unverified)" in turn.locator(".answer").inner_text().partition("Gustav")[2]
+    assert "unverified" in turn.locator(".answer").inner_text().partition("Gustav")[2]
     assert "model call" in turn.locator(".usage").inner_text()
 
 
@@ -205,74 +168,6 @@ def test_a_pasted_picture_goes_with_the_question_and_stays_with_it(
     assert "1874" in page.locator(".answer").nth(1).inner_text()
 
 
-def test_stopping_keeps_what_was_checked_also_after_a_reload(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
-) -> None:
-    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 200]
-    site.model.part_delay = 0.5
-    try:
-        # A graph that does not reason: there the writer streams.
-        page = window(keep={"settings": LLM, "graph": json.dumps("crag")})
-        turn = ask(page, QUESTION, wait=False)
-        turn.locator(".sentence").first.wait_for()
-        page.click("button[aria-label=Stop]")
-        page.wait_for_selector(".turn.over .stopped")
-    finally:
-        site.model.part_delay = 0.0
-    page.reload()
-    page.wait_for_selector(".turn.over .stopped")
-    assert "1874" in page.locator(".sentence").inner_text()
-    assert page.get_by_role("button", name="Ask", exact=True).is_visible()
-
-
-def test_a_reload_in_the_middle_finds_the_answer_under_way(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
-) -> None:
-    site.script.answer = ["The lamp was first lit ", "on 3 October ", "1874 [1]."]
-    site.model.part_delay = 0.7
-    try:
-        page = window(keep={"settings": LLM, "graph": json.dumps("crag")})
-        ask(page, QUESTION, wait=False)
-        page.wait_for_selector(".step", state="attached")
-        page.reload()
-        page.wait_for_selector("button[aria-label=Stop]")
-        page.wait_for_selector(".turn.over")
-    finally:
-        site.model.part_delay = 0.0
-    assert "1874" in page.locator(".answer").inner_text()
-    assert page.locator(".turn").count() == 1
-
-
-def test_two_windows_do_not_mix(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
-    one, other = window(), window()
-    ask(one, QUESTION)
-    ask(other, "What does the new pier cost?")
-    assert one.locator(".turn").count() == other.locator(".turn").count() == 1
-    assert "1874" in one.locator(".answer").inner_text()
-    assert "2.6 million" in other.locator(".answer").inner_text()
-    assert one.url != other.url
-
-
-def test_a_conversation_is_renamed_and_deleted(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
-    page = window()
-    ask(page, QUESTION)
-    page.locator(".thread.here").hover()
-    page.locator(".thread.here").get_by_role("button", name="Rename").click()
-    page.keyboard.type("The first lamp")
-    page.keyboard.press("Enter")
-    expect(page).to_have_title(re.compile("^The first lamp"))
-    page.reload()
-    page.wait_for_selector(".turn.over")
-    here = page.locator(".thread.here")
-    assert here.inner_text().strip() == "The first lamp"
-    before = page.locator(".thread").count()
-    here.hover()
-    here.get_by_role("button", name="Delete").click()
-    page.get_by_role("button", name="Delete", exact=True).click()
-    expect(page.locator(".thread")).to_have_count(before - 1)
-    assert page.locator(".turn").count() == 0
-
-
 @pytest.mark.parametrize(("button", "words"), [("Search the web", "900 tonnes"), ("Stay offline", "declined")])
 def test_nothing_is_searched_on_the_web_before_consent(
     window: Callable[..., Any], ask: Callable[..., Any], button: str, words: str
@@ -300,64 +195,6 @@ def test_the_question_for_consent_waits_through_a_reload_and_takes_nobody_from_w
     stay.click()
     page.wait_for_selector(".turn.over")
     assert "declined" in page.locator(".turn").inner_text()
-
-
-def test_a_question_that_is_refused_says_why_and_can_be_asked_again(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window(keep={"settings": json.dumps({"top_k": 9999})})
-    turn = ask(page, QUESTION)
-    assert "top_k" in turn.get_by_role("alert").inner_text()
-    assert turn.get_by_role("button", name="Ask again").is_visible()
-    assert page.locator(".thread.here").count() == 0
-    assert page.input_value("#question") == QUESTION
-    page.get_by_role("link", name="New conversation").first.click()
-    expect(page.locator(".turn")).to_have_count(0)
-
-
-def test_a_server_that_is_gone_is_named_and_the_page_goes_on_when_it_is_back(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window()
-    page.context.set_offline(True)
-    turn = ask(page, QUESTION)
-    assert "cannot be reached" in turn.get_by_role("alert").inner_text()
-    page.context.set_offline(False)
-    turn.get_by_role("button", name="Ask again").click()
-    page.locator(".turn .answer").nth(1).get_by_text("1874").wait_for()
-
-
-def test_a_connection_that_breaks_goes_on_behind_the_last_event(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window(strict=False)
-    resumed: list[str | None] = []
-
-    def broken(route: Any) -> None:
-        resumed.append(route.request.headers.get("last-event-id"))
-        if len(resumed) == 1:
-            told = 'id: 1\nevent: start\ndata: {"type": "start"}\n\nid: 2\nevent: step\ndata: {"ty'
-            route.fulfill(status=200, content_type="text/event-stream", body=told)
-        elif len(resumed) == 2:
-            route.abort()
-        else:
-            route.continue_()
-
-    page.route("**/api/runs/*/events", broken)
-    turn = ask(page, QUESTION)
-    assert resumed == [None, "1", "1"]
-    assert "1874" in turn.locator(".answer").inner_text()
-    assert turn.locator(".step .title").all_text_contents().count("Understood the question") == 1
-    assert page.locator("#offline").count() == 0
-
-
-def test_a_run_that_the_server_forgot_ends_in_words(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
-    page = window(strict=False)
-    gone = {"title": "There is no such run", "status": 404, "code": "not_found", "remedy": ""}
-    page.route("**/api/runs/*/events", lambda route: route.fulfill(status=404, json=gone))
-    turn = ask(page, QUESTION)
-    assert "Stopped" in turn.locator(".stopped").inner_text()
-    assert turn.get_by_role("button", name="Ask again").is_visible()
 
 
 def test_the_playground_of_langserve_asks_for_the_question_before_the_knobs(browser: Any, site: Any) -> None:

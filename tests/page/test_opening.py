@@ -37,23 +37,58 @@ def test_text_opens_under_its_heading_with_the_words_marked_and_gives_the_focus_
     assert page.evaluate("document.activeElement.className") == "cite"
 
 
-def test_a_pdf_opens_at_its_page_with_the_box_over_the_words(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
+@pytest.fixture
+def sheet(window: Callable[..., Any], ask: Callable[..., Any]) -> Any:
+    """A window in which the PDF is open at what the pier costs."""
     page = window()
     ask(page, "What does the new pier cost?").locator(".sentence .cite").first.click()
-    panel = page.get_by_role("complementary")
+    expect(page.locator(".sheet .box.line").first).to_be_visible()
+    return page
+
+
+def test_a_pdf_opens_at_its_page_with_exactly_the_cited_words_marked(sheet: Any) -> None:
+    panel = sheet.get_by_role("complementary")
     expect(panel.get_by_text("Page 1 of 2")).to_be_visible()
-    expect(panel.locator(".sheet .box")).to_be_visible()
-    sheet, box = (panel.locator(s).bounding_box() for s in (".sheet img", ".sheet .box"))
-    # The words stand in the upper third of the page.
-    assert 0.1 < (box["y"] - sheet["y"]) / sheet["height"] < 0.4
-    assert box["width"] < 0.9 * sheet["width"]
+    paper = panel.locator(".sheet img").bounding_box()
+    boxes = [box.bounding_box() for box in panel.locator(".sheet .box").all()]
+    # The sentence begins within a line of the upper third and ends within the next.
+    assert len(boxes) == 2 and all(0.15 < (b["y"] - paper["y"]) / paper["height"] < 0.25 for b in boxes)
+    assert boxes[0]["x"] > boxes[1]["x"] + 20
     panel.get_by_role("button", name="Next page").click()
     expect(panel.get_by_text("Page 2 of 2")).to_be_visible()
-    expect(panel.locator(".sheet .box")).to_be_hidden()
+    expect(panel.locator(".sheet .box")).to_have_count(0)
     panel.get_by_role("button", name="Back to the cited page").click()
-    expect(panel.locator(".sheet .box")).to_be_visible()
+    expect(panel.locator(".sheet .box")).to_have_count(2)
+
+
+def test_words_of_a_pdf_lie_over_their_picture_and_can_be_asked_about(sheet: Any) -> None:
+    line = sheet.locator(".letters span", has_text="spring tides, and is to be finished")
+    mark = sheet.locator(".sheet .box.line").first.bounding_box()
+    at, paper = line.bounding_box(), sheet.locator(".sheet img").bounding_box()
+    assert (at["x"] - paper["x"]) / paper["width"] == pytest.approx(0.121, abs=0.01)
+    assert at["width"] / paper["width"] == pytest.approx(0.456, abs=0.01)
+    assert abs(at["height"] - mark["height"]) < 5
+    line.evaluate("e => getSelection().selectAllChildren(e)")
+    sheet.get_by_role("button", name="Ask about this").click()
+    assert sheet.input_value("#question") == "About “spring tides, and is to be finished within sixteen months.”: "
+    assert sheet.evaluate("document.activeElement.id") == "question"
+
+
+def test_words_are_searched_in_a_pdf_and_a_page_that_is_made_larger_cuts_no_line(sheet: Any) -> None:
+    sheet.get_by_label("Find in this file").fill("the council")
+    sheet.keyboard.press("Enter")
+    expect(sheet.locator(".finder").get_by_role("status")).to_contain_text("1 of")
+    expect(sheet.locator(".sheet .box.now")).to_be_visible()
+    sheet.keyboard.press("Enter")
+    expect(sheet.locator(".finder").get_by_role("status")).to_contain_text("2 of")
+    small = sheet.locator(".sheet img").bounding_box()["width"]
+    sheet.get_by_role("button", name="Larger").click()
+    expect(sheet.get_by_role("button", name="Fit")).to_be_visible()
+    assert sheet.locator(".sheet img").bounding_box()["width"] > 1.3 * small
+    frame = sheet.locator(".sheet-frame").bounding_box()
+    for line in sheet.locator(".letters span:not(.last)").all():
+        at = line.bounding_box()
+        assert frame["x"] <= at["x"] and at["x"] + at["width"] <= frame["x"] + frame["width"]
 
 
 @pytest.fixture
@@ -104,7 +139,7 @@ def test_a_web_page_is_an_address_that_only_the_reader_opens(kept: Any) -> None:
 
 
 def test_what_the_model_knows_by_itself_is_marked_as_such(kept: Any) -> None:
-    own = kept.locator(".sentence.own")
+    own = kept.locator(".sentence.model")
     assert "the model's own knowledge" in own.text_content()
     assert own.locator(".cite").count() == 0
 

@@ -67,7 +67,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(
     assert _fits(page)
     turn = ask(page, "What does the new pier cost?")
     turn.locator(".sentence .cite").first.click()
-    expect(page.locator(".sheet .box")).to_be_visible()
+    expect(page.locator(".sheet .box").first).to_be_visible()
     assert _fits(page)
     assert page.locator("#panel").bounding_box()["width"] == 360
     page.get_by_role("button", name="Close").click()
@@ -98,6 +98,39 @@ def test_the_keyboard_alone_asks_reads_and_opens(window: Callable[..., Any]) -> 
     page.keyboard.press("Escape")
     page.keyboard.press("s")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_the_focus_stays_where_the_reader_is_when_a_list_is_drawn_anew(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    page.locator("button.library").press("Enter")
+    here = page.get_by_role("dialog").locator("button.choose[aria-current]")
+    with page.expect_response("**/api/libraries"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_timeout(100)
+    expect(here).to_be_focused()
+    page.keyboard.press("Escape")
+    ask(page, QUESTION)
+    page.locator(".thread.here a").focus()
+    for _ in range(3):  # past saving and renaming
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).press("Enter")
+    page.locator(".turn").wait_for(state="detached")
+    expect(page.locator("#side :focus, #composer :focus")).to_have_count(1)
+
+
+def test_nothing_that_is_shown_speaks_of_items_strips_or_papers_variables(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    turn = ask(page, QUESTION)
+    turn.locator(".trail summary").click()
+    page.get_by_role("button", name="Settings of a run").click()
+    page.get_by_text("All settings").click()
+    told = turn.inner_text() + page.get_by_role("dialog").inner_text()
+    assert not re.search(r"\b(?:items?|strips?|corpora|hops?|top k|Auto-RAG [TE]|RAGWEAVE_\w+|ids?)\b", told), told
 
 
 def test_tab_reaches_every_part_in_the_order_of_the_page(window: Callable[..., Any], ask: Callable[..., Any]) -> None:

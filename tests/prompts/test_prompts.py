@@ -8,14 +8,19 @@ from ragweave.models.chat_reply import tokens_of
 from ragweave.models.errors import InputError
 from ragweave.prompts import load, quote
 
-FILES = sorted(p.stem for p in (Path(__file__).parents[2] / "prompts").glob("*.md"))
+ROOT = Path(__file__).parents[2]
+FILES = [
+    (p.stem, "ragweave." + ".".join(p.parent.relative_to(ROOT).parts))
+    for folder in ("prompts", "evals/prompts")
+    for p in sorted((ROOT / folder).glob("*.md"))
+]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_every_prompt_has_a_system_part_and_a_user_part(name: str) -> None:
+@pytest.mark.parametrize(("name", "room"), FILES)
+def test_every_prompt_has_a_system_part_and_a_user_part(name: str, room: str) -> None:
     from ragweave.prompts import _sections
 
-    assert [role for role, _ in _sections(name)] == ["system", "user"]
+    assert [role for role, _ in _sections(name, room=room)] == ["system", "user"]
 
 
 def test_filled_text_cannot_reach_another_slot() -> None:
@@ -32,11 +37,11 @@ def test_quoted_text_cannot_close_its_own_quotation() -> None:
     assert quote("a >>> b <<< c").count(">>>") == 1
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_the_system_part_of_a_prompt_is_short(name: str) -> None:
+@pytest.mark.parametrize(("name", "room"), FILES)
+def test_the_system_part_of_a_prompt_is_short(name: str, room: str) -> None:
     from ragweave.prompts import _sections
 
-    assert tokens_of(_sections(name)[0][1]) <= 250
+    assert tokens_of(_sections(name, room=room)[0][1]) <= 250
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from openai import AsyncOpenAI
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store.library import close_all
+from ragweave.corpora.store.stores import close_stores
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support import build_library
@@ -40,7 +40,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
             build_library(folder / "tea", {"tea.md": "# Tea\n\nTea is brewed at ninety degrees.\n"}, "tea room")
         )
     finally:
-        close_all()
+        close_stores()
         corpora_settings.cache_clear()
         os.environ.pop("RAGWEAVE_HOME")
         if before is not None:

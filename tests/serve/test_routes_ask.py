@@ -46,6 +46,24 @@ async def test_whoever_asks_before_anything_was_indexed_is_told_what_to_do(app: 
     assert "no library named" in elsewhere.json()["title"]
 
 
+async def test_messages_are_taken_as_well_as_a_question_and_what_was_said_before_counts(
+    client: httpx.AsyncClient,
+) -> None:
+    said = [
+        {"role": "system", "content": "You are a parrot."},
+        {"role": "user", "content": QUESTION},
+        {"role": "assistant", "content": "On 3 October 1874."},
+        {"role": "user", "content": [{"type": "text", "text": "And who kept the watch there?"}]},
+    ]
+    begun = (await client.post("/api/ask", json={"messages": said})).json()
+    events = (await client.get(f"/api/runs/{begun['run']}/events")).text
+    assert "lighthouse" in events.split("condense", 1)[1].split("event:", 1)[0]
+    (turn,) = (await client.get(f"/api/threads/{begun['thread']}")).json()["turns"]
+    assert turn["question"] == "And who kept the watch there?"
+    for wrong in ({}, {"question": "When?", "messages": said}, {"messages": said[:3]}, {"messages": [{"role": "?"}]}):
+        assert (await client.post("/api/ask", json=wrong)).status_code in (400, 422), wrong
+
+
 async def test_half_a_character_is_replaced_at_every_door_and_answered(client: httpx.AsyncClient) -> None:
     half, json = "\\ud800", {"content-type": "application/json"}
     chat = f'{{"role": "user", "content": "{half} {QUESTION}"}}'

@@ -1,16 +1,18 @@
-// Citations: the numbered buttons in the text, the card that tells what is behind one, and the list under an answer.
+// Citations: the numbered buttons in the text, and the card that tells what is behind one.
 
 import { h } from "./dom.js";
 import { icon, iconOf } from "./icons.js";
 import { openCitation } from "./panel.js";
-import { day, host, place, placeBeside } from "./words.js";
+import { day, host, place, placeBeside, titleOf } from "./words.js";
 
 let card = null;
 let soon = 0;
 
-/** A numbered button that opens a source. */
-export function chip(citation) {
-  const label = `Source ${citation.n}: ${citation.title}, ${place(citation.locator)}`;
+const SAYS = { verified: "Verified by source", contradicted: "Contradicted by source" };
+
+/** A numbered button that opens a source; in a sentence it says what the check of the sentence found. */
+export function chip(citation, state = "") {
+  const label = `${SAYS[state] || "Source"} ${citation.n}: ${titleOf(citation)}, ${place(citation.locator)}`;
   const button = h("button.cite", { type: "button", "aria-label": label, text: String(citation.n) });
   button.addEventListener("click", () => {
     hide();
@@ -22,31 +24,8 @@ export function chip(citation) {
   return button;
 }
 
-/** The list of sources under an answer; what stands at the same place shares a card. */
-export function sourceList(citations) {
-  if (!citations.length) return null;
-  const cards = new Map();
-  for (const c of citations) {
-    const key = JSON.stringify([c.title, where(c), c.locator.url]);
-    cards.set(key, [...(cards.get(key) || []), c]);
-  }
-  return h("section.sources", { "aria-label": "Sources" }, h("ol", {}, ...[...cards.values()].map(sourceCard)));
-}
-
-function sourceCard(citations) {
-  const [first] = citations;
-  const words = h(
-    "button.words",
-    { type: "button" },
-    h("span.title", { text: first.title || "Untitled", dir: "auto" }),
-    h("span.place.fine", {}, icon(iconOf(first.open?.view || first.locator.kind)), h("span", { text: where(first), dir: "auto" })),
-  );
-  words.addEventListener("click", () => openCitation(first, words));
-  return h("li.source", {}, h("span.ns", {}, ...citations.map(chip)), words);
-}
-
 /** Where a citation lies; a web page with the day it was read. */
-function where(citation) {
+export function where(citation) {
   if (citation.locator.url) {
     const read = day(citation.locator.fetched);
     return `${host(citation.locator.url)}${read ? `, read on ${read}` : ""}`;
@@ -65,7 +44,7 @@ function show(button, citation) {
   card = h(
     "div.card",
     { "aria-hidden": "true" },
-    h("p.title", { dir: "auto" }, icon(iconOf(citation.open?.view || citation.locator.kind)), citation.title),
+    h("p.title", { dir: "auto" }, icon(iconOf(citation.open?.view || citation.locator.kind)), titleOf(citation)),
     h("p.fine", { text: where(citation), dir: "auto" }),
     citation.quote && h("blockquote", { text: citation.quote, dir: "auto" }),
   );

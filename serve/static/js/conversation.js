@@ -6,6 +6,7 @@ import { closePanel } from "./panel.js";
 import { asData } from "./pictures.js";
 import { loadThreads, ring, runContext, setRunning, state, useLibrary } from "./state.js";
 import { Turn } from "./turn.js";
+import { whatNext } from "./next.js";
 import { welcome } from "./welcome.js";
 
 const main = () => document.getElementById("main");
@@ -47,6 +48,7 @@ export async function open(id, { quiet = false } = {}) {
   for (const row of kept.turns) {
     const base = `/api/threads/${encodeURIComponent(id)}/turns/${row.n}/pictures`;
     const turn = add(row.question, Array.from({ length: row.pictures }, (_, n) => `${base}/${n + 1}`));
+    turn.place = { thread: id, turn: row.n };
     if (row.status === "running" || row.status === "waiting") watch(row.run, id, turn, false);
     else turn.restore(row);
   }
@@ -62,6 +64,8 @@ export async function ask(question, pictures = [], knobs = {}) {
   if (!turns.length) fill(main(), column);
   const turn = add(question, pictures);
   toEnd(true);
+  // What was pressed may be gone: the focus goes to where the next question is written.
+  if (document.activeElement === document.body && window.matchMedia("(pointer: fine)").matches) document.getElementById("question").focus();
   const here = state.thread;
   run = { id: null, thread: here, turn, stop: new AbortController(), wanted: false };
   ring("running");
@@ -85,6 +89,7 @@ export async function ask(question, pictures = [], knobs = {}) {
       run = null;
       turn.fail({ title: error.message, remedy: error.remedy });
       turn.end("failed", true);
+      toEnd(true);
       ring("running");
     }
   }
@@ -123,7 +128,11 @@ export async function refresh() {
 }
 
 function add(question, pictures) {
-  const turn = new Turn(question, pictures, { again: ask, consent: (agreed) => consent(turn, agreed) });
+  // What may come next stands under the last answer alone.
+  for (const before of turns) before.next.replaceChildren();
+  const last = () => turns.at(-1) === turn;
+  const next = (box, answer) => queueMicrotask(() => last() && whatNext(box, answer, last)); // once a kept conversation is whole
+  const turn = new Turn(question, pictures, { again: ask, next, consent: (agreed) => consent(turn, agreed) });
   turns.push(turn);
   column.append(turn.element);
   return turn;
@@ -181,7 +190,7 @@ function leave() {
 function lost(is) {
   const there = document.getElementById("offline");
   if (is && !there) {
-    document.getElementById("bar").after(h("div.offline", { id: "offline", role: "status" }, h("span.spin"), h("span", { text: "The connection was lost. Trying to reach the server again; nothing is lost." })));
+    document.getElementById("bar").after(h("div.offline", { id: "offline", role: "status" }, h("span.spin"), h("span", { text: "The connection was lost. Trying to reach the server again. What stands here stays." })));
   }
   if (!is) there?.remove();
 }

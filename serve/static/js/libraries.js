@@ -21,6 +21,7 @@ export function openLibraries() {
 on("libraries library", () => list && draw(list.closest("dialog")));
 
 function draw(dialog) {
+  const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   const rows = state.libraries.map((library) => {
     const here = library.name === state.library.name;
     const told = holds(library).join(", ") || "empty";
@@ -28,9 +29,11 @@ function draw(dialog) {
     const tools = state.me?.may_change
       ? [iconButton(icon("pen"), `Rename ${library.name}`, () => rename(library), "bare.small"), iconButton(icon("trash"), `Delete ${library.name}`, () => remove(library), "bare.small")]
       : [];
+    [choose, ...tools].forEach((button, n) => (button.dataset.key = `${library.id} ${n}`));
     return h("li", {}, choose, ...tools);
   });
   fill(list, ...(rows.length ? rows : [h("li.fine", { text: "There is none yet. The first upload makes one." })]));
+  if (focused) (list.querySelector(`[data-key="${CSS.escape(focused)}"]`) || list.querySelector("button"))?.focus();
 }
 
 function pick(library, dialog) {

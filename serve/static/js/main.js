@@ -9,10 +9,10 @@ import { openLibraries } from "./libraries.js";
 import { askForKey } from "./login.js";
 import { closePanel, openAddress, openCitation } from "./panel.js";
 import { recall } from "./prefs.js";
+import { watchSelection } from "./selection.js";
 import { openSettings } from "./settings.js";
 import { openShortcuts, watchKeys } from "./shortcuts.js";
-import { buildSide, foldOver } from "./side.js";
-import { openSources } from "./sources.js";
+import { buildSide, foldOver, toSources } from "./side.js";
 import { loadLibraries, loadThreads, state } from "./state.js";
 import { nextTheme } from "./theme.js";
 import { watchDrops } from "./upload.js";
@@ -33,6 +33,7 @@ async function start() {
   buildComposer();
   watchDrops();
   watchScroll();
+  watchSelection();
   await Promise.all([loadThreads(), follow()]);
   document.getElementById("app").hidden = false;
   appear();
@@ -89,7 +90,7 @@ function watch() {
     "/": focusQuestion,
     n: begin,
     l: openLibraries,
-    f: openSources,
+    f: toSources,
     s: openSettings,
     t: nextTheme,
     "?": openShortcuts,
@@ -107,5 +108,3 @@ start().catch((error) => {
   document.getElementById("app").hidden = true;
   document.body.append(h("div.door", {}, fill(h("div.login"), h("h1", { text: "Ragweave cannot start" }), h("p", { role: "alert", text: error.sentence || String(error) }), again)));
 });
-
-

@@ -6,10 +6,12 @@ import { icon, iconOf } from "./icons.js";
 import { pageView } from "./view_page.js";
 import { pictureView, videoView } from "./view_media.js";
 import { textView, webView } from "./view_text.js";
-import { placeBeside } from "./words.js";
+import { nameOf, placeBeside, titleOf } from "./words.js";
 
 const VIEWS = { page: pageView, text: textView, picture: pictureView, video: videoView, web: webView };
 const panel = () => document.getElementById("panel");
+
+document.addEventListener("ragweave:close-panel", () => closePanel());
 
 let opener = null;
 let leaveView = () => {};
@@ -18,6 +20,14 @@ let shown = 0;
 /** Open a citation of an answer. */
 export async function openCitation(citation, from = null) {
   await show({ ...citation, open: citation.open || { view: "none" } }, from);
+}
+
+/** Open a source from its beginning. */
+export async function openSource(source, library, from) {
+  const told = await call("GET", `/api/sources/${encodeURIComponent(source.id)}?library=${encodeURIComponent(library)}`);
+  const { bbox, chars, ...open } = told.open;
+  const { heading, ...locator } = told.locator;
+  await show({ n: null, id: told.item, title: nameOf(source), locator, quote: "", open: told.kind === "pdf" ? { ...open, view: "page", page: 1 } : open }, from);
 }
 
 /** Open an item by the address that links in other programs use: library id, item id, and characters. */
@@ -39,7 +49,7 @@ async function show(citation, from) {
   opener = from;
   opener?.setAttribute("aria-expanded", "true");
   const body = h("div.panel-body", {}, h("p.waiting.fine", {}, h("span.spin"), "Opening"));
-  const title = h("h2", { id: "panel-title", tabindex: "-1", dir: "auto", text: citation.title || "Untitled" });
+  const title = h("h2", { id: "panel-title", tabindex: "-1", dir: "auto", text: titleOf(citation) });
   const original = citation.open.media && !citation.locator.url
     ? h("a.bare", { href: citation.open.media, target: "_blank", rel: "noopener noreferrer", "aria-label": "Open the file in a tab of its own", title: "Open the file in a tab of its own" }, icon("out"))
     : null;
@@ -80,6 +90,12 @@ export const itemAddress = (citation) => `/api${citation.open.href.split("?")[0]
 export function quoted(citation) {
   if (!citation.quote) return null;
   return h("figure.quoted", {}, h("figcaption.fine", { text: "What the answer rests on" }), h("blockquote", { text: citation.quote, dir: "auto" }));
+}
+
+/** Make the panel wider, or as it was; with null, tell which it is. */
+export function widen(is = !panel().classList.contains("wide")) {
+  if (is !== null) panel().classList.toggle("wide", is);
+  return panel().classList.contains("wide");
 }
 
 /** Close the panel; the focus goes back to what opened it. */

@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 import { openCitation } from "./panel.js";
 import { onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
-import { placeBeside, providerName, some } from "./words.js";
+import { placeBeside, providerName, some, titleOf } from "./words.js";
 
 const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" };
 const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5, expand_when: "always" };
@@ -36,7 +36,7 @@ export function refusal(answer, steps, again, question) {
 }
 
 function near(place) {
-  const open = h("button.words", { type: "button" }, h("span.title", { text: place.title || "Untitled", dir: "auto" }), h("span.place.fine", { text: placeBeside(place.title || "", place.locator), dir: "auto" }), h("span.said", { text: place.quote, dir: "auto" }));
+  const open = h("button.words", { type: "button" }, h("span.title", { text: titleOf(place), dir: "auto" }), h("span.place.fine", { text: placeBeside(place.title || "", place.locator), dir: "auto" }), h("span.said", { text: place.quote, dir: "auto" }));
   open.addEventListener("click", () => openCitation({ n: null, ...place }, open));
   return h("li.source", {}, place.n ? h("span.ns", {}, chip(place)) : null, open);
 }

@@ -4,6 +4,7 @@ import { openDialog } from "./dialog.js";
 import { fill, h, uid } from "./dom.js";
 import { knob, on, ring, setKnob, state } from "./state.js";
 import { remember } from "./prefs.js";
+import { KNOBS, valueName } from "./knobs.js";
 import { corpusName } from "./words.js";
 
 const COMMON = ["web", "mind", "corpora", "max_hops", "phrasings", "sentences", "recency", "max_model_calls"];
@@ -15,16 +16,6 @@ const GROUPS = [
   ["Limits", ["max_tokens", "max_seconds", "max_cost"]],
 ];
 const HIDDEN = ["library", "sources", "method"];
-const NAMES = {
-  web: "Web search", mind: "Who decides", corpora: "Search only", max_hops: "Rounds of search", phrasings: "Further phrasings",
-  sentences: "Longest answer, in sentences", recency: "Prefer newer documents", max_model_calls: "Model calls at most", graph: "Method",
-};
-const WORDS = {
-  web: { off: "never", ask: "ask me each time", auto: "when needed" },
-  mind: { auto: "automatic", small: "small mind", llm: "language model" },
-  recency: { auto: "where the question asks for it", on: "always", off: "never" },
-};
-
 let body = null;
 
 /** Open the settings. */
@@ -78,20 +69,20 @@ function method() {
     ring("settings");
   });
   tell();
-  return h("div.knob", {}, h("label", { for: id, text: NAMES.graph }), input, told);
+  return h("div.knob", {}, h("label", { for: id, text: KNOBS.graph[0] }), input, told);
 }
 
 function row(name) {
   const schema = resolved(state.form.schema.properties[name]);
   const id = uid("knob");
   const wrong = h("p.wrong", { role: "alert" });
-  const title = NAMES[name] || name.replaceAll("_", " ").replace(/^./, (c) => c.toUpperCase());
+  const title = KNOBS[name]?.[0] || name.replaceAll("_", " ").replace(/^./, (c) => c.toUpperCase());
   const control = control_(name, schema, id, wrong);
   const group = schema.type === "array";
   const label = group ? h("span.label", { id: `${id}-label`, text: title }) : h("label", { for: id, text: title });
   if (group) control.setAttribute("aria-labelledby", `${id}-label`);
   control.setAttribute("aria-describedby", `${id}-told`);
-  const box = h("div.knob", {}, label, control, h("p.fine", { id: `${id}-told`, text: schema.description || "" }), wrong);
+  const box = h("div.knob", {}, label, control, h("p.fine", { id: `${id}-told`, text: KNOBS[name]?.[1] ?? schema.description ?? "" }), wrong);
   box.dataset.knob = name;
   return box;
 }
@@ -105,7 +96,7 @@ function resolved(property) {
 function control_(name, schema, id, wrong) {
   const value = knob(name);
   if (schema.enum) {
-    const input = h("select.field", { id }, ...schema.enum.map((v) => h("option", { value: String(v), text: WORDS[name]?.[v] || String(v) })));
+    const input = h("select.field", { id }, ...schema.enum.map((v) => h("option", { value: String(v), text: valueName(name, v) })));
     input.value = String(value);
     input.addEventListener("change", () => setKnob(name, schema.enum.find((v) => String(v) === input.value)));
     return input;

@@ -6,9 +6,10 @@ import { fill, h, iconButton, toast } from "./dom.js";
 import { icon } from "./icons.js";
 import { forgetKey } from "./login.js";
 import { openLibraries } from "./libraries.js";
+import { saveProof } from "./proof.js";
 import { openSettings } from "./settings.js";
 import { openShortcuts } from "./shortcuts.js";
-import { openSources } from "./sources.js";
+import { focusSources, sourcesPane } from "./sources.js";
 import { holds, loadThreads, on, state } from "./state.js";
 import { themeButton } from "./theme.js";
 import { recall, remember } from "./prefs.js";
@@ -26,9 +27,8 @@ export function buildSide() {
     h("div.brand", {}, h("img", { src: "/static/mark.svg", alt: "" }), "Ragweave", iconButton(icon("side"), "Hide the side", () => fold(true), "bare.small")),
     choice,
     h("a.row", { href: "#/", on: { click: () => narrow() && fold(true) } }, icon("plus"), "New conversation"),
-    h("button.row", { type: "button", "aria-haspopup": "dialog", on: { click: openSources } }, icon("files"), "Sources"),
-    h("h2", { id: "threads-title", text: "Conversations" }),
-    list,
+    sourcesPane(),
+    h("section.threads-pane", { "aria-labelledby": "threads-title" }, h("div.pane-head", {}, h("h2", { id: "threads-title", text: "Conversations" })), list),
     h("div.foot", {}, themeButton(), iconButton(icon("keys"), "Keyboard", openShortcuts), h("span.grow"), recall("key") && iconButton(icon("leave"), "Forget the key of this server", leave), iconButton(icon("sliders"), "Settings of a run", openSettings)),
   );
   fill(document.getElementById("bar"), iconButton(icon("menu"), "Show the side", () => fold(false)), title, h("a.bare", { href: "#/", "aria-label": "New conversation", title: "New conversation" }, icon("plus")));
@@ -48,6 +48,12 @@ export function fold(is, keep = true) {
   document.getElementById("scrim").hidden = is;
   if (keep && !narrow()) remember("folded", is);
   if (keep && !is) choice.focus({ preventScroll: true });
+}
+
+/** Show the sources, and put the focus there. */
+export function toSources() {
+  fold(false);
+  focusSources();
 }
 
 /** Fold the side where it lies over the conversation; tells whether it did. */
@@ -82,7 +88,7 @@ function row(thread) {
   const link = h("a", { href: `#/t/${thread.id}`, title: other ? `${name} (library ${thread.library})` : name, dir: "auto", "aria-current": here ? "page" : null, text: name, on: { click: () => narrow() && fold(true) } });
   link.dataset.key = thread.id;
   const busy = state.running.has(thread.id) ? h("span.spin", { role: "img", "aria-label": "being answered" }) : null;
-  const tools = h("span.tools", {}, iconButton(icon("pen"), `Rename ${name}`, () => rename(thread, item), "bare.small"), iconButton(icon("trash"), `Delete ${name}`, () => remove(thread), "bare.small"));
+  const tools = h("span.tools", {}, iconButton(icon("seal"), `Save ${name} as a proof`, () => saveProof({ thread: thread.id }, name), "bare.small"), iconButton(icon("pen"), `Rename ${name}`, () => rename(thread, item), "bare.small"), iconButton(icon("trash"), `Delete ${name}`, () => remove(thread), "bare.small"));
   const item = h("li.thread", { class: here ? "here" : "" }, link, busy, tools);
   return item;
 }
@@ -125,6 +131,7 @@ async function remove(thread) {
     await call("DELETE", `/api/threads/${encodeURIComponent(thread.id)}`);
     if (state.thread === thread.id) window.location.hash = "#/";
     await loadThreads();
+    (list.querySelector("a") || choice).focus();
   } catch (error) {
     toast(error.sentence, { bad: true });
   }

@@ -1,77 +1,155 @@
-// The sources of the library: what was indexed, what failed and why; open, search only these, remove.
+// The sources of the library, in the side: in groups by kind; ticked ones alone are searched, or removed; a click opens one.
 
 import { call } from "./api.js";
-import { confirm, openDialog } from "./dialog.js";
-import { fill, h, iconButton, toast } from "./dom.js";
+import { confirm } from "./dialog.js";
+import { fill, h, iconButton, toast, uid } from "./dom.js";
 import { icon, iconOf } from "./icons.js";
+import { openSource } from "./panel.js";
+import { recall, remember } from "./prefs.js";
 import { loadLibraries, on, onlySources, setOnlySources, state } from "./state.js";
 import { pickFiles, removeSource } from "./upload.js";
-import { day, size, some } from "./words.js";
+import { day, groupOf, nameOf, size, some } from "./words.js";
 
-let open = null; // {list, filter, told, sources}
+const FEW = 6; // sources that need no search and no order
+const LONG = 200; // a group with more is folded at first
+const ORDERS = {
+  name: ["by name", (a, b) => nameOf(a).localeCompare(nameOf(b))],
+  date: ["newest first", (a, b) => dated(b).localeCompare(dated(a))],
+  size: ["largest first", (a, b) => b.bytes - a.bytes],
+};
+const dated = (source) => source.date || source.indexed || "";
 
-/** Open the list of sources. */
-export async function openSources() {
-  const filter = h("input.field", { type: "search", placeholder: "Find a source", "aria-label": "Find a source", on: { input: draw } });
-  const list = h("ul.rows.sources-rows", { role: "list" }, h("li.fine", {}, h("span.spin"), " Loading"));
-  const told = h("p.fine.number", { role: "status" });
-  const add = h("button.button.small", { type: "button", on: { click: pickFiles } }, icon("upload"), "Add files");
-  openDialog(`Sources of “${state.library.name}”`, [h("div.list-head", {}, filter, add), told, list], { classes: "wide", onclose: () => (open = null) });
-  open = { list, filter, told, sources: [] };
-  await load();
+let held = { library: null, sources: [] };
+const folded = new Map(); // group to whether the reader folded it
+
+const filter = h("input.field.small", { type: "search", placeholder: "Find a source", "aria-label": "Find a source", on: { input: draw } });
+const order = h("select.field.small", { "aria-label": "Order of the sources", on: { change: reorder } }, ...Object.entries(ORDERS).map(([value, [text]]) => h("option", { value, text })));
+const kind = h("select.field.small", { "aria-label": "Kind of the sources", on: { change: draw } });
+const tools = h("div.source-tools", {}, filter, kind, order);
+const told = h("p.fine.number", { role: "status" });
+const doing = h("div.choices");
+const list = h("div.source-list");
+const add = iconButton(icon("upload"), "Add files", pickFiles, "bare.small");
+
+/** The pane of the sources. */
+export function sourcesPane() {
+  order.value = recall("order", "name") in ORDERS ? recall("order", "name") : "name";
+  let soon = 0;
+  on("sources", () => {
+    clearTimeout(soon);
+    soon = setTimeout(load, 300); // while files are indexed, one after the other rings
+  });
+  on("libraries library", load);
+  on("settings", draw);
+  load();
+  return h("section.sources-pane", { "aria-labelledby": "sources-title" }, h("div.pane-head", {}, h("h2", { id: "sources-title", text: "Sources" }), add), tools, told, doing, list);
 }
 
-on("sources", () => open && load());
-on("settings", () => open && draw());
+/** Put the focus into the sources. */
+export function focusSources() {
+  (tools.hidden ? list.querySelector("input, button") || add : filter).focus();
+}
 
 async function load() {
+  const { name, id } = state.library;
   try {
-    const { sources } = await call("GET", `/api/sources?library=${encodeURIComponent(state.library.name)}`);
-    if (!open) return;
-    open.sources = sources.sort((a, b) => (a.status === "failed" ? 0 : 1) - (b.status === "failed" ? 0 : 1) || a.name.localeCompare(b.name));
+    const { sources } = id ? await call("GET", `/api/sources?library=${encodeURIComponent(name)}`) : { sources: [] };
+    if (name !== state.library.name) return;
+    if (held.library !== id) filter.value = kind.value = "";
+    held = { library: id, sources };
+    // What was removed in another tab is not asked for.
+    const there = onlySources().filter((one) => sources.some((s) => s.id === one));
+    if (there.length !== onlySources().length) setOnlySources(there);
     draw();
   } catch (error) {
-    if (open) fill(open.list, h("li.wrong", { text: error.status === 404 ? "This library does not exist yet. The first upload makes it." : error.sentence }));
+    fill(list, h("p.wrong", { text: error.sentence || String(error.message) }));
   }
 }
 
+function reorder() {
+  remember("order", order.value);
+  draw();
+}
+
 function draw() {
-  if (!open) return;
-  const { list, filter, told, sources } = open;
-  const wanted = filter.value.trim().toLowerCase();
-  const shown = sources.filter((s) => `${s.name} ${s.title}`.toLowerCase().includes(wanted));
+  const { sources } = held;
+  const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  const only = new Set(onlySources());
+  const kinds = [...new Set(sources.map(groupOf))].sort(failedFirst);
+  if (kind.children.length !== kinds.length + 1 || !kinds.every((name, n) => kind.children[n + 1].value === name)) {
+    const kept = kind.value;
+    fill(kind, h("option", { value: "", text: "all kinds" }), ...kinds.map((name) => h("option", { value: name, text: name })));
+    kind.value = kinds.includes(kept) ? kept : "";
+  }
+  tools.hidden = sources.length < FEW;
+  const words = tools.hidden ? "" : filter.value.trim().toLowerCase();
+  const shown = sources.filter((s) => (!kind.value || groupOf(s) === kind.value) && `${s.name} ${s.title}`.toLowerCase().includes(words)).sort(ORDERS[order.value][1]);
   const failed = sources.filter((s) => s.status === "failed").length;
-  const only = onlySources();
-  told.textContent = `${some(sources.length, "source")}${failed ? `, ${failed} could not be read` : ""}${only.length ? `; only ${only.length} searched` : ""}`;
-  const none = sources.length ? "No source has that in its name." : "Nothing is indexed yet. Drop files anywhere on this page.";
-  fill(list, ...(shown.length ? shown.map((s) => row(s, only)) : [h("li.fine.none", { text: none })]));
+  const rest = failed ? `, ${failed} could not be read` : "";
+  told.textContent = !sources.length ? "Nothing is indexed yet. Drop files anywhere on this page." : only.size ? `Only ${only.size} of ${some(sources.length, "source")} searched` : `${some(sources.length, "source")}${rest}`;
+  const button = (text, click, look = "") => h(`button.button.small${look}`, { type: "button", text, on: { click } });
+  fill(doing, only.size ? button("Search all", () => setOnlySources([])) : null, only.size ? button(`Remove ${only.size}`, () => remove(sources.filter((s) => only.has(s.id))), ".danger") : null);
+  const groups = kinds.map((name) => [name, shown.filter((s) => groupOf(s) === name)]).filter(([, rows]) => rows.length);
+  fill(list, ...groups.map(([name, rows]) => group(name, rows, only)), sources.length && !shown.length ? h("p.fine", { text: "No source is called that." }) : null);
+  if (focused) list.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+}
+
+const failedFirst = (a, b) => Number(b === "Could not be read") - Number(a === "Could not be read") || a.localeCompare(b);
+
+function group(name, rows, only) {
+  const id = uid("group");
+  const shut = folded.get(name) ?? rows.length > LONG;
+  const able = rows.filter((s) => s.status !== "failed").map((s) => s.id);
+  const ticked = able.filter((one) => only.has(one)).length;
+  const all = able.length ? h("input", { type: "checkbox", checked: ticked === able.length, indeterminate: ticked > 0 && ticked < able.length, "aria-label": `Search all of ${name}`, on: { change: (event) => tick(able, event.target.checked) } }) : icon("alert");
+  const fold = h("button.fold", { type: "button", "aria-expanded": String(!shut), "aria-controls": id, on: { click: () => (folded.set(name, !shut), draw()) } }, h("span", { text: name }), h("span.fine.number", { text: String(rows.length) }), icon("down"));
+  all.dataset.key = `all ${name}`;
+  fold.dataset.key = `fold ${name}`;
+  return h("div.group", {}, h("div.group-head", {}, all, h("h3", {}, fold)), h("ul", { id, role: "list", hidden: shut, "aria-label": name }, ...(shut ? [] : rows.map((s) => row(s, only)))));
 }
 
 function row(source, only) {
   const ok = source.status !== "failed";
-  const facts = [source.kind, size(source.bytes), day(source.date || source.indexed)].filter(Boolean).join(" · ");
-  const chosen = only.includes(source.id);
-  const pick = () => setOnlySources(chosen ? only.filter((id) => id !== source.id) : [...only, source.id]);
-  const limit = ok && h("button.button.small.only", { type: "button", "aria-pressed": String(chosen), "aria-label": `Only this: search ${source.name} alone`, text: "Only this", on: { click: pick } });
-  const link = ok ? h("a.name", { href: source.media, target: "_blank", rel: "noopener noreferrer", text: source.name, dir: "auto" }) : h("span.name", { text: source.name, dir: "auto" });
-  return h(
-    "li",
-    { class: source.status },
-    icon(ok ? iconOf(source.kind) : "alert"),
-    h("span.words", {}, link, h("span.fine.number", { text: facts }), source.reason && h("span.wrong", { text: source.reason, dir: "auto" }), ...source.warnings.slice(0, 3).map((text) => h("span.warned.fine", { text, dir: "auto" }))),
-    limit,
-    iconButton(icon("trash"), `Remove ${source.name}`, () => remove(source), "bare.small"),
-  );
+  const name = nameOf(source);
+  const facts = [name === source.name ? source.kind : source.name, day(source.date), size(source.bytes)].filter(Boolean).join(" · ");
+  const box = ok ? h("input", { type: "checkbox", checked: only.has(source.id), "aria-label": `Search ${source.name}`, on: { change: (event) => tick([source.id], event.target.checked) } }) : icon("alert");
+  const open = h("button.open", { type: "button", title: `${source.name}: ${ok ? "open it" : "not read"}`, disabled: !ok, on: { click: () => show(source, open) } }, h("span.name", {}, icon(iconOf(source.kind)), h("span", { text: name, dir: "auto" })), h("span.fine.number", { text: facts, dir: "auto" }));
+  box.dataset.key = `box ${source.id}`;
+  open.dataset.key = `open ${source.id}`;
+  const wrong = source.reason && h("p.wrong", { text: source.reason, dir: "auto" });
+  const warned = ok && source.warnings.length && h("p.warned.fine", { text: source.warnings.slice(0, 3).join("; "), dir: "auto" });
+  return h("li", { class: source.status }, box, h("div.words", {}, open, wrong || null, warned || null), iconButton(icon("trash"), `Remove ${source.name}`, () => remove([source]), "bare.small"));
 }
 
-async function remove(source) {
-  const what = source.uploaded ? "The uploaded copy is deleted as well." : "The file itself stays where it is.";
-  if (!(await confirm("Remove this source?", `“${source.name}” will no longer be searched. ${what}`, "Remove"))) return;
+function tick(ids, is) {
+  const rest = onlySources().filter((id) => !ids.includes(id));
+  setOnlySources(is ? [...rest, ...ids] : rest);
+}
+
+async function show(source, from) {
   try {
-    await removeSource(source.id, state.library.name);
-    setOnlySources(onlySources().filter((id) => id !== source.id));
-    await Promise.all([load(), loadLibraries()]);
+    await openSource(source, state.library.name, from);
+  } catch (error) {
+    toast(error.sentence || String(error.message), { bad: true });
+  }
+}
+
+async function remove(gone) {
+  const one = gone.length === 1;
+  const uploaded = gone.filter((s) => s.uploaded).length;
+  const what = !uploaded ? "The files themselves stay where they are." : uploaded === gone.length ? "The uploaded copies are deleted as well." : `${some(uploaded, "uploaded copy").replace("copys", "copies")} will be deleted as well; the other files stay where they are.`;
+  const named = one ? `“${gone[0].name}”` : `${some(gone.length, "source")}, from “${gone[0].name}” to “${gone.at(-1).name}”,`;
+  if (!(await confirm(one ? "Remove this source?" : `Remove ${some(gone.length, "source")}?`, `${named} will no longer be searched. ${what}`, "Remove"))) return;
+  const library = state.library.name;
+  try {
+    for (const source of gone) {
+      await removeSource(source.id, library);
+      setOnlySources(onlySources().filter((id) => id !== source.id));
+    }
   } catch (error) {
     toast(error.sentence, { bad: true });
   }
+  await loadLibraries().catch(() => {});
+  await load(); // what remains may need no search field
+  focusSources();
 }

@@ -1,16 +1,15 @@
 // One question and what becomes of it, on screen: from events as they come, or from what the server kept.
 
 import { told } from "./api.js";
-import { chip, sourceList } from "./cite.js";
 import { announce, fill, h, iconButton, toast } from "./dom.js";
 import { icon } from "./icons.js";
-import { inline } from "./markdown.js";
 import { thumbs } from "./pictures.js";
+import { saveProof } from "./proof.js";
+import { rail } from "./rail.js";
 import { refusal } from "./refusal.js";
+import { lay, sentenceOf, tally } from "./sentence.js";
 import { Trail } from "./trail.js";
 import { lasted, number, providerName, some } from "./words.js";
-
-const GLUE = "\u2060"; // keeps a number on the line of the word before it
 
 export class Turn {
   /**
@@ -22,6 +21,7 @@ export class Turn {
     this.question = question;
     this.pictures = pictures;
     this.doing = doing;
+    this.place = null; // {thread, turn} on the server
     this.status = "running";
     this.sentences = 0;
     this.seenNotes = new Set();
@@ -31,20 +31,24 @@ export class Turn {
     this.asked = h("div.ask-consent", { hidden: true, role: "group", "aria-label": "Search the web?" });
     this.problem = h("div");
     this.notes = h("ul.notes", { "aria-label": "Notes" });
+    this.tally = h("div");
     this.sources = h("div");
     this.foot = h("div.foot");
+    this.next = h("div.next");
     this.element = h(
       "article.turn",
       { "aria-label": question.slice(0, 120) },
       h("div.question", {}, thumbs(pictures), h("h2", { text: question, dir: "auto" }), this.readAs),
-      h("div.reply", {}, this.trail.element, this.answer, this.asked, this.problem, this.notes, this.sources, this.foot),
+      h("div.reply", {}, this.trail.element, this.answer, this.tally, this.asked, this.problem, this.notes, this.sources, this.foot, this.next),
     );
   }
 
   /** Take in one event of the run. */
   apply(event, live) {
-    if (event.type === "start") this.trail.begin(event.budget);
-    else if (event.type === "step") this.trail.add(event);
+    if (event.type === "start") {
+      this.place = { thread: event.thread, turn: event.turn };
+      this.trail.begin(event.budget);
+    } else if (event.type === "step") this.trail.add(event);
     else if (event.type === "sentence") this.sentence(event, live);
     else if (event.type === "note") this.note(event.text);
     else if (event.type === "consent") this.consent(event, live);
@@ -85,7 +89,8 @@ export class Turn {
       this.note("Sentences with a dotted line come from the model itself, not from your library.");
     }
     if (answer.dropped) this.note(`${some(answer.dropped, "sentence")} left out, because the evidence does not say ${answer.dropped === 1 ? "it" : "them"}.`);
-    fill(this.sources, answer.abstained ? null : sourceList(answer.citations));
+    fill(this.tally, answer.abstained ? null : tally(answer.sentences));
+    fill(this.sources, answer.abstained ? null : rail(answer.citations, this.answer));
     // With pictures, a note says how they were read.
     if (answer.question && answer.question !== this.question && !this.pictures.length) {
       this.readAs.textContent = `Read as: ${answer.question}`;
@@ -93,6 +98,7 @@ export class Turn {
     }
     this.kept = answer;
     this.ended(answer);
+    if (!answer.abstained) this.doing.next?.(this.next, answer);
   }
 
   note(text) {
@@ -165,7 +171,7 @@ export class Turn {
     fill(
       this.foot,
       usageTable(models, spent.filter(Boolean).join(" · ")),
-      h("span.actions", {}, iconButton(icon("copy"), "Copy the answer with its sources", () => this.copy(), "bare.small"), iconButton(icon("again"), "Ask again", () => this.doing.again(this.question, this.pictures), "bare.small")),
+      h("span.actions", {}, iconButton(icon("copy"), "Copy the answer with its sources", () => this.copy(), "bare.small"), iconButton(icon("seal"), "Save as a proof: one file with the cited places and the hashes of their files", () => saveProof(this.place, this.question), "bare.small"), iconButton(icon("again"), "Ask again", () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
 
@@ -179,34 +185,6 @@ export class Turn {
       toast("The browser does not allow copying here.", { bad: true });
     }
   }
-}
-
-/** Put a sentence after those before it: into their paragraph, their list or their table. */
-function lay(answer, sentence, sign) {
-  if (!sign) {
-    answer.append(" ", sentence);
-    return;
-  }
-  const kind = sign === "|" ? "table" : sign === "-" ? "ul" : "ol";
-  let block = answer.lastChild;
-  if (block?.localName !== kind) answer.append((block = h(kind, { start: kind === "ol" ? parseInt(sign, 10) : null })));
-  block.append(kind === "table" ? rowOf(sentence) : h("li", {}, sentence));
-}
-
-/** A row of a table is one sentence, cited in its last cell. */
-function rowOf(sentence) {
-  const [said, ...rest] = sentence.children;
-  const cells = said.textContent.split("|").map((text) => h("td", {}, inline(text.trim())));
-  cells.at(-1).append(...rest);
-  return h("tr.sentence", { class: sentence.classList.contains("own") ? "own" : "" }, ...cells);
-}
-
-function sentenceOf(text, support, citations) {
-  const chips = citations.map(chip);
-  const own = support === "model";
-  const doubt = support === "unverified" ? h("span.doubt.fine", { text: " (unverified)" }) : null;
-  const mark = own ? h("span.unseen", { text: " (the model's own knowledge)" }) : doubt;
-  return h("span.sentence", { class: own ? "own" : "", title: own ? "The model's own knowledge: no source says this" : null }, h("span.said", {}, inline(text)), mark, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
 }
 
 function usageTable(models, line) {

@@ -101,7 +101,10 @@ async function watch(job, board) {
   const address = `/api/jobs/${encodeURIComponent(job)}`;
   board.stop = () => call("POST", `${address}/cancel`, {}).catch((error) => toast(error.sentence, { bad: true }));
   try {
-    for await (const event of follow(`${address}/events`)) board.apply(event);
+    for await (const event of follow(`${address}/events`)) {
+      board.apply(event);
+      if (event.type === "done") ring("sources");
+    }
   } catch (error) {
     board.fail(error.status === 404 ? "The server was started anew. What it had taken is indexed now; see Sources." : error.sentence || String(error.message));
   } finally {

@@ -1,75 +1,168 @@
-// A page of a PDF, drawn by the server, with the cited box over it.
+// A page of a PDF: drawn by the server, the cited lines marked, its text over it to be selected, and a search in the file.
 
-import { fetchFile } from "./api.js";
+import { call, fetchFile } from "./api.js";
 import { fill, h, iconButton } from "./dom.js";
 import { icon } from "./icons.js";
-import { quoted } from "./panel.js";
+import { quoted, widen } from "./panel.js";
+import { some } from "./words.js";
 
-/** Lay a box over a picture, a little wider than what it holds: left, top, width and height as shares of the picture. */
-export function lay(box, [left, top, width, height]) {
-  const at = (share) => `calc(${share * 100}% - 5px)`;
-  const long = (share) => `calc(${share * 100}% + 10px)`;
+/** Lay a box over a picture, wider by some pixels than what it holds: left, top, width and height as shares of it. */
+export function lay(box, [left, top, width, height], rim = 5) {
+  const at = (share) => `calc(${share * 100}% - ${rim}px)`;
+  const long = (share) => `calc(${share * 100}% + ${2 * rim}px)`;
   Object.assign(box.style, { left: at(left), top: at(top), width: long(width), height: long(height) });
   box.hidden = false;
 }
 
-/** Show the cited page; the reader can leaf through the others. */
+/** Show the cited page; the reader can leaf through the others, search in them, and select their text. */
 export async function pageView(citation, body) {
-  const { media, page: cited, bbox } = citation.open;
+  const { media, page: cited = 1, bbox } = citation.open;
   const stop = new AbortController();
   let address = "";
-  let at = cited || 1;
-  let count = at;
+  let at = cited;
+  let hits = [];
+  let hit = -1;
+  let text = { lines: [], marks: [] };
+  let asked = 0;
 
   const picture = h("img", { alt: "" });
-  const box = h("span.box", { hidden: true });
-  const sheet = h("div.sheet", {}, picture, box);
+  const marks = h("div.marks");
+  const letters = h("div.letters", { dir: "auto" });
+  const sheet = h("div.sheet", {}, picture, marks, letters);
   const where = h("span.number", { "aria-live": "polite" });
   const back = iconButton(icon("left"), "Page before", () => turn(at - 1));
   const on = iconButton(icon("right"), "Next page", () => turn(at + 1));
   const home = h("button.button.small", { type: "button", text: "Back to the cited page", on: { click: () => turn(cited) } });
   const large = h("button.button.small", { type: "button", text: "Larger", "aria-pressed": "false", on: { click: zoom } });
   const frame = h("div.sheet-frame", { tabindex: "0", role: "region", "aria-label": "Page" }, sheet);
+  const field = h("input.field.small", { type: "search", placeholder: "Find in this file", "aria-label": "Find in this file", maxlength: "200" });
+  const found = h("span.fine.number", { role: "status" });
+  const before = iconButton(icon("left"), "Hit before", () => toHit(hit - 1));
+  const after = iconButton(icon("right"), "Next hit", () => toHit(hit + 1));
+  const finder = h("form.finder", { role: "search" }, field, found, before, after);
+  before.hidden = after.hidden = true;
 
-  async function turn(n) {
-    const asked = new URLSearchParams({ width: "1400" });
-    if (n === cited && bbox) asked.set("box", bbox.join(","));
-    const response = await fetchFile(`${media}/page/${n}?${asked}`, { signal: stop.signal });
+  async function turn(n, boxes = null) {
+    const mine = (asked += 1);
+    const told = new URLSearchParams();
+    if (n === cited && !boxes) {
+      if (bbox) told.set("box", bbox.join(","));
+      if (citation.quote) told.set("quote", citation.quote.slice(0, 2000));
+    }
+    const options = { signal: stop.signal };
+    const [response, read] = await Promise.all([
+      fetchFile(`${media}/page/${n}?width=1600`, options),
+      call("GET", `${media}/page/${n}/text?${told}`, undefined, options).catch(() => ({ lines: [], marks: [] })),
+    ]);
     const blob = await response.blob();
+    if (mine !== asked) return;
     URL.revokeObjectURL(address);
     address = URL.createObjectURL(blob);
     picture.src = address;
     picture.alt = `Page ${n} of ${citation.title}`;
     await picture.decode().catch(() => {});
     at = n;
-    count = Number(response.headers.get("X-Page-Count")) || n;
+    text = read;
+    const count = Number(response.headers.get("X-Page-Count")) || n;
     where.textContent = `Page ${at} of ${count}`;
     back.disabled = at <= 1;
     on.disabled = at >= count;
     home.hidden = at === cited;
-    const found = (response.headers.get("X-Page-Box") || "").split(",").map(Number);
-    box.hidden = found.length !== 4;
-    if (found.length === 4) {
-      lay(box, found);
-      box.scrollIntoView({ block: "center", inline: "nearest" });
-    }
+    write();
+    mark(boxes || read.marks);
   }
 
+  function mark(boxes) {
+    fill(marks, ...boxes.map(() => h("span.box.line")));
+    boxes.forEach((box, n) => lay(marks.children[n], box, 1));
+    if (boxes.length) marks.firstChild.scrollIntoView({ block: "center", inline: "nearest" });
+  }
+
+  /** Put the text of each line where the picture shows it; it is not seen, but selected and copied. */
+  function write() {
+    fill(letters, ...text.lines.map((line) => h("span", { text: line.text })), h("span.last"));
+    text.lines.forEach((line, n) => lay(letters.children[n], line.box, 0));
+    fit();
+  }
+
+  function fit() {
+    const [across, down] = [sheet.clientWidth, sheet.clientHeight];
+    const spans = [...letters.children].slice(0, text.lines.length);
+    spans.forEach((span, n) => Object.assign(span.style, { width: "max-content", transform: "none", fontSize: `${text.lines[n].box[3] * down * 0.8}px` }));
+    const wide = spans.map((span) => span.offsetWidth);
+    spans.forEach((span, n) => wide[n] && (span.style.transform = `scaleX(${(text.lines[n].box[2] * across) / wide[n]})`));
+  }
+
+  /** Bring the text of the page, without its margins, to the width of the panel. No line is cut. */
   function zoom() {
-    const is = sheet.classList.toggle("large");
+    const is = widen();
     large.setAttribute("aria-pressed", String(is));
     large.textContent = is ? "Fit" : "Larger";
-    if (!box.hidden) box.scrollIntoView({ block: "center", inline: "center" });
+    settle();
   }
 
+  function settle() {
+    const is = large.getAttribute("aria-pressed") === "true";
+    const boxes = text.lines.map((line) => line.box);
+    const left = Math.min(...boxes.map(([x]) => x), 0.45);
+    const right = Math.max(...boxes.map(([x, , width]) => x + width), 0.55);
+    const near = is && boxes.length ? 0.96 / (right - left) : 1;
+    sheet.style.width = `${Math.max(1, near) * 100}%`;
+    fit();
+    frame.scrollLeft = is ? (left - 0.02 * (right - left)) * sheet.clientWidth : 0;
+    marks.firstChild?.scrollIntoView({ block: "center", inline: "nearest" });
+  }
+
+  async function toHit(n) {
+    if (!hits.length) return;
+    hit = (n + hits.length) % hits.length;
+    const { page } = hits[hit];
+    found.textContent = `${hit + 1} of ${some(hits.length, "hit")}`;
+    const boxes = hits.filter((row) => row.page === page && row !== hits[hit]).flatMap((row) => row.marks);
+    const shown = [...hits[hit].marks, ...boxes];
+    if (page === at) mark(shown);
+    else await turn(page, shown);
+    marks.firstChild?.classList.add("now");
+  }
+
+  field.addEventListener("input", () => {
+    if (field.value) return;
+    [hits, found.textContent, before.hidden, after.hidden] = [[], "", true, true];
+    mark(at === cited ? text.marks : []);
+  });
+  finder.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const words = field.value.trim();
+    if (!words) return;
+    if (hits.words === words) return void toHit(hit + 1);
+    found.textContent = "Searching";
+    try {
+      const told = await call("GET", `${media}/find?${new URLSearchParams({ words })}`, undefined, { signal: stop.signal });
+      hits = Object.assign(told.hits, { words });
+      before.hidden = after.hidden = hits.length < 2;
+      const part = told.searched < told.count && !hits.length ? ` in the first ${some(told.searched, "page")}` : "";
+      if (!hits.length) found.textContent = `Not found${part}`;
+      else await toHit(Math.max(0, hits.findIndex((row) => row.page >= at)));
+    } catch (error) {
+      if (error.name !== "AbortError") found.textContent = error.sentence || "Not searched";
+    }
+  });
+
+  const sized = new ResizeObserver(() => fit());
   const leave = () => {
     stop.abort();
+    sized.disconnect();
     URL.revokeObjectURL(address);
   };
-  const tools = h("div.view-tools", {}, back, where, on, h("span.grow"), home, large);
-  fill(body, tools, frame, quoted(citation));
+  fill(body, h("div.view-tools", {}, back, where, on, h("span.grow"), home, large), finder, frame, quoted(citation));
   try {
     await turn(at);
+    sized.observe(sheet);
+    if (widen(null)) {
+      large.setAttribute("aria-pressed", "true");
+      large.textContent = "Fit";
+      settle();
+    }
   } catch (error) {
     if (error.name !== "AbortError") throw error;
   }

@@ -6,22 +6,48 @@ import { icon } from "./icons.js";
 import { itemAddress, quoted } from "./panel.js";
 import { day, host } from "./words.js";
 
-/** Show the passage with what stands around it. */
+const MORE = 10; // times as many neighbours, each time more is wanted
+
+/** Show the passage with what stands around it; a source that is opened as a whole, from its beginning. */
 export async function textView(citation, body) {
-  const { around } = await call("GET", `${itemAddress(citation)}/around`);
-  const here = around.find((row) => row.here);
-  const found = range(here.text, citation);
-  const heading = citation.locator.heading?.length ? citation.locator.heading : here.heading;
-  let at = "";
-  const parts = around.map((row) => {
-    const path = row.heading.join(" › ");
-    const title = path !== at && row.heading.length ? h("h3", { text: row.heading.at(-1), dir: "auto" }) : null;
-    at = path;
-    return h("section", { class: row.here ? "here" : "beside" }, title, row.here ? marked(row.text, found) : prose(row.text));
-  });
-  const crumbs = heading.length ? h("ol.crumbs", { "aria-label": "Heading" }, ...heading.map((text) => h("li", { text, dir: "auto" }))) : null;
-  fill(body, crumbs, h("div.passage", { tabindex: "0", role: "region", "aria-label": "Text of the source" }, ...parts));
-  (body.querySelector("mark") || body.querySelector(".here"))?.scrollIntoView({ block: "center" });
+  const whole = !citation.quote;
+  let most = whole ? 100 : 4;
+  let told = await call("GET", `${itemAddress(citation)}/around?most=${most}`);
+  const heading = citation.locator.heading?.length ? citation.locator.heading : told.around.find((row) => row.here).heading;
+  const crumbs = heading.length && !whole ? h("ol.crumbs", { "aria-label": "Heading" }, ...heading.map((text) => h("li", { text, dir: "auto" }))) : null;
+  const passage = h("div.passage", { tabindex: "0", role: "region", "aria-label": "Text of the source" });
+  const more = h("button.button.small", { type: "button", text: "More of this source", on: { click: widen } });
+  fill(body, crumbs, passage, more);
+  draw();
+  if (!whole) (body.querySelector("mark") || body.querySelector(".here"))?.scrollIntoView({ block: "center" });
+
+  function draw() {
+    let at = "";
+    const parts = told.around.map((row) => {
+      const path = row.heading.join(" › ");
+      const title = path !== at && row.heading.length ? h("h3", { text: row.heading.at(-1), dir: "auto" }) : null;
+      at = path;
+      const here = row.here && !whole;
+      return h("section", { class: here ? "here" : whole ? "" : "beside" }, title, here ? marked(row.text, range(row.text, citation)) : prose(row.text));
+    });
+    fill(passage, ...parts);
+    const place = told.around.findIndex((row) => row.here);
+    more.hidden = most >= 1000 || (place < most && told.around.length - place - 1 < most);
+  }
+
+  async function widen() {
+    most = Math.min(1000, most * MORE);
+    more.disabled = true;
+    try {
+      told = await call("GET", `${itemAddress(citation)}/around?most=${most}`);
+      const here = passage.querySelector(".here");
+      const before = here?.offsetTop;
+      draw();
+      if (here) body.scrollTop += passage.querySelector(".here").offsetTop - before;
+    } finally {
+      more.disabled = false;
+    }
+  }
 }
 
 /** The characters to mark: those that the citation names, else where its quote stands. */

@@ -1,11 +1,16 @@
-// What stands on an empty conversation: what can be asked, or where files go.
+// What stands on an empty conversation: what is here, what can be asked, and when it was; or where files go.
 
+import { call } from "./api.js";
+import { ask } from "./conversation.js";
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
+import { openCitation, openSource } from "./panel.js";
 import { holds, on, state } from "./state.js";
 import { pickFiles } from "./upload.js";
+import { day, placeBeside } from "./words.js";
 
 let box = null;
+let kept = { key: "", told: null };
 
 /** The greeting, which follows the library that is chosen. */
 export function welcome() {
@@ -27,19 +32,63 @@ function draw() {
     return;
   }
   const tags = held.map((text) => h("li.tag", { text }));
+  const front = h("div.front");
   fill(
     box,
     h("h2.hello", { text: state.library.name === "default" ? "What do you want to know?" : `What do you want to know from “${state.library.name}”?`, dir: "auto" }),
-    h("p.lead", { text: "Each sentence appears once it has been checked against your files. Its number opens the place it came from." }),
     h("ul.held", { "aria-label": "This library holds" }, ...tags),
+    front,
   );
+  load(front);
+}
+
+/** Fetch the front page once for each state of a library. */
+async function load(front) {
+  const { name, id, items, files } = state.library;
+  const key = JSON.stringify([id, files, items]);
+  try {
+    const told = kept.key === key ? kept.told : await call("GET", `/api/overview?library=${encodeURIComponent(name)}`);
+    kept = { key, told };
+    if (front.isConnected || box.contains(front)) fill(front, questions(told.questions), timeline(told.timeline));
+  } catch {
+    fill(front); // the question can be asked without it
+  }
+}
+
+/** Questions as buttons that ask them, each beside the passage that answers it. */
+export function questions(rows, title = "It answers, for instance") {
+  if (!rows.length) return null;
+  const items = rows.map((row) => {
+    const place = h("button.cite.place", { type: "button", "aria-label": `Open the passage that answers: ${row.question}`, title: row.title }, icon("file"));
+    place.addEventListener("click", () => openCitation({ n: null, ...row }, place));
+    return h("li", {}, h("button.suggested", { type: "button", text: row.question, dir: "auto", on: { click: () => ask(row.question) } }), place);
+  });
+  return h("section.suggestions", { "aria-label": title }, h("h3", { text: title }), h("ul", { role: "list" }, ...items));
+}
+
+function timeline(rows) {
+  if (rows.length < 2) return null;
+  const items = rows.map((row) => {
+    const dated = h("time", { datetime: row.date, text: label(row) });
+    const words = row.precise === "document" ? [h("span", {}, "The document is of this date")] : [h("span", { text: row.quote, dir: "auto" })];
+    const open = h("button.event", { type: "button" }, dated, h("span.words", {}, ...words, h("span.fine", { text: row.precise === "document" ? row.title : placeBeside(row.title, row.locator), dir: "auto" })));
+    open.addEventListener("click", () => (row.source ? openSource({ id: row.source, title: row.title, name: row.title }, state.library.name, open).catch(() => {}) : openCitation({ n: null, ...row }, open)));
+    return h("li", { class: row.precise }, open);
+  });
+  return h("section.timeline", { "aria-label": "Dates in it" }, h("h3", { text: "Dates in it" }), h("ol", { role: "list" }, ...items));
+}
+
+function label({ date, precise }) {
+  if (precise === "year") return date.slice(0, 4);
+  if (precise === "month") return new Date(date).toLocaleDateString("en-GB", { month: "short", year: "numeric" });
+  return day(date);
 }
 
 /** Say where files go: that is never a matter of course. */
 function whither() {
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(window.location.hostname);
-  const kept = local ? "They stay on this machine." : `They are kept by the server at ${window.location.host}.`;
-  return state.me?.chat ? `${kept} Passages that bear on a question go to the language model that is set up: ${state.me.chat}.` : kept;
+  const where = local ? "They stay on this machine." : `They are kept by the server at ${window.location.host}.`;
+  return state.me?.chat ? `${where} Passages that bear on a question go to the language model that is set up: ${state.me.chat}.` : where;
 }
 
 on("libraries library", () => box?.isConnected && draw());

@@ -83,3 +83,32 @@ export function host(url) {
     return url;
   }
 }
+
+/** Titles that no person gave: numbers under which something was filed, or the name of a file. */
+const FILED = /^(?=.*\d)[\w.-]*$/;
+
+/** What a source is called: its title, or its file where the title is none that a person gave. */
+export const nameOf = (source) => ((source.title || "").trim() && !FILED.test(source.title.trim()) ? source.title.trim() : source.name || source.title || "Untitled");
+
+/** What a citation is called, in the same way; the heading behind the title stays. */
+export function titleOf({ title, locator }) {
+  const [first, ...rest] = (title || "").split(" · ");
+  return [nameOf({ title: first, name: locator?.file }), ...rest].join(" · ");
+}
+
+const GROUPS = [
+  ["PDF", ["pdf"]],
+  ["Web pages", ["html"]],
+  ["Office files", ["docx", "pptx", "xlsx", "epub"]],
+  ["Mail", ["eml"]],
+  ["Tables and data", ["csv", "json", "items"]],
+  ["Code", ["code", "notebook", "man"]],
+  ["Pictures", ["image"]],
+  ["Recordings", ["video", "audio", "transcript"]],
+];
+
+/** The kind of a source in words; what is none of the others is text. */
+export function groupOf(source) {
+  if (source.status === "failed") return "Could not be read";
+  return GROUPS.find(([, kinds]) => kinds.includes(source.kind))?.[0] || "Text";
+}

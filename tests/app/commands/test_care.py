@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.store.library import close_all
+from ragweave.corpora.store.stores import close_stores
 from ragweave.models import embed
 from ragweave.models.settings import model_settings
 
@@ -35,7 +35,7 @@ def test_a_library_travels_in_one_file(main: Any, notes: Path, monkeypatch: pyte
     assert main("export", "notes.ragweave")[0] == 2
     written = json.loads(main("export", "notes.ragweave", "--force", "--json")[1])
     assert written["sha256"] in out
-    close_all()
+    close_stores()
     monkeypatch.setenv("RAGWEAVE_HOME", str(notes.parent / "elsewhere"))
     model_settings.cache_clear()
     code, out, _ = main("import", "notes.ragweave", "--library", "carried", "--files", "notes")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from ragweave.app.api import GRAPHS, build_agent
-from ragweave.app.commands.graph import meaning
+from ragweave.app.commands.graph import meaning, shown
+from ragweave.app.commands.options import graph_of
+from ragweave.minds.context import Context
+from ragweave.minds.method import GRAPH_OF, knobs_of
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -24,11 +27,34 @@ def test_the_agent_is_drawn_unless_another_graph_is_named(main: Any) -> None:
     assert main("graph")[1] == main("graph", "agent")[1] != main("graph", "crag")[1]
 
 
-def test_a_step_that_goes_round_again_is_marked(main: Any) -> None:
+def test_a_step_is_told_with_what_may_follow_it(main: Any) -> None:
     (reason,) = [line for line in main("graph")[1].splitlines() if line.startswith("reason ")]
-    assert "↺ route" in reason and "generate" in reason and "↺ generate" not in reason
+    assert "route" in reason and "generate" in reason
 
 
 def test_mermaid_text_is_printed(main: Any) -> None:
     out = main("graph", "--mermaid")[1]
     assert "graph TD" in out and "search_web" in out
+
+
+@pytest.mark.parametrize("preset", GRAPH_OF)
+def test_a_preset_is_shown_as_its_graph_with_each_setting_and_runs_as_shown(main: Any, preset: str) -> None:
+    code, out, _ = main("graph", "--preset", preset)
+    assert code == 0
+    assert out.startswith(main("graph", GRAPH_OF[preset])[1].rstrip())
+    context = Context(preset=cast(Any, preset))
+    for name, value in knobs_of(preset).items():
+        holder = context.method if name.startswith("method.") else context
+        assert getattr(holder, name.removeprefix("method.")) == value
+        assert f"\n{name} " in out and shown(value).split(",")[0] in out
+
+
+def test_a_preset_that_is_not_there_is_refused_with_those_that_are(main: Any) -> None:
+    code, _, err = main("graph", "--preset", "crag")
+    assert code != 0 and "crag-paper-arc" in err
+
+
+def test_a_preset_runs_its_own_graph_unless_another_is_named() -> None:
+    assert graph_of(None, Context(preset="auto-rag-paper-nq")) == "auto_rag"
+    assert graph_of("agent", Context(preset="auto-rag-paper-nq")) == "agent"
+    assert graph_of(None, Context()) == "agent"

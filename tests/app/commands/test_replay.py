@@ -34,10 +34,10 @@ def test_a_saved_run_is_its_owners_alone_and_a_replay_leaves_it_as_it_is(main: A
 
 
 def test_only_what_follows_the_step_is_done_anew(main: Any, saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def closed(name: str) -> Any:
-        raise AssertionError("the library was opened")
+    async def closed(*asked: Any) -> Any:
+        raise AssertionError("the library was searched")
 
-    monkeypatch.setattr("ragweave.nodes.retrieve.open_library", closed)
+    monkeypatch.setattr("ragweave.nodes.retrieve.search_within", closed)
     code, out, _ = main("replay", str(saved), "--from", "generate", "--set", "sentences=1", "--trace", "full")
     assert code == 0 and out.count("Wrote the answer") == 1 and "Searched" not in out
     assert out.endswith("The answer is not the saved one.\n")

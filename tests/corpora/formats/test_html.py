@@ -106,3 +106,16 @@ def test_deep_nesting_is_read_or_said(write: Callable[[str, str], Path], unit: s
     text = " ".join(b.text for b in parsed.blocks)
     assert "first words" in text
     assert "deep words" in text or "nested too deeply" in parsed.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("head", "url"),
+    [
+        ('<link rel="canonical" href=" https://a.example/x ">', "https://a.example/x"),
+        ('<meta property="og:url" content="https://b.example">', "https://b.example"),
+        ("", ""),
+    ],
+)
+def test_a_saved_page_gives_its_own_address(write: Callable[[str, str], Path], head: str, url: str) -> None:
+    page = f"<html><head>{head}</head><body><p>The tide rises.</p></body></html>"
+    assert parse(write("a.html", page)).url == url

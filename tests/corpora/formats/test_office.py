@@ -52,7 +52,7 @@ def test_slides_give_headings_lists_tables_and_notes_with_their_number(slides: P
         ("table", 2, "Place | Height\nFundy | 16 m"),
         ("text", 2, "in a group"),
     ]
-    assert (parsed.title, parsed.author, parsed.meta) == ("Tides in ten minutes", "R. Marsh", {"slides": 2})
+    assert (parsed.title, parsed.author) == ("Tides in ten minutes", "R. Marsh")
     assert parsed.date is not None and parsed.date.date() == date(2021, 2, 3)
     assert [i.locator["page"] for i in paragraphs("s", "/a.pptx", parsed)] == [1, 2]
 

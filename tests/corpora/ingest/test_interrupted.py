@@ -8,8 +8,8 @@ import pytest
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
-from ragweave.corpora.store.library import close_all, open_library
-from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import LibraryError
 from ragweave.tests.support.stored import found, lay, sound
 
@@ -44,7 +44,7 @@ async def test_an_interrupted_commit_changes_nothing_and_the_next_run_makes_it(n
         await sound()
         assert await found("aqueducts") == {"rome.md"}
     (notes / "rome.md").write_text("# Rome\n\nThe forum was the market.\n")
-    close_all()
+    close_stores()
     await index([notes])
     assert held is not stores()
     assert await found("forum") == {"rome.md"}

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.store.library import close_all, open_library
+from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.repair import repair
-from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.settings import model_settings
 
 WRITER = """
@@ -53,7 +53,7 @@ async def test_killed_before_a_commit_and_before_a_removal_the_next_run_brings_e
     (notes / "petra.md").write_text("# Petra\n\nPetra was carved from sandstone.\n")
     killed_at(notes, "bump")  # before the transaction ends: nothing of it is there
     assert stored("paragraph") == 3 and len(await (await open_library()).sources()) == 3
-    close_all()
+    close_stores()
     killed_at(notes, "remove_paths")  # the new files are stored, the one that has gone is still known
     report = await index([notes])
     assert (report.unchanged, report.indexed, report.removed, report.failed) == (3, 0, 1, [])
@@ -85,7 +85,7 @@ async def test_a_file_that_was_renamed_has_its_new_name_everywhere_with_and_with
     await index([notes])
     (notes / "obelisks.txt").rename(notes / "pillars.txt")
     if where:
-        close_all()
+        close_stores()
         killed_at(notes, where)
     await index([notes])
     library = await open_library()
@@ -98,7 +98,7 @@ async def test_a_file_that_was_renamed_has_its_new_name_everywhere_with_and_with
     (notes / "fresh").mkdir()
     (notes / "pillars.txt").rename(notes / "fresh" / "pillars.txt")
     assert (await index([notes])).indexed == 0, "a file that moves keeps its name"
-    close_all()
+    close_stores()
     monkeypatch.setenv("RAGWEAVE_HOME", str(home.parent / "fresh home"))
     model_settings.cache_clear()
     await index([notes])

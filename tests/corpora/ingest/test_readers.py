@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 import time
@@ -145,3 +146,24 @@ def test_a_reading_process_ends_with_a_run_that_is_killed_and_takes_its_temporar
             break
         time.sleep(0.1)
     assert not left() and not Path(scratch).exists()
+
+
+def test_the_temporary_folder_of_a_run_that_was_killed_goes_with_the_next_and_that_of_a_living_one_stays(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    killed = subprocess.run(
+        [sys.executable, "-c", "import os, signal; from ragweave.corpora.settings import corpora_settings\n"
+         "from ragweave.corpora.ingest.readers import Readers\n"
+         "Readers(corpora_settings()); os.kill(os.getpid(), signal.SIGKILL)"],
+        env={**os.environ, "TMPDIR": str(tmp_path)}, check=False,
+    )  # fmt: skip
+    [left] = tmp_path.iterdir()
+    assert killed.returncode == -9 and left.is_dir()
+    living = Readers(CorporaSettings())
+    [its] = tmp_path.iterdir()
+    assert its != left
+    Readers(CorporaSettings()).close()
+    assert list(tmp_path.iterdir()) == [its]
+    living.close()
+    assert not list(tmp_path.iterdir())

@@ -5,7 +5,7 @@ import pytest
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store import prepared as stages
 from ragweave.corpora.store.lexical import indexed
-from ragweave.corpora.store.prepared import Prepared, chunk_ids, dense_texts, params_hash, source_id
+from ragweave.corpora.store.prepared import Prepared, chunked, params_hash, source_id
 from ragweave.models.errors import SourceError
 
 TEXT = """# The harbour
@@ -36,12 +36,14 @@ def test_items_of_both_granularities_come_with_their_chunks_and_terms(made):
         assert item.source == "src"
         assert (title, heading, text) == (indexed(item.title), indexed(" ".join(item.heading)), indexed(item.text))
         assert all(0 <= start < end <= len(item.text) for start, end in ranges)
-    assert len(dense_texts(made)) == len(chunk_ids(made)) == len(set(chunk_ids(made)))
+    cut = chunked(made.items, made.chunks)
+    assert len(cut.texts) == len(cut.ids) == len(set(cut.ids))
 
 
 def test_a_chunk_is_embedded_under_its_title_and_heading_each_once(made):
     lighthouse = next(i for i in made.items if "Pharos" in i.text and i.corpus == "paragraph")
-    [text] = [t for t, c in zip(dense_texts(made), chunk_ids(made), strict=True) if c == f"{lighthouse.id}~0"]
+    cut = chunked(made.items, made.chunks)
+    [text] = [t for t, c in zip(cut.texts, cut.ids, strict=True) if c == f"{lighthouse.id}~0"]
     assert text.startswith("The harbour - Lighthouse\nThe lighthouse")
 
 

@@ -62,7 +62,7 @@ def count(table: Any) -> int:
 def names(library: str = "default") -> set[str]:
     catalog = stores().catalog
     row = catalog.library(library)
-    return {n.name for n in store.named(catalog, row.id)}
+    return {name for name, *_ in store.entities(catalog, row.id, 1_000)}
 
 
 def vectors() -> list[str]:
@@ -259,3 +259,23 @@ def test_contractions_and_words_that_only_open_a_sentence_are_no_names() -> None
 
 def test_runs_of_words_are_looked_up_without_function_words_at_their_ends() -> None:
     assert ngrams("the comet of Pell") == ["comet", "pell", "comet of pell"]
+
+
+@pytest.mark.parametrize("asked", ["What does the ViT see?", "What does the vision transformer see?"])
+async def test_a_question_by_one_name_is_led_to_what_is_said_by_the_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    monkeypatch.setattr("ragweave.corpora.knowledge.search.LIKE", 2.0)  # names alone, no vectors
+    (folder / "sight.vtt").write_text(
+        transcript(
+            "This lab used the Vision Transformer to cut pictures.", "Then Boris Tamm bakes.", "And a ViT sees patches."
+        ),
+        encoding="utf-8",
+    )
+    await index([folder])
+    held = stores()
+    row = held.catalog.library("default")
+    found = search(held, row, asked, encoder().queries([asked]), 10)
+    items = held.catalog.items(row.id, [i for i, _ in found])
+    told = " ".join(i.text for i in items.values())
+    assert "cut pictures" in told and "sees patches" in told

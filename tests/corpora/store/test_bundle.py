@@ -18,8 +18,8 @@ from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store import bundle as module
 from ragweave.corpora.store import repair
 from ragweave.corpora.store.bundle import CATALOG, MANIFEST, export_library, import_library
-from ragweave.corpora.store.library import close_all, list_libraries, open_library, set_ageing
-from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.library import list_libraries, open_library, set_ageing
+from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import InputError, LibraryError
 from ragweave.models.settings import model_settings
 
@@ -39,7 +39,7 @@ def exported(_indexed, tmp_path_factory):
         asyncio.run(index([_indexed / "notes"]))
         (_indexed / "notes" / "bad.pdf").unlink()
         written = asyncio.run(export_library("default", folder / "notes.ragweave"))
-        close_all()
+        close_stores()
         model_settings.cache_clear()
     assert (written.sources, written.items, written.vectors) == (3, 6, 6)
     return written
@@ -49,7 +49,7 @@ def exported(_indexed, tmp_path_factory):
 def bundle(exported, notes, tmp_path, monkeypatch):
     """A copy of that bundle, and a new machine: an empty home, and an encoder that must not be asked."""
     shutil.copy(exported.path, tmp_path / "notes.ragweave")
-    close_all()
+    close_stores()
     monkeypatch.setenv("RAGWEAVE_HOME", str(tmp_path / "elsewhere"))
     model_settings.cache_clear()
     monkeypatch.setattr("ragweave.models.embed.WordLlamaEncoder.texts", lambda *a: pytest.fail("it was embedded"))
@@ -77,7 +77,7 @@ def rows(path):
     """Return everything that the catalog of a bundle holds, but for when it was indexed."""
     with closing(sqlite3.connect(":memory:")) as raw:
         raw.deserialize(parts(path)[CATALOG])
-        tables = ("sources", "paths", "items", "vectors", "stages", "mentions", "relations", "aliases")
+        tables = ("sources", "paths", "items", "vectors", "stages", "mentions", "relations")
         return {t: sorted(map(repr, raw.execute(f"SELECT * FROM {t}"))) for t in tables}
 
 

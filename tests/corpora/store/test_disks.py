@@ -1,13 +1,17 @@
 """A disk that is really full, and one that may really not be written: both bind root as well, unlike permissions."""
 
+import errno
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 
 import pytest
+
+from ragweave.corpora.store.folders import of_the_disk
 
 ALONE = ["unshare", "--map-root-user", "--mount"]
 """A name space of one's own, in which anybody may mount a disk in memory."""
@@ -16,7 +20,8 @@ SCRIPT = """
 import asyncio, json, os, sys
 from pathlib import Path
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.store.library import close_all, open_library
+from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.stores import close_stores
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.store.repair import repair
 from ragweave.corpora.ingest.stages import prepare
@@ -30,7 +35,7 @@ def tell(what, found):
         outcome = asyncio.run(found())
     except RagweaveError as error:
         outcome = f"{type(error).__name__}: {error}"
-    close_all()
+    close_stores()
     print(json.dumps([what, outcome]), flush=True)
 
 async def run():
@@ -104,3 +109,44 @@ def test_a_full_and_a_read_only_disk_are_stated_and_the_library_goes_on_when_the
     assert (told["ask"], told["run with room again"], told["sound"]) == ("Alexandria", 1, True)
     assert re.match(refused, told["run on the disk that may not be written"])
     assert re.match(refused, told["ask it"])
+
+
+def by_number(number):
+    return OSError(number, os.strerror(number))
+
+
+def of_sqlite(name):
+    error = sqlite3.OperationalError("it says so")
+    error.sqlite_errorname = name
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (by_number(errno.ENOSPC), "The disk cannot be used (No space left on device)"),
+        (by_number(errno.EROFS), "The disk cannot be used (Read-only file system)"),
+        (by_number(errno.EIO), "The disk cannot be used (Input/output error)"),
+        (of_sqlite("SQLITE_FULL"), "The disk cannot be used (it says so)"),
+        (of_sqlite("SQLITE_IOERR_WRITE"), "The disk cannot be used (it says so)"),
+        (of_sqlite("SQLITE_BUSY_SNAPSHOT"), "The disk is held by another process (it says so)"),
+        (of_sqlite("SQLITE_PROTOCOL"), "The disk is held by another process (it says so)"),
+        (by_number(errno.ENOENT), None),
+        (sqlite3.ProgrammingError("a fault of ours"), None),
+        (ValueError("something else"), None),
+    ],
+)
+def test_what_a_disk_refuses_has_a_sentence_and_what_it_does_not_has_none(error, told):
+    found = of_the_disk(error)
+    assert (found and found.what) == told
+    assert found is None or found.remedy
+
+
+@pytest.mark.parametrize("error", [by_number(errno.ENOSPC), of_sqlite("SQLITE_FULL")])
+def test_a_command_that_the_disk_refuses_ends_with_a_sentence_and_the_code_of_a_named_problem(main, monkeypatch, error):
+    def refused(name):
+        raise error
+
+    monkeypatch.setattr("ragweave.corpora.store.library._open", refused)
+    code, out, err = main("search", "lighthouse")
+    assert (code, out) == (2, "") and err.startswith("error: The disk cannot be used") and "Traceback" not in err

@@ -1,6 +1,6 @@
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.store.library import close_all, create_library, delete_library, open_library
-from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.library import create_library, delete_library, open_library
+from ragweave.corpora.store.stores import close_stores, stores
 
 SECRET = "# Diary\n\nXanthippe hid the zyzzyva brooch under the quincunx.\n"
 
@@ -29,11 +29,11 @@ async def diary(notes):
 
 async def test_a_removed_source_leaves_the_disk(notes, home):
     library, source, needles = await diary(notes)
-    close_all()
+    close_stores()
     assert on_disk(home, *needles) == set(needles)
     library = await open_library()
     await library.remove(source.id)
-    close_all()
+    close_stores()
     assert on_disk(home, *needles) == set()
     library = await open_library()
     assert {s.title for s in await library.sources()} == {"Alexandria", "Rome", "长安"}
@@ -45,18 +45,18 @@ async def test_a_deleted_library_leaves_the_disk(notes, home):
     _, _, needles = await diary(notes)
     await create_library("other")
     await delete_library("default")
-    close_all()
+    close_stores()
     assert on_disk(home, *needles) == set()
 
 
 async def test_a_removed_source_leaves_the_index_as_well(notes, home, monkeypatch):
     monkeypatch.setattr(stores().vectors, "_least", 2)
     library, source, needles = await diary(notes)
-    close_all()
+    close_stores()
     assert list(home.glob("libraries/*/chroma/*"))
     library = await open_library()
     await library.remove(source.id)
-    close_all()
+    close_stores()
     assert on_disk(home, *needles) == set()
     [lists] = await (await open_library()).search("paragraph", ["lighthouse"])
     assert len(lists.dense) == 3

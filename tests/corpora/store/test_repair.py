@@ -2,9 +2,9 @@ import pytest
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store import lexical
-from ragweave.corpora.store.library import close_all, open_library
+from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.repair import repair
-from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import LibraryError, LibraryNotFound
 from ragweave.tests.support.stored import sound
 
@@ -103,7 +103,7 @@ async def test_vectors_of_another_encoder_are_left_alone_and_that_is_said(notes,
 
 
 async def test_a_damaged_catalog_is_a_sentence(notes, home):
-    close_all()
+    close_stores()
     [path] = home.glob("libraries/*/catalog.sqlite")
     data = bytearray(path.read_bytes())
     for page in range(20, len(data) // 4096):

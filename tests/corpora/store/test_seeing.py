@@ -13,7 +13,7 @@ from ragweave.corpora.store.commit import Committer, Outcome
 from ragweave.corpora.store.files import File, Stat
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.prepared import Prepared, dense_texts, terms_of
+from ragweave.corpora.store.prepared import Prepared, chunked, terms_of
 from ragweave.corpora.store.reembed import reembed
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
@@ -74,7 +74,7 @@ def store(pictures: dict[str, dict[str, str]]) -> None:
         chunks = tuple(((0, len(i.text)),) if i.text else () for i in items)
         made = Prepared("image", "", "", "", None, (), tuple(items), chunks, terms_of(items))
         file = File(f"/{source}.png", source, "0" * 64, Stat(1, 1, 1, 1, 1.0))
-        outcomes.append(Outcome(file, made, mind.texts(dense_texts(made))))
+        outcomes.append(Outcome(file, made, mind.texts(chunked(made.items, made.chunks).texts)))
     Committer(held.catalog, row, "p").store(outcomes)
 
 

@@ -16,7 +16,6 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.intake import companion, subtitles_of_others
 from tests.corpora.video.conftest import Film, ScriptedAsr
 
 VTT = (
@@ -206,15 +205,6 @@ async def test_without_the_extra_a_film_is_named_and_its_transcript_is_indexed(
     assert report.indexed == 1
     [(failed, why)] = report.failed
     assert failed.endswith("film.mp4") and "ragweave[video]" in why
-
-
-def test_subtitles_belong_to_the_recording_of_the_same_name(tmp_path: Path) -> None:
-    for name in ("a.mp4", "a.vtt", "b.en.srt", "b.mkv", "c.vtt", "d.vtt", "d.md"):
-        (tmp_path / name).write_text("x")
-    assert companion(str(tmp_path / "b.mkv")) == tmp_path / "b.en.srt"
-    paths = [str(p) for p in sorted(tmp_path.iterdir())]
-    found = subtitles_of_others(paths, lambda p: p.endswith((".mp4", ".mkv")))
-    assert {Path(p).name: other for p, other in found.items()} == {"a.vtt": "a.mp4", "b.en.srt": "b.mkv"}
 
 
 async def test_chunks_of_a_library_can_be_listed_by_source(film: Film) -> None:

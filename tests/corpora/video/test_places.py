@@ -45,3 +45,18 @@ def test_words_of_a_title_name_a_recording_as_the_place(question: str, named: li
 
 def test_words_that_fit_every_title_narrow_nothing() -> None:
     assert named_in("What is said in the weekly meeting?", ["weekly meeting 1", "weekly meeting 2"]) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("What does Chris say about code in episode 140?", ["practical-ai-140"]),
+        ("What is module 2 about?", ["Module 2 - Routing"]),
+        ("Which tool is used in lesson 02?", ["Module 2 - Routing", "week-2"]),
+        ("What is said in episode 14?", []),
+        ("How many modules are there?", []),
+    ],
+)
+def test_a_number_names_a_recording(question: str, named: list[str]) -> None:
+    titles = ["practical-ai-140", "practical-ai-141", "Module 2 - Routing", "week-2"]
+    assert named_in(question, titles) == named

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragweave.corpora.video.utterances import LONGEST, spoken
 from ragweave.minds.evidence import Strip
-from ragweave.minds.small.sentences import parts_of
+from ragweave.minds.small.answer.sentences import parts_of
 
 
 def recorded(text: str, score: float = 0.5) -> Strip:

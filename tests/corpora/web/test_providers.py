@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.web import available
-from ragweave.corpora.web.providers import make
+from ragweave.corpora.web.providers import available, make
 from ragweave.models.errors import InputError, WebError
 
 FOLDER = {"RAGWEAVE_WEB_FOLDER": "/pages"}

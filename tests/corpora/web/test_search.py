@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.web import Page, search_web
+from ragweave.corpora.web.providers import make
 from ragweave.corpora.web.search import search
+from ragweave.corpora.web.types import Page
 from ragweave.models.errors import InputError, WebError
 
 TEXT = "The lighthouse of Kap Arkona was built in 1827 after plans that are ascribed to Karl Friedrich Schinkel."
@@ -97,12 +98,12 @@ async def test_a_long_query_is_cut_before_it_is_sent() -> None:
     assert len(sent) <= 400 and n == 10
 
 
-async def test_search_web_asks_the_folder_of_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_search_asks_the_folder_of_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "pages"
     folder.mkdir()
     (folder / "arkona.txt").write_text(f"Kap Arkona\n\n{TEXT}\n")
     monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(folder))
-    result = await search_web("When was the lighthouse of Arkona built?", 3)
+    result = await search(make(), "When was the lighthouse of Arkona built?", 3)
     assert (result.provider, [p.title for p in result.pages]) == ("folder", ["Kap Arkona"])
     assert result.pages[0].url == (folder / "arkona.txt").as_uri()
 
@@ -111,11 +112,11 @@ async def test_no_address_that_a_provider_names_is_opened(site: Any, monkeypatch
     rows = [{"url": site.url("/admin"), "title": "t", "content": "c"}, {"url": "http://localhost/", "title": "t"}]
     site.routes["/search"] = site.json({"results": rows})
     monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", site.url(""))
-    result = await search_web("lighthouse")
+    result = await search(make(), "lighthouse", 5)
     assert [p.text for p in result.pages] == ["c"]
     assert [path.partition("?")[0] for path in site.paths()] == ["/search"]
 
 
-async def test_search_web_without_a_provider_says_what_to_set() -> None:
+async def test_a_search_without_a_provider_says_what_to_set() -> None:
     with pytest.raises(WebError, match="No web search is configured"):
-        await search_web("lighthouse")
+        await search(make(), "lighthouse", 5)

@@ -1,0 +1,51 @@
+"""A library of every kind, asked by two sets of questions: `python benchmarks/mixed.py [--only first|fresh]`.
+
+Routed (the default), hard, unified, plain RRF over the lists of all corpora, and the corpus that holds the answer
+alone. What is chosen about routing may be chosen on the first set (379), never on the fresh one (200, 40 a kind).
+`ragweave eval mixed` asks the first in more ways.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+from printed import options, tell
+
+HERE = Path(__file__).resolve().parent
+DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
+WORK = Path(".cache/evals")
+
+
+async def main(only: str, work: Path, limit: int) -> dict[str, float]:
+    """Ask both sets, or one, and print a table of each."""
+    from ragweave.corpora.types import CORPORA
+    from ragweave.evals import mixed
+    from ragweave.evals.mixed_data import fresh, library_rows, questions
+    from ragweave.evals.report import table
+    from ragweave.evals.runner import Runner
+    from ragweave.minds.context import Context
+
+    library = await mixed.prepare(library_rows(DATA), work)
+    figures: dict[str, float] = {}
+    for name, asked in (("first", questions(DATA)), ("fresh", fresh(DATA))):
+        if only not in ("", name):
+            continue
+        asked = asked[:: max(1, len(asked) // limit)] if limit else asked
+        bench = mixed.Bench(library, Context.model_validate({"mind": "small"}))
+        found = await mixed.compare(bench, asked, Runner(work / "ledgers"), every=False)
+        print(f"\n{name}, {len(asked)} questions\n{table(mixed.COLUMNS, mixed.rows_of(found))}")
+        print(f"\nR@5 by the corpus that holds the answer\n{table(['system', *CORPORA], mixed.by_kind(found, asked))}")
+        figures |= {f"{name}, {key}": value for key, value in mixed.flat(found, len(asked)).items()}
+    return figures
+
+
+if __name__ == "__main__":
+    parser = options(__doc__)
+    parser.add_argument("--only", default="", choices=("", "first", "fresh"))
+    parser.add_argument("--limit", type=int, default=0, help="every n-th question of a set, about so many")
+    parser.add_argument("--work", type=Path, default=WORK, help="folder of the library, reused")
+    given = parser.parse_args()
+    os.environ["RAGWEAVE_HOME"] = str(given.work.resolve() / "home")
+    tell(asyncio.run(main(given.only, given.work.resolve(), given.limit)), given.json)

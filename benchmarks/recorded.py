@@ -1,0 +1,159 @@
+"""Facts out of recordings: `python benchmarks/recorded.py DATA [--work FOLDER] [--only podcast] [--show]`.
+
+Three libraries: the four films with their questions, twelve episodes of a podcast as a transcript, and six lectures
+made of slides with the narration as subtitles. The questions on the latter two stand in `recorded.jsonl`; the second
+of an answer is where the words `said` begin in a turn of stated time, or when the slide is shown. Questions fall into
+two halves by the hash of their id: what is chosen is chosen on `a`, and `b` says what it is worth.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from printed import options, own_home, tell
+from video_lectures import PACE, write
+
+SETS = ("films", "podcast", "lecture")
+CHANNELS = ("speech", "chunk", "entity", "visual")
+
+
+def asked(data: Path, work: Path, name: str) -> list[Any]:
+    """Prepare the folder `work/name`, and return the questions on it."""
+    from ragweave.evals.data import read_jsonl
+    from ragweave.evals.video import Asked, read_asked
+
+    folder, fresh = work / name, not (work / name).exists()
+    if name == "films":
+        if fresh:
+            shutil.copytree(data / "videos", folder, ignore=shutil.ignore_patterns("*.jsonl"))
+        return read_asked(data / "videos" / "qa.jsonl")
+    at: dict[str, float] = {}
+    slides: Mapping[str, tuple[str, float, float]] = {}
+    if name == "podcast":
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(data / "transcripts_practicalai" / "segments.jsonl", folder / "segments.jsonl")
+        turns = read_jsonl(folder / "segments.jsonl", ["episode", "text"])
+    elif fresh:
+        slides = write(data / "slide_lectures_swc", folder, True, 0)
+        (work / "slides.json").write_text(json.dumps(slides), encoding="utf-8")
+    else:
+        slides = json.loads((work / "slides.json").read_text(encoding="utf-8"))
+    rows = [r for r in read_jsonl(Path(__file__).with_suffix(".jsonl"), ["id"]) if r["set"] == name]
+    for row in rows:
+        if row.get("slide"):
+            at[row["id"]] = slides[f"slides/{row['recording']}/{row['slide']:03}.png"][1]
+        elif row.get("said"):
+            turn = next(t for t in turns if t["t"] is not None and row["said"] in t["text"])
+            at[row["id"]] = turn["t"] + len(turn["text"].split(row["said"])[0].split()) / PACE
+    return [
+        Asked(
+            r["id"],
+            r["question"],
+            tuple(r["answers"]),
+            (r["recording"],) if r["recording"] else (),
+            at.get(r["id"]),
+            name,
+        )
+        for r in rows
+    ]
+
+
+def half(id: str) -> str:
+    """Return the half that a question falls into."""
+    return "ab"[hashlib.sha256(id.encode()).digest()[0] % 2]
+
+
+async def measured(name: str, questions: Sequence[Any], show: bool) -> dict[str, float]:
+    """Ask all questions of the agent; return the shares, over both halves and over each."""
+    from ragweave.evals.video import ask_all, figures
+    from ragweave.graphs.agent import graph
+    from ragweave.minds.context import Context
+
+    outcomes = await ask_all(graph, questions, Context(mind="small", library=name))
+    for o in outcomes if show else ():
+        marks = "".join("-+"[b] for b in (o.correct, o.timely, o.found, o.answer.abstained))
+        print(f"{o.asked.id} {half(o.asked.id)} {marks} {o.asked.text} {list(o.asked.answers)} @{o.asked.at}")
+        for c in o.answer.citations:
+            print(f"      [{c.n}] {c.title} {c.locator.get('start')}-{c.locator.get('end')}")
+        print(f"      {o.answer.text}\n")
+    out: dict[str, float] = {}
+    for part in ("", " a", " b"):
+        rows = [o for o in outcomes if not part or half(o.asked.id) == part.strip()]
+        of = figures(rows)
+        keys = ("questions", "contains_gold", "answered_wrong", "time_within_15s", "retrieved_within_15s")
+        out |= {f"{name}{part} {k}": of[k] for k in keys}
+        told = [sum(len(s.text.split()) for s in o.answer.sentences) for o in rows if o.answer.sentences]
+        out[f"{name}{part} words_an_answer"] = sum(told) / (len(told) or 1)
+    return out
+
+
+async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
+    """Return how often the clip of the answer is first and among five, by all channels, each off, and words alone."""
+    from ragweave.corpora.store.library import open_library
+    from ragweave.evals.video import NEAR, distance
+    from ragweave.graphs.search import graph
+    from ragweave.minds.context import Context
+
+    library = await open_library(name)
+    timed = [q for q in questions if q.at is not None]
+    out: dict[str, float] = {}
+    able = {"all": CHANNELS, "BM25": ("speech",)} | {f"no {c}": tuple(x for x in CHANNELS if x != c) for c in CHANNELS}
+    for way, of in able.items():
+        ranks: dict[int, int] = defaultdict(int)
+        for q in timed:
+            context = Context(
+                mind="small", library=name, corpora=("clip",), method={"channels": of}, rerank=way != "BM25"
+            )
+            state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
+            items = await library.items(state.get("candidates", []))
+            found = [items[i] for i in state.get("candidates", []) if i in items][:5]
+            right = [
+                (i.title in q.videos or Path(i.locator["file"]).stem in q.videos) and distance(i.locator, q.at) <= NEAR
+                for i in found
+            ]
+            ranks[1] += any(right[:1])
+            ranks[5] += any(right)
+        out |= {f"{name} {way} clip R@{k}": round(n / len(timed), 3) for k, n in ranks.items()}
+    return out
+
+
+async def indexed(folder: Path, name: str) -> None:
+    """Index a folder, or what has changed in it."""
+    from ragweave.corpora.ingest.run import index
+
+    await index([folder], name)
+
+
+def main() -> None:
+    """Print the figures, and write them where `--json` names a file."""
+    parser = options(__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--work", type=Path, help="keep films and libraries here for the next run")
+    parser.add_argument("--only", choices=SETS)
+    parser.add_argument("--channels", action="store_true", help="retrieval alone, each channel off in turn")
+    parser.add_argument("--show", action="store_true", help="print each question with its answer")
+    given = parser.parse_args()
+    figures: dict[str, Any] = {}
+    with own_home() as folder:
+        if given.work is not None:
+            folder = given.work.resolve()
+            os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
+        for name in (given.only,) if given.only else SETS:
+            questions = asked(given.data, folder, name)
+            asyncio.run(indexed(folder / name, name))
+            figures |= asyncio.run(
+                channels(name, questions) if given.channels else measured(name, questions, given.show)
+            )
+    tell(figures, given.json)
+
+
+if __name__ == "__main__":
+    main()

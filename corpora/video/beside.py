@@ -1,0 +1,58 @@
+"""Subtitles that lie beside a recording: of the same name, perhaps with a tag for the language before the ending."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+SUBTITLES = (".vtt", ".srt", ".ass", ".ssa")
+_TAG = re.compile(r"[a-z]{2,8}(?:[-_][a-z0-9]{2,8})*(?:\.[a-z]{2,8})?", re.I)
+"""`zh`, `zh-CN`, `pt-BR`, `eng`, `forced`, `en.forced`."""
+_PARTLY = re.compile(r"\b(?:forced|signs|songs)\b", re.I)
+"""Tags of subtitles that leave out what is said in the language of the film."""
+
+
+def companions(path: str) -> list[Path]:
+    """Return the subtitles beside a recording, the one to be read first; none where the folder cannot be listed.
+
+    Those without a tag come first, then whole ones in English, then the others by name.
+    """
+    base = Path(path)
+    try:
+        able = [p for p in base.parent.iterdir() if p.suffix.lower() in SUBTITLES and p.is_file()]
+    except OSError:
+        return []
+    tags = {p: tag for p in able if (tag := _tag_of(p, base.stem)) is not None}
+
+    def order(p: Path) -> tuple[bool, bool, bool, str]:
+        return bool(_PARTLY.search(tags[p])), bool(tags[p]), not tags[p].lower().startswith("en"), p.name
+
+    return sorted(tags, key=order)
+
+
+def companion(path: str) -> Path | None:
+    """Return the subtitles that are read with a recording, or None."""
+    return next(iter(companions(path)), None)
+
+
+def _tag_of(subtitles: Path, stem: str) -> str | None:
+    """Return the tag of subtitles of a recording, "" where they have none, and None where they are of another."""
+    if subtitles.stem == stem:
+        return ""
+    tag = subtitles.stem.removeprefix(f"{stem}.")
+    return tag if tag != subtitles.stem and _TAG.fullmatch(tag) else None
+
+
+def subtitles_of_others(paths: list[str], is_recording: Callable[[str], bool]) -> dict[str, str]:
+    """Return the subtitle files that belong to a recording beside them, and the name of that recording."""
+    named = {str(Path(p).with_suffix("")): p for p in paths if not p.lower().endswith(SUBTITLES)}
+    found = {}
+    for path in (p for p in paths if p.lower().endswith(SUBTITLES)):
+        stem = Path(path).with_suffix("")
+        for candidate in (stem, stem.with_suffix(""), stem.with_suffix("").with_suffix("")):
+            other = named.get(str(candidate))
+            if other is not None and is_recording(other) and _tag_of(Path(path), Path(other).stem) is not None:
+                found[path] = Path(other).name
+                break
+    return found

@@ -1,0 +1,67 @@
+"""Documents of LangChain loaders as sources: their text is kept as files of the library, and indexed like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from ragweave.models.errors import InputError
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+_NAME = 80
+"""Characters of a file's name."""
+
+
+async def kept(documents: Sequence[Document], library: str) -> list[Path]:
+    """Write documents into the library's own folder and return the files; the library is made where it is missing.
+
+    Documents of one `source` in their metadata are one file, in their order: loaders give a document for each page. One
+    that is written again with other text is the same source, changed; a document without a source is its text.
+
+    Raises:
+        InputError: there is no text in any of them.
+        LibraryError: the library cannot be made or opened.
+    """
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.corpora.store.folders import folder_of
+    from ragweave.corpora.store.library import create_library, open_library
+    from ragweave.models.errors import LibraryNotFound
+
+    texts: dict[str, list[str]] = {}
+    for one in documents:
+        if text := one.page_content.strip():
+            texts.setdefault(str(one.metadata.get("source") or f"{_digest(text)}.txt"), []).append(text)
+    if not texts:
+        raise InputError("the documents hold no text", "give what a loader's `load()` returns")
+    try:
+        opened = await open_library(library)
+    except LibraryNotFound:
+        await create_library(library)
+        opened = await open_library(library)
+    folder = folder_of(Path(corpora_settings().home), opened.id) / "documents"
+    return [await asyncio.to_thread(_write, folder / _digest(source), source, parts) for source, parts in texts.items()]
+
+
+def _write(folder: Path, source: str, parts: Sequence[str]) -> Path:
+    last = PurePath(source.replace("\\", "/").rstrip("/"))
+    name = "".join(c if c.isalnum() or c in " -_" else " " for c in last.stem)
+    ending = ".md" if last.suffix.lower() in (".md", ".markdown") else ".txt"
+    path = folder / f"{' '.join(name.split())[:_NAME] or 'document'}{ending}"
+    text = "\n\n".join(parts) + "\n"
+    if path.is_file() and path.read_bytes() == text.encode("utf-8", "replace"):
+        return path  # and its date stays
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = path.with_suffix(".part")
+    aside.write_text(text, encoding="utf-8", errors="replace")
+    os.replace(aside, path)
+    return path
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""What is shown: sentences and passages chosen, set side by side, told."""

@@ -1,0 +1,40 @@
+"""Words of the evidence that stand in for those of a question: made from the same word, or alike in meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from ragweave.minds.small.answer.reading import Read
+from ragweave.minds.small.question.asked import Asked
+from ragweave.models.relevance import embed
+from ragweave.models.text import terms, words
+
+NEAR, KIN = 0.55, 0.9
+"""Cosine at which a word stands in for another, and what a word counts that goes on or stops short (Kenya, Kenyan)."""
+
+
+def stand_ins(asked: Asked, read: Sequence[Read]) -> dict[str, dict[str, float]]:
+    """Return, by stem of the slot, the stems of the evidence that stand in for it, and how well."""
+    lacking = {w for w in words(asked.question) if w.isalpha() and w.isascii() and set(terms(w)) & asked.slot}
+    around = {w for r in read for w in words(r.said) if w.isalpha() and w.isascii() and len(w) > 2}
+    out = _kin(asked, {t for r in read for t in r.have})
+    if not lacking or not around:
+        return out
+    ours, theirs = sorted(lacking), sorted(around)
+    vectors = embed([*ours, *theirs])
+    found = vectors[: len(ours)] @ vectors[len(ours) :].T
+    for w, row in zip(ours, found, strict=True):
+        for at in (row >= NEAR).nonzero()[0]:
+            held, other = out.setdefault(terms(w)[0], {}), terms(theirs[at])[0]
+            held[other] = max(float(row[at]), held.get(other, 0.0))
+    return out
+
+
+def _kin(asked: Asked, held: Set[str]) -> dict[str, dict[str, float]]:
+    """Return, by stem of the question, the stems that are made from the same word (Kenya, Kenyan)."""
+    able = [t for t in held if len(t) > 3 and t.isalpha() and t.isascii()]
+    return {
+        t: {o: KIN for o in able if abs(len(o) - len(t)) < 4 and (o.startswith(t) or t.startswith(o))}
+        for t in asked.subject | asked.slot
+        if len(t) > 3 and t.isalpha() and t.isascii()
+    }

@@ -1,0 +1,71 @@
+"""What a recording is about: its key phrases, and its chapters with their times, a sentence each."""
+
+from __future__ import annotations
+
+import re
+
+from ragweave.corpora.store.library import Library
+from ragweave.corpora.types import Item, Span
+from ragweave.corpora.video.places import KINDS
+from ragweave.minds.evidence import Strip
+from ragweave.minds.page import Page
+from ragweave.minds.passages import as_strip, evidence_of
+from ragweave.minds.phrases import phrase
+from ragweave.minds.small.question.asked import share
+from ragweave.models.text import clip, clock, content_terms, terms
+
+NAMED = 0.6
+"""Share of the words, by rarity, that the title of a recording must hold."""
+LEAST, MOST = 6, 12
+"""Chapters that are told: of fewer none, for a short recording is told by its sentences; of more, at equal steps."""
+_QUOTE = 300
+_PHRASES = re.compile(r"^Key phrases: (.+)\.$", re.M)
+
+
+async def named(library: Library, about: str, source: str = "") -> Item | None:
+    """Return the whole of the recording whose title a subject names, of one source where it is given."""
+    known = [r for r in await library.recordings() if not source or r.source == source]
+    wanted = content_terms(re.sub(rf"\b{KINDS}\b", " ", about, flags=re.I))
+    idf = await library.idf(wanted)
+
+    def names(title: str) -> float:
+        return share(wanted, set(terms(title)), idf.__getitem__)
+
+    best = max(known, key=lambda r: names(r.title), default=None)
+    only = source and len(known) == 1
+    if best is None or (not only and names(best.title) < NAMED):
+        return None
+    return (await library.items([best.id])).get(best.id)
+
+
+def show(whole: Item, question: str, page: Page) -> bool:
+    """Show the chapters of a recording; False where there are so few that more can be said of it."""
+    rows = outline(whole)
+    if len(rows) < LEAST:
+        return False
+    row = as_strip(evidence_of(whole, "", 1, 0.0, 1.0))
+    found = _PHRASES.search(whole.text)
+    facts = [clock(whole.locator.get("end", 0.0)), *([found[1]] if found else [])]
+    lead = Strip(**{**row, "text": whole.title})
+    page.show(phrase("excerpts", question, title=whole.title, facts=" – ".join(facts)), "verified", [lead], 1.0)
+    for head, span in rows:
+        place = whole.locate(span.start, span.end)
+        strip = Strip(**{**row, "text": whole.text[span.start : span.end], "locator": place})
+        said = clip(" ".join(strip["text"].split()), _QUOTE)
+        page.show(f"{head}: {said}" if head and head not in said else said, "verified", [strip], 1.0, sign="-")
+    return True
+
+
+def outline(whole: Item) -> list[tuple[str, Span]]:
+    """Return (time and chapter, place of the telling sentence) in order; a chapter without one stands by its title."""
+    timed = [s for s in whole.spans if s.time]
+    chapters = whole.meta.get("chapters")
+    named = chapters if isinstance(chapters, list) else []
+    titles, told = timed[: len(named)], timed[len(named) :]
+    out = [(clock(s.time[0]), s) for s in told if s.time] if not named else []
+    for (start, end, title), own in zip(named, titles, strict=False):
+        inside = next((s for s in told if s.time and start <= s.time[0] < end), own)
+        out.append((" ".join(filter(None, (clock(start), title))), inside))
+    if len(out) > MOST:
+        out = [out[n * len(out) // MOST] for n in range(MOST)]
+    return out

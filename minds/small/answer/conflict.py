@@ -1,0 +1,142 @@
+"""Other values for the same question: an older one that was replaced, or one that another source states instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from ragweave.corpora.meta import guess_language
+from ragweave.minds.evidence import Evidence
+from ragweave.minds.small.answer.sentences import Extract
+from ragweave.minds.small.question.asked import Asked, asked_of
+from ragweave.minds.small.question.facts import counted, facts, with_noun
+from ragweave.models.calendar import WEEKDAYS
+from ragweave.models.text import STOP, content_terms, fold, names, stem, terms, words
+
+RIVALS = 8
+"""Best sentences among which another value is looked for."""
+SUBJECT = 0.5
+"""Share of the subject that another sentence must name; it says the same words of what is asked."""
+NAMED = 0.8
+"""How well the subject must stand with a sentence in another language, whose other words do not meet; and what share
+of the best sentence's slot a rival must hold that is not among the best ones."""
+_CLOCK = re.compile(r"\b\d{1,2}[:.]\d{2}\b")
+_DAY = re.compile(rf"\b(?:{'|'.join(WEEKDAYS)})(?=s?\b)")
+_CHANGES = re.compile(
+    r"\b(?:now|no longer|from now on|until now|instead of|used to|so far|raised|changed|increased|decreased|new)\b"
+    r"|\b(?:jetzt|bisher|künftig|neu|désormais|jusqu'ici)\b|现在|以前|改为",
+    re.I,
+)
+
+
+_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
+
+
+class Told(NamedTuple):
+    """The sentence to lead with, and one that states something else for the same: older, or simply otherwise."""
+
+    first: Extract
+    other: Extract
+    how: Literal["before", "differs"]
+
+
+def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Evidence] | None = None) -> Told | None:
+    """Return two sentences of different documents that answer the same question differently, or None.
+
+    Both speak of the subject and of what is asked, and hold values of the kind asked for of which nothing agrees, or
+    stand in two versions of one document. The newer leads where both are dated; a document that states no date leads
+    only when it answers better.
+    """
+    if not ranked:
+        return None
+    best, asked, dates = ranked[0], asked_of(question), rows or {}
+    said = asked.slot & set(terms(best.text))
+    # What leads to the best sentence tells of something else.
+    led = _source(best.partner) if best.partner is not None else ""
+    others = [e for e in ranked[1:] if _source(e) not in (_source(best), led)]
+    told = _told(others)
+    for e in others[:RIVALS]:
+        # SIGNS: subject, slot, both, fit. What a document names elsewhere it speaks of here as well.
+        names_it = e.signs[0] >= min(SUBJECT, best.signs[0]) or (
+            asked.subject <= told[_source(e)] and e.signs[1] == 1.0
+        )
+        abroad = e.signs[0] >= NAMED and _language(e) != _language(best)
+        near = any(e is r for r in ranked[1:RIVALS]) or e.signs[1] >= NAMED * best.signs[1]
+        says_it = abroad or (near and said & set(terms(e.text)))
+        if not (names_it and says_it and e.signs[3] >= best.signs[3]) or fold(e.text) == fold(best.text):
+            continue
+        versions = _versions(best, e)
+        if versions or _differ(asked, best, e):
+            first, other = best, e
+            ages = [_date(x, dates) for x in (best, e)]
+            if all(ages) and ages[1] > ages[0]:
+                first, other = e, best
+            dated = all(ages) and ages[0] != ages[1]
+            changed = versions or bool(_CHANGES.search(first.text))
+            return Told(first, other, "before" if dated and changed else "differs")
+    return None
+
+
+def _language(e: Extract) -> str:
+    return guess_language(e.strip["text"])
+
+
+def _told(ranked: Sequence[Extract]) -> dict[str, set[str]]:
+    """Return the stems that each document says in any of its sentences."""
+    told: dict[str, set[str]] = {}
+    for source, text in dict.fromkeys((_source(e), f"{e.strip['title']} {e.strip['text']}") for e in ranked):
+        told.setdefault(source, set()).update(terms(text))
+    return told
+
+
+def _source(e: Extract) -> str:
+    place = e.strip["locator"]
+    return place.get("file") or place.get("url") or e.strip["evidence"]
+
+
+def _date(e: Extract, rows: Mapping[str, Evidence]) -> str:
+    row = rows.get(e.strip["evidence"])
+    return row["date"] if row else ""
+
+
+def _versions(a: Extract, b: Extract) -> bool:
+    """Tell whether two sentences stand in two versions of one document: their titles are the same but for numbers."""
+    one, two = ([w for w in words(e.strip["title"]) if not w.isdigit()] for e in (a, b))
+    if not all(e.strip["locator"].get("file") for e in (a, b)):
+        return False
+    ours, theirs = ({t for t in terms(e.text) if not t.isdigit()} for e in (a, b))
+    return one == two and 2 * len(ours & theirs) > min(len(ours), len(theirs))
+
+
+def _differ(asked: Asked, a: Extract, b: Extract) -> bool:
+    if asked.kind in ("person", "name") and a.strip["origin"] == b.strip["origin"]:
+        # Two names are two answers only where both lines say what they name: “Chair: ...”.
+        if a.text.partition(":")[0] != b.text.partition(":")[0]:
+            return False
+    ours, theirs = _values(asked, a), _values(asked, b)
+    return any(ours[k] and theirs[k] and ours[k].isdisjoint(theirs[k]) for k in ours.keys() & theirs.keys())
+
+
+def _values(asked: Asked, e: Extract) -> dict[str, set[str]]:
+    """Return the values that may answer, by what they can be compared with: a year, a day, a unit, a noun, a name."""
+    said = {(f.value, f.unit) for f in facts(asked.question)}
+    found = [f for f in facts(e.text) if (f.value, f.unit) not in said]
+    if asked.kind == "time":
+        years = {f.value for f in found if not f.unit and f.value.isdigit() and 1000 <= int(f.value) <= 2100}
+        months = {f.value for f in found if f.value.startswith("month ")}
+        days = {f.value for f in found if months and f.value.isdigit() and int(f.value) <= 31}
+        return {
+            "year": years, "month": months, "day": days, "clock": {m.group() for m in _CLOCK.finditer(e.text)},
+            "weekday": {str(WEEKDAYS[m.group()]) for m in _DAY.finditer(fold(e.text))} if not months else set(),
+        }  # fmt: skip
+    if asked.kind in ("person", "name"):
+        known = set(content_terms(f"{asked.question} {e.strip['title']}"))
+        return {"name": {t for n in names(e.text) for t in content_terms(n) if not t.isdigit()} - known}
+    if asked.counted and (near := counted(asked.counted, e.text)):
+        return {asked.counted: {v for v in near if (v, "") not in said}}
+    if asked.kind != "count":
+        return {}
+    if (m := _MUCH.search(asked.question)) and m[1] not in STOP and (near := with_noun(stem(m[1]), e.text)):
+        return {m[1]: near}
+    return {unit: {f.value for f in found if f.unit == unit} for unit in {f.unit for f in found if f.unit}}

@@ -1,0 +1,94 @@
+"""A sentence of the evidence as it is read: with title, file, the head of its paragraph and what it leans on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import PurePath
+
+from ragweave.corpora.meta import guess_language
+from ragweave.corpora.video.utterances import spoken
+from ragweave.minds.evidence import Strip
+from ragweave.minds.small.question.asked import asked_of
+from ragweave.minds.small.question.facts import units
+from ragweave.minds.small.question.lexicon import TAUGHT, in_english
+from ragweave.models import tables
+from ragweave.models.text import terms
+
+_LEANS = re.compile(
+    r"^(?:it|they|he|she|this|these|those|such|his|her|their|its|cost|costs)\b|\b(?:these|those|such) \w+"
+    r"|^(?:这|那|它|他|她|其|该|此)",
+    re.I,
+)
+_ATTRIBUTED = re.compile(
+    r"\b(?:sa(?:y|ys|id)|think|thinks|thought|tells?|told|explain|mention|talk|argue|ask|answer)", re.I
+)
+"""Words of a question that asks what somebody says: there the name of the speaker counts."""
+
+
+@lru_cache(maxsize=20_000)
+def _stems(text: str) -> frozenset[str]:
+    """Return the terms of a text; kept, because each question put to the same evidence reads it again."""
+    return frozenset(terms(text))
+
+
+_tongue = lru_cache(maxsize=256)(guess_language)
+_measured = lru_cache(maxsize=20_000)(units)
+
+
+def filed(strip: Strip) -> frozenset[str]:
+    """Return the stems of the file and the folder that a strip is from."""
+    path = PurePath(strip["locator"].get("file", ""))
+    return _stems(f"{path.parent.name} {path.stem}".replace("_", " "))
+
+
+class Read:
+    """A sentence with what it is said of: stems by how near they stand to it."""
+
+    def __init__(self, strip: Strip, at: int, parts: Sequence[tuple[int, int]], question: str) -> None:
+        text, (a, b) = strip["text"], parts[at]
+        self.strip, self.start, self.end, self.at = strip, a, b, at
+        told = tables.told(text, a, b)
+        self.told = told
+        self.said = told if _ATTRIBUTED.search(question) else spoken(told, question)
+        first = next(p for p in parts[: at + 1] if "\n\n" not in text[p[0] : a])
+        head = _stems(text[slice(*first)]) if first != parts[at] and run_in(text[slice(*first)]) else frozenset()
+        self.before = parts[at - 1] if at and "\n\n" not in text[parts[at - 1][1] : a] else None
+        self.leans = self.before is not None and bool(_LEANS.search(told))
+        near = _stems(text[slice(*self.before)]) if self.before else frozenset()
+        self.own = _stems(self.said) | _measured(told)
+        self.title = _stems(strip["title"])
+        self.abroad = (tongue := _tongue(text)) in TAUGHT and not asked_of(question).foreign
+        if self.abroad:
+            # What stands there in another language is read in English beside it.
+            self.own, self.title, near, head = (s | in_english(s, tongue) for s in (self.own, self.title, near, head))
+        self.have = self.own | self.title | head | (near if self.leans else frozenset())
+        self.levels = (
+            (self.own | self.title, 1.0),
+            (self.have, 0.9),
+            (filed(strip), 0.8),
+            (near, 0.5),
+            (_stems(text), 0.35),
+        )
+
+    @property
+    def read(self) -> str:
+        """The sentence as it is encoded: with what it leans on, a piece of a list with its heading."""
+        if self.leans and self.before:
+            return f"{self.strip['text'][slice(*self.before)]} {self.told}"
+        return f"{self.strip['title'].split(' · ')[-1]}: {self.told}" if self.piece else self.told
+
+    @property
+    def piece(self) -> bool:
+        """Whether it is a piece of a list or a label line, no sentence."""
+        return not self.told.endswith((".", "!", "?", "。", "”"))
+
+    def level(self, term: str) -> float:
+        """Return how near a stem stands to the sentence, in [0, 1]."""
+        return next((value for have, value in self.levels if term in have), 0.0)
+
+
+def run_in(text: str) -> bool:
+    """Tell whether a sentence is the head that opens a paragraph: “Quiet hours”."""
+    return len(text.split()) <= 5 and text.rstrip().endswith((".", ":")) and not re.search(r"\d|: ", text)

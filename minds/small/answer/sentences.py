@@ -1,0 +1,260 @@
+"""The sentences of the evidence in the order of how well they answer a question, each read with its subject."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ragweave.corpora.types import Locator
+from ragweave.corpora.video.utterances import pieces, spoken
+from ragweave.minds.chain import Chain
+from ragweave.minds.evidence import Strip
+from ragweave.minds.small.answer.alike import stand_ins
+from ragweave.minds.small.answer.hostile import harmless
+from ragweave.minds.small.answer.reading import Read, run_in
+from ragweave.minds.small.question.asked import Asked, Idf, asked_of, asked_part, cases, share
+from ragweave.models import tables
+from ragweave.models.embed import encoder
+from ragweave.models.text import content_terms, fold, names, terms, words
+
+_HEADING = re.compile(r"(?=[A-Z])(?:[^\W\d]+[\s'’-]+){0,7}[^\W\d]+")
+"""A few words without a full stop or a number, begun with a capital: a heading that stands in the text as a line."""
+_FURNITURE = re.compile(
+    r"^(?:from|to|cc|bcc|reply-to|sent|message-id|subject|von|an|betreff|de|à|objet): .*@|^(?:subject|betreff|objet): "
+    r"|^(?:dear|hello|hi|liebe[rs]?|sehr geehrte[rs]?|hallo|cher|chère|bonjour|querid[oa]|estimad[oa])\b[^.:]{0,60},$"
+    r"|^(?:kind |best |warm )?regards\b|^(?:yours|cheers|many thanks|mit freundlichen grüßen|cordialement)\b[^.]{0,40}$"
+    r"|^>*\s*(?:on|am|le) .{6,80} (?:wrote|schrieb|a écrit):?|^[^.!?]*(?:[·|»>] [^.!?·|»>]{1,30}){3,}",
+    re.I,
+)
+"""Heads of mails, the line above a quoted one, menus and footers."""
+_INLINE = re.compile(r"(?<=\S)\s+(?=[A-Z][a-z'’]*(?: [a-z'’]+){0,3}: \S)")
+"""Before a label that names what follows it, where several stand in one paragraph."""
+COSINE, STRIP, FIT, NAMED, LED, OPEN = 0.75, 0.35, 0.4, 0.8, -0.4, 0.5
+"""What counts beside coverage: the meaning, the relevance of the strip, a value of the kind asked for, standing in an
+item that a best one names, or in one that led on, and the words of the question that those that led on lack."""
+LEAD = 0.3
+"""What the first sentence under a title that covers the question counts more; the second half of it, and so on."""
+FOREIGN = 1.5
+"""Where the question is not English its function words and endings, which are not known, cannot be asked for."""
+SURE = 0.3
+"""What the log odds that a sentence answers count for its order."""
+WHOLE = 0.9
+"""Share of subject and slot that a sentence in another language must hold to answer whatever its relevance."""
+LINKED, GAIN = 8, 0.1
+"""Best sentences that are read two at a time, and how much more of the question two must cover together."""
+
+
+@dataclass(frozen=True)
+class Extract:
+    """One sentence that may answer.
+
+    Attributes:
+        strip: the strip it stands in.
+        start: first character in the strip's text.
+        end: one past the last character.
+        score: order among the sentences.
+        covers: content terms of the question that the sentence with its subject holds.
+        signs: what says that it answers, see `SIGNS`.
+        before: [start, end) of the sentence that it leans on, or empty.
+        partner: the sentence of another item that it is linked with by a name, and that says what it lacks.
+    """
+
+    strip: Strip
+    start: int
+    end: int
+    score: float
+    covers: frozenset[str]
+    signs: tuple[float, ...] = ()
+    before: tuple[int, int] | None = None
+    partner: Extract | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """The sentence as an answer says it."""
+        return _plain(tables.told(self.strip["text"], self.start, self.end))
+
+    @property
+    def told(self) -> str:
+        """The sentence with its subject: what it leans on before it, or its heading before a piece of a list."""
+        text = self.text
+        if self.before is not None:
+            return f"{_plain(tables.told(self.strip['text'], *self.before))} {text}"
+        head = self.strip["title"].split(" · ")[-1]
+        whole = text.endswith((".", "!", "?", "。", "！", "？", "”"))
+        return text if whole or not head or set(terms(head)) <= set(terms(text)) else f"{head}: {text}"
+
+    @property
+    def narrowed(self) -> Strip:
+        """The strip, cut down to the sentence."""
+        offset = (self.strip["locator"].get("chars") or [0])[0]
+        place: Locator = {**self.strip["locator"], "chars": [offset + self.start, offset + self.end]}
+        return Strip(**{**self.strip, "text": self.strip["text"][self.start : self.end], "locator": place})
+
+    @property
+    def odds(self) -> float:
+        """How likely it is that this answers, as log odds."""
+        return BIAS + sum(w * s for w, s in zip(WEIGHTS, self.signs, strict=True))
+
+    @property
+    def sure(self) -> float:
+        """The same in [0, 1]."""
+        return 1 / (1 + math.exp(-self.odds))
+
+
+SIGNS = ("subject", "slot", "both", "fit", "cosine", "strip", "best", "label", "partner")
+WEIGHTS = (-0.24, 0.35, 2.36, 0.89, 1.42, 0.53, 0.51, -0.53, 2.37)
+BIAS = -2.75
+
+
+def _plain(told: str) -> str:
+    """Return a sentence without marks of quoting, links and pictures; what a link is called stays."""
+    return re.sub(r"(?:^| )>+(?= )", "", _LINK.sub(r"\1", told)).strip()
+
+
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*(?:\s[^)]*)?\)")
+
+
+def rank(
+    question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None = None, best: float | None = None
+) -> list[Extract]:
+    """Order the sentences of the strips by how well they answer.
+
+    A sentence is read with its title and with what it leans on. Its score adds: coverage by rarity of the question and
+    of what it asks for, the cosine, the strip's own relevance, and the kind of thing asked for. Where items lead to one
+    another, the answer stands at the end: in an item that the best ones name rather than in one that led on, and beside
+    the words that those lack.
+    """
+    chain = chain or Chain()
+    cased = cases(s["text"] for s in strips)
+    asked = asked_of(question, cased)
+    wanted, part = content_terms(question), content_terms(asked_part(question))
+    every = frozenset(wanted)
+    read = [r for s in strips for r in _candidates(s, question, every)]
+    if not read:
+        return []
+    cosine = encoder().texts([r.read for r in read]) @ encoder().queries([question])[0]
+    near = stand_ins(asked, read)
+    best = max((s["score"] for s in strips), default=-1.0) if best is None else best
+    out: list[tuple[Extract, Read]] = []
+    for r, cos in zip(read, cosine, strict=True):
+        fit = asked.fits(r.told)
+        value = 0.5 * share(wanted, r.have, idf) + 0.5 * share(part, r.have, idf)
+        value += COSINE * float(cos) + STRIP * r.strip["score"] + FIT * fit
+        value += NAMED * (r.strip["evidence"] in chain.named) + LED * (r.strip["evidence"] in chain.led)
+        value += OPEN * share(chain.open, r.have, idf)
+        # Where the title says all that is asked, its sentences are alike in that, and a text sums itself up first.
+        value += LEAD / (1 + r.at) if not asked.kind and wanted and every <= r.title else 0.0
+        signs, covers = _signs(asked, every, r, fit, float(cos), idf, near)
+        top = best
+        if r.abroad and signs[2] >= WHOLE:
+            # Relevance is read in the question's language: of a text in another one it tells nothing.
+            signs, top = (*signs[:-1], max(signs[-1], 0.0)), max(best, 0.0)
+        signs = (*signs, top, (1 - signs[2]) * r.piece, 0.0)
+        before = r.before if r.leans else None
+        out.append((Extract(r.strip, r.start, r.end, value, covers, signs, before), r))
+    # A document stands beside its own paragraphs: each sentence of a file counts once, under its nearest heading.
+    once: dict[tuple[str, str], tuple[Extract, Read]] = {}
+    for row in sorted(out, key=lambda row: len(row[0].strip["title"])):
+        once[row[1].strip["locator"].get("file", row[1].strip["evidence"]), fold(row[1].told)] = row
+    out = sorted(once.values(), key=lambda row: (-row[0].score, row[0].strip["id"], row[0].start))
+    ranked = [e for e, _ in out]
+    ranked = [*_linked(asked, wanted, ranked[:LINKED], idf, cased[1]), *ranked[LINKED:]]
+    ranked = [replace(e, score=e.score + SURE * e.odds) for e in ranked]
+    return sorted(ranked, key=lambda e: (-e.score, e.strip["id"], e.start))
+
+
+def _linked(asked: Asked, wanted: Sequence[str], best: Sequence[Extract], idf: Idf, lower: Set[str]) -> list[Extract]:
+    """Give each of the best sentences its partner, where two that share a name cover more than each by itself.
+
+    A name that is said in the question or that both have in their titles, or a word that the evidence writes without a
+    capital as well, joins nothing.
+    """
+    said = fold(asked.question)
+    titles = [frozenset(terms(e.strip["title"])) for e in best]
+    told = [f"{e.told} {e.strip['title']}" for e in best]
+    have = [set(terms(t)) for t in told]
+    named = [
+        [t for n in names(x) if len(n) > 3 and fold(n) not in said and (t := set(content_terms(n))) and not t <= lower]
+        for x in told
+    ]
+    out: list[Extract] = []
+    for i, e in enumerate(best):
+        alone = share(wanted, e.covers, idf)
+        able = [
+            (share(wanted, e.covers | o.covers, idf) - alone, -j)
+            for j, o in enumerate(best)
+            if o.strip["evidence"] != e.strip["evidence"]
+            and any(n <= have[b] and not n <= titles[a] & titles[b] for a, b in ((i, j), (j, i)) for n in named[a])
+        ]
+        gain, j = max(able, default=(0.0, 0))
+        if gain >= GAIN:
+            e = replace(e, partner=best[-j], signs=(*e.signs[:-1], gain))
+        out.append(e)
+    return out
+
+
+def _signs(
+    asked: Asked, wanted: Set[str], r: Read, fit: float, cosine: float, idf: Idf, near: dict[str, dict[str, float]]
+) -> tuple[tuple[float, ...], frozenset[str]]:
+    def level(term: str) -> float:
+        found = 1.0 if fit == 1.0 and term in asked.implied else r.level(term)
+        if found < 0.8 and term in near:
+            found = max(found, max((v for t, v in near[term].items() if t in r.have), default=0.0))
+        return found
+
+    def covered(of: Iterable[str]) -> float:
+        rows = [(idf(t), level(t)) for t in of]
+        total = sum(w for w, _ in rows)
+        return sum(w * v for w, v in rows) / total if total else 1.0
+
+    subject, slot = covered(asked.subject or asked.slot), covered(asked.slot)
+    if asked.foreign:
+        subject, slot = min(1.0, FOREIGN * subject), min(1.0, FOREIGN * slot)
+    covers = frozenset(t for t in wanted & (asked.subject | asked.slot | r.have) if level(t) >= 0.8)
+    return (subject, slot, subject * slot, fit, cosine, r.strip["score"]), covers
+
+
+def parts_of(strip: Strip) -> list[tuple[int, int]]:
+    """Return [start, end) of the sentences and rows of a strip; in a recording, of what stands for a sentence there."""
+    text = strip["text"]
+    if strip["locator"].get("kind") == "time":
+        return pieces(text)
+    found = [(a, b) for a, b in tables.spans(text) if not tables.is_heads(text, a, b)]
+    return [p for a, b in found for p in _labels(text, a, b)]
+
+
+def _labels(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Part a sentence that is several labels with their values before each label."""
+    cuts = [(m.start(), m.end()) for m in _INLINE.finditer(text, start, end)]
+    if not cuts or ": " not in text[start : cuts[0][0]]:
+        return [(start, end)]
+    edges = [start, *(x for cut in cuts for x in cut), end]
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+def _candidates(strip: Strip, question: str, wanted: Set[str]) -> list[Read]:
+    """Return the sentences of a strip that say something.
+
+    Of a table those rows are left out whose cells hold less of what is wanted than those of another row: the heads of
+    the columns are common to all rows; what tells them apart is which of them is asked for.
+    """
+    text, parts = strip["text"], parts_of(strip)
+    rows = {(a, b): wanted & set(terms(text[a:b])) for a, b in parts if tables.is_row(text[a:b])}
+    able = {p for p in harmless(text, parts) if p not in rows or not any(rows[p] < other for other in rows.values())}
+    heads = {a for a, b in parts if run_in(text[a:b]) and b < len(text) and text[b] == " "}
+    found = [Read(strip, n, parts, question) for n, p in enumerate(parts) if p in able and p[0] not in heads]
+    return [r for r in found if _says(text[r.start : r.end], strip["title"], question)]
+
+
+def _says(sentence: str, title: str, question: str) -> bool:
+    """Tell whether a sentence says more than its title does: headings and page titles stand in texts as sentences."""
+    plain = sentence if re.search(r"\d", sentence) else spoken(sentence, question)
+    said = words(plain)
+    if plain != sentence and len(content_terms(plain)) < 2:
+        return False
+    least = 2 if tables.is_row(sentence) or ": " in sentence else 3
+    bare = _HEADING.fullmatch(sentence.strip()) or _FURNITURE.search(sentence)
+    return len(said) >= least and not set(said) <= set(words(title)) and not bare

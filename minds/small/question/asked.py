@@ -1,0 +1,208 @@
+"""What a question asks of whom: the kind of value that answers, the words of the subject, and those of the slot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from ragweave.minds.small.question.facts import UNITS, facts, units
+from ragweave.models.calendar import ENGLISH, MONTHS, WEEKDAYS
+from ragweave.models.text import STOP, content_terms, fold, names, sentences, stem, terms, words
+
+Idf = Callable[[str], float]
+"""How rare a term is in the library."""
+
+
+def share(wanted: Iterable[str], have: Container[str], idf: Idf) -> float:
+    """Return the share of the wanted terms, weighted by rarity, that is there; 0 where nothing is wanted."""
+    weights = {t: idf(t) for t in wanted}
+    total = sum(weights.values())
+    return sum(w for t, w in weights.items() if t in have) / total if total else 0.0
+
+
+_QUESTION_WORD = re.compile(
+    r"\b(?:who|whom|whose|which|what|where|when|why|how (?:many|much|long|far|old|tall|often|big|heavy|wide|high))\b",
+    re.I,
+)
+_DATE = re.compile(
+    rf"\b(?:1\d{{3}}|20\d{{2}})\b|\b(?:{'|'.join(m for m in MONTHS if len(m) > 3 or m in ('may', 'mai'))})\b"
+    rf"|\b(?:{'|'.join(WEEKDAYS)})s?\b|\d{{1,2}}:\d{{2}}|\b\d{{1,2}} ?(?:a\.?m|p\.?m|uhr|h)\b"
+    r"|[\d〇零一二三四五六七八九十]+\s*[年月日号点时]|\b(?:century|decade|noon|midnight)\b"
+)
+"""A time, in a folded text."""
+_MONEY = r"[€$£¥]|\b(?:euros?|dollars?|pounds?|pence|(?<!per )cents?|eur|usd|gbp|yuan|francs?)\b|元|free\b|gratis"
+_MEASURES: tuple[tuple[str, str, str], ...] = (
+    ("money", r"how (?:much|expensive)\b.*\b(?:cost|pay|paid|charg|price|fee|rent|earn|spen[dt]|owe|worth|insur)"
+              r"|\b(?:what|how much) (?:do|does|did|will|would|is|are|was|were)\b.* cost\b"
+              r"|\bwhat .*\b(?:price|fee|rent|deposit)\b"
+              r"|was kostet|combien coûte|多少钱", _MONEY),
+    ("weight", r"how heavy|how much .*\bweigh|what weight",
+     r"\d ?(?:kg|g|t|lbs?|oz)\b|\b(?:kilo|kilogram|pound|ton|tonne|gram|stone)"),
+    ("length", r"how (?:tall|high|wide|deep|thick|far)|what (?:height|width|length|distance)|wie (?:hoch|breit|weit)",
+     r"\d ?(?:km|m|cm|mm|ft|in|mi)\b|\b(?:kilo|centi)?met(?:re|er)s?\b|\b(?:feet|foot|inch(?:es)?|miles?|yards?)\b"
+     r"|[米厘]"),
+    ("age", r"how old|quel âge|wie alt|多大", r"\b(?:years?|aged?|old|jahre?|ans|born)\b|岁"),
+    ("heat", r"how (?:warm|hot|cold)|(?:what|which) temperature", r"°|\bdegrees?\b|\d ?[CFK]\b|[℃度]"),
+)  # fmt: skip
+"""Dimension, questions for it, and what a value of it looks like: the value says what the question names."""
+_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("time", re.compile(
+        r"\b(?:when|(?:year|date|day|time) (?:did|does|do|was|were|is|has|will)"
+        r"|(?:what|which)(?: \w+)? (?:year|date|day|month|time|century|decade)"
+        r"|wann|quand|welche[sm] (?:jahr|tag)"
+        r"|quelle (?:année|date)|à quelle heure|wie viel uhr)\b|何时|什么时候|哪一?[年天]|几[月点号时]", re.I)),
+    ("count", re.compile(
+        r"\b(?:how (?:many|much|long|far|old|tall|big|often|deep|high|large|heavy|wide|warm|hot|cold|expensive|fast)"
+        r"|what (?:percentage|number|share|temperature|height|width|length|weight|price|fee|amount)"
+        r"|wie ?viele?|wie (?:lange|alt|hoch|oft)"
+        r"|combien|quel âge|(?:phone|telephone|house|account|customer|flat) number)\b"
+        r"|多少|几[个年天次]|多[长大高远]", re.I)),
+    ("person", re.compile(r"\b(?:who|whom|whose|wer|wem|wen|qui)\b|谁", re.I)),
+    ("name", re.compile(
+        r"\b(?:where|wohin|wo|où|which"
+        r"|what (?:is the (?:sur|last |first )?name|city|country|town|team|person|company|firm)|wie heißt)\b"
+        r"|哪里|哪儿|哪个|何处|叫什么", re.I)),
+)  # fmt: skip
+_ASKING = frozenset(
+    terms(
+        "year date day month time name person people kind place much many often long far old new number amount"
+        " currently actually exactly apparently"
+    )
+)
+"""Words that say what kind of thing is asked for, and need not stand beside it."""
+_YES_NO = re.compile(
+    r"^(?:and |but |so )?(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b", re.I
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question taken apart.
+
+    Attributes:
+        question: as it was asked.
+        kind: `time`, `count`, `person`, `name`, `yes`, or empty.
+        value: what a value of the dimension asked for looks like (an amount of money, a weight), or None.
+        subject: stems that name what it is asked of: names, numbers, codes.
+        slot: the other stems: what is asked of it.
+        implied: those of the slot that a value of the dimension says itself (“how heavy”: 24 kg).
+        counted: the stem of what is counted (“how many seats”), or empty.
+    """
+
+    question: str
+    kind: str
+    value: re.Pattern[str] | None
+    subject: frozenset[str]
+    slot: frozenset[str]
+    implied: frozenset[str] = frozenset()
+    counted: str = ""
+
+    @property
+    def typed(self) -> bool:
+        """Whether it is no sentence but a few words, as typed into a search box."""
+        return not self.kind and not set(words(self.question)) & STOP
+
+    @cached_property
+    def foreign(self) -> bool:
+        """Whether it is not English: too few of its words are function words of English."""
+        said = words(self.question)
+        return not self.typed and sum(w in STOP for w in said) < 0.2 * len(said)
+
+    def fits(self, text: str) -> float:
+        """Return how far a text holds a value of the kind asked for, and not one that the question says, in [0, 1]."""
+        if self.value is not None:
+            return float(bool(self.value.search(text)) and self._numbers(text))
+        if self.kind == "time":
+            return float(any(m.group() not in fold(self.question) for m in _DATE.finditer(fold(text))))
+        if self.kind == "count":
+            there = not self.counted or self.counted in terms(text) or self.counted in units(text)
+            return float(self._numbers(text)) * (1.0 if there else 0.2 if self.counted in UNITS else 0.5)
+        said = fold(self.question)
+        return float(self.kind not in ("person", "name") or any(fold(n) not in said for n in names(text)))
+
+    def _numbers(self, text: str) -> bool:
+        return bool({f.value for f in facts(text)} - self._said or _ONCE.search(text))
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        """The numbers that the question says."""
+        return frozenset(f.value for f in facts(self.question))
+
+
+_ONCE = re.compile(
+    r"\b(?:once|twice|never|none|one|half|hundred|thousand|dozen|every)\b|[一二两三四五六七八九十百千]", re.I
+)
+
+
+@lru_cache(maxsize=64)
+def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())) -> Asked:
+    """Take a question apart.
+
+    Args:
+        question: standing by itself.
+        cased: stems that the evidence writes with capitals alone (names in a question that was typed without them), and
+            those that it writes without (no names, where they open a question).
+    """
+    capitals, lower = cased
+    part = asked_part(question)
+    kind = next((k for k, form in _KINDS if form.search(part)), "") or next(
+        (k for k, f in _KINDS if f.search(question)), ""
+    )
+    if not kind and _YES_NO.match(question.strip()):
+        kind = "yes"
+    found = next(((re.compile(v, re.I), m) for _, f, v in _MEASURES if (m := re.search(f, question, re.I))), None)
+    implied = (
+        frozenset(content_terms(found[1].group())[-1:] + content_terms(found[1].group())[:1]) if found else frozenset()
+    )
+    wanted = content_terms(question)
+    named = {t for n in names(question) for t in content_terms(n)} | {t for t in wanted if any(c.isdigit() for c in t)}
+    if question[:1].isupper():
+        # Who writes with capitals writes names with them; only the first word may be anything.
+        named -= lower & set(terms(question.split()[0]))
+    else:
+        named |= capitals & set(wanted)
+    named = (named | (_CALENDAR & set(wanted))) - _ASKING
+    slot = frozenset(wanted) - named - _ASKING
+    many = _HOW_MANY.search(question)
+    counted = next(iter(content_terms(many[1].split()[-1])), "") if many else ""
+    return Asked(question, kind, found[0] if found else None, frozenset(named), slot, implied & slot, counted)
+
+
+_HOW_MANY = re.compile(r"\bhow many ((?:[a-z-]+ ){0,1}?[a-z-]+)\b", re.I)
+_CALENDAR = frozenset(terms(" ".join(w for w in ENGLISH if w != "may")))
+
+
+def asked_part(question: str) -> str:
+    """Return what a question asks for: its last sentence from the first question word on, or all of that sentence.
+
+    What stands before (“X won her seat because somebody gave it up. Who ...”) leads there.
+    """
+    spans = sentences(question)
+    last = question[slice(*spans[-1])] if spans else question
+    found = _QUESTION_WORD.search(last)
+    return last[found.start() :] if found else last
+
+
+def cases(texts: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stems of words that texts write with a capital inside a sentence and never without, and the others."""
+    upper: set[str] = set()
+    lower: set[str] = set()
+    for text in texts:
+        for m in _CASED.finditer(text):
+            (upper if m[1][0].isupper() else lower).add(stem(fold(m[1])))
+    return frozenset(upper - lower), frozenset(lower)
+
+
+_CASED = re.compile(r"(?<=[a-z,;] )([^\W\d_][^\W\d_]+)")
+
+
+def has_clause(question: str) -> bool:
+    """Tell whether an English question describes something by a relative clause instead of naming it."""
+    return any(len(question[: m.start()].split()) >= _OPENING for m in _RELATIVE.finditer(question))
+
+
+_RELATIVE = re.compile(r"(?<=\s)(?:that|which|who|whom|whose|where)\b", re.I)
+_OPENING = 3
+"""Words in which a question word only opens the question (“in which year”)."""

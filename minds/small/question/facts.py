@@ -1,0 +1,250 @@
+"""The parts of a sentence that must agree exactly: numbers with their units, months, and what is negated."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import takewhile
+
+from ragweave.models import text
+from ragweave.models.calendar import MONTHS, NUMBER_WORDS
+
+_TENS = {w: 10 * n for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)}
+_ORDINALS = {
+    w: n
+    for n, w in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+        "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(),
+        start=1,
+    )
+}
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_HAN = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10**4, "亿": 10**8}
+
+_UNITS = {
+    spelling: names.split()[0]
+    for names in (
+        "% percent percentage",
+        "km kilometre kilometres kilometer kilometers 公里 千米",
+        "m metre metres meter meters 米",
+        "cm centimetre centimetres centimeter centimeters 厘米",
+        "mm millimetre millimetres millimeter millimeters 毫米",
+        "mile miles mi 英里",
+        "ft foot feet 英尺",
+        "inch inches 英寸",
+        "kg kilogram kilograms kilo kilos 公斤 千克",
+        "g gram grams 克",
+        "pound pounds lb lbs 磅",
+        "ton tons tonne tonnes 吨",
+        "second seconds sec 秒",
+        "minute minutes min 分钟",
+        "hour hours 小时",
+        "day days 天",
+        "week weeks 周",
+        "month months 个月",
+        "year years",
+        "decade decades",
+        "century centuries 世纪",
+        "dollar dollars usd $ 美元",
+        "euro euros eur € 欧元",
+        "£ gbp 英镑",
+        "yuan rmb ¥ 元 人民币",
+        "celsius °c ℃ 摄氏度",
+        "fahrenheit °f",
+        "gb gigabyte gigabytes",
+        "mb megabyte megabytes",
+    )
+    for spelling in names.split()
+}
+UNITS = frozenset(text.stem(spelling) for spelling in _UNITS)
+"""Stems of the names of units."""
+_BY_LENGTH = sorted(_UNITS, key=len, reverse=True)
+_UNIT = (
+    "(?P<unit>"
+    + "|".join(re.escape(u) + (r"(?![a-z])" if u[-1].isascii() and u[-1].isalpha() else "") for u in _BY_LENGTH)
+    + ")?"
+)
+_SCALE = "(?P<scale>hundred|thousand|million|billion|trillion|万|亿)?"
+_DIGITS = re.compile(
+    rf"(?P<cur>[$€£¥])?\s?(?<![a-z\d.])(?P<n>\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:st|nd|rd|th|s)?(?![a-z])[\s-]?{_SCALE}[\s-]?{_UNIT}"
+)
+_WORD = r"(?:" + "|".join([*NUMBER_WORDS, *_TENS, *_SCALES, *_ORDINALS]) + r")"
+_WORDS = re.compile(rf"\b(?P<n>{_WORD}(?:(?:[\s-]|(?<=d)\sand\s){_WORD})*)\b[\s-]?{_UNIT}")
+_ALONE = frozenset({"one", "zero", "first", "second", *_SCALES})
+"""Number words that count only beside others: “one of them”, “a second”, “millions”."""
+_HAN_NUMBER = re.compile(
+    rf"(?P<n>[零〇一二两三四五六七八九十百千万亿]{{2,}}|[二两三四五六七八九十](?=[年月日岁天次人个名本部届米公]))\s?{_UNIT}"
+)
+_ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
+_HAN_MONTH = re.compile(r"(\d{1,2}|[一二三四五六七八九十]{1,2})月")
+_MONTH = re.compile(rf"\b({'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?")
+_BARE_WORDS = frozenset("may march mar mars marz jan dec sep august mai mayo marzo juin juillet".split())
+"""Month names that are also other words: they count only beside a number."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number or a month.
+
+    Attributes:
+        value: canonical digits, or `month 5`.
+        unit: canonical unit, or "".
+        shown: as it stands in the text.
+    """
+
+    value: str
+    unit: str
+    shown: str
+
+    def agrees(self, other: Fact) -> bool:
+        """Say whether two facts have the same value and no contradicting units."""
+        return self.value == other.value and (not self.unit or not other.unit or self.unit == other.unit)
+
+
+def units(of: str) -> frozenset[str]:
+    """Return the stems of every name of the units that a text measures in: “88 km” is in kilometres."""
+    found = {f.unit for f in facts(of) if f.unit}
+    return frozenset(text.stem(spelling) for spelling, unit in _UNITS.items() if unit in found)
+
+
+def facts(of: str) -> list[Fact]:
+    """Return the numbers and months of a text in canonical form.
+
+    Digits, number words and Chinese numerals give the same value (1,200 = 1200; three = 3; 二十 = 20), as do dates in
+    words and digits (3 May 1990 = 1990-05-03 = 1990年5月3日). A lone “one”, “first” or “million” is no number.
+    """
+    flat = text.fold(of)
+    found: list[Fact] = []
+    flat = _ISO.sub(lambda m: f" {m[3].lstrip('0')} {_name(int(m[2]))} {m[1]} ", flat)
+    flat = _HAN_MONTH.sub(lambda m: f" {_name(int(m[1]) if m[1].isdigit() else _han(m[1]))} 1月", flat)
+    for m in _MONTH.finditer(flat):
+        beside = flat[max(0, m.start() - 4) : m.start()] + flat[m.end() : m.end() + 4]
+        if m[1] not in _BARE_WORDS or re.search(r"\d", beside):
+            found.append(Fact(f"month {MONTHS[m[1]]}", "", m[1].capitalize()))
+    flat = _HAN_MARK.sub(" ", flat)
+    for m in _DIGITS.finditer(flat):
+        amount = Decimal(m["n"].replace(",", "")) * _scale(m["scale"])
+        found.append(Fact(_canonical(amount), _unit(m["unit"] or m["cur"]), m.group().strip(" -")))
+    for m in _WORDS.finditer(flat):
+        if m["n"] not in _ALONE:
+            value = str(_value(re.findall(r"[a-z]+", m["n"])))
+            found.append(Fact(value, _unit(m["unit"]), m.group().strip()))
+    for m in _HAN_NUMBER.finditer(flat):
+        found.append(Fact(str(_han(m["n"])), _unit(m["unit"]), m.group().strip()))
+    return found
+
+
+_HAN_MARK = re.compile(r"1月")
+
+
+def _name(month: int) -> str:
+    return next((name for name, n in MONTHS.items() if n == month), "")
+
+
+def _unit(spelling: str | None) -> str:
+    return _UNITS.get(spelling or "", "")
+
+
+def _scale(word: str | None) -> int:
+    return (_SCALES | _HAN_SCALES).get(word or "", 1)
+
+
+def _canonical(value: Decimal) -> str:
+    return format(value.normalize(), "f")
+
+
+def _value(number: list[str]) -> int:
+    """Return the value of English number words."""
+    total = current = 0
+    for w in number:
+        if w in _SCALES:
+            current = (current or 1) * _SCALES[w]
+            if _SCALES[w] >= 1_000:
+                total, current = total + current, 0
+        else:
+            current += NUMBER_WORDS.get(w, _TENS.get(w, _ORDINALS.get(w, 0)))
+    return total + current
+
+
+def _han(number: str) -> int:
+    """Return the value of Chinese numerals; without 十, 百, 千 they are read digit by digit."""
+    if not any(c in _HAN_SCALES for c in number):
+        return int("".join(str(_HAN[c]) for c in number))
+    total = section = digit = 0
+    for c in number:
+        if c in _HAN:
+            digit = _HAN[c]
+        elif _HAN_SCALES[c] >= 10**4:
+            total = (total + section + digit or 1) * _HAN_SCALES[c]
+            section = digit = 0
+        else:
+            section += (digit or 1) * _HAN_SCALES[c]
+            digit = 0
+    return total + section + digit
+
+
+_NOT = re.compile(
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|unable|fail(?:s|ed)? to|refus(?:e|es|ed) to)\b"
+    r"|n['’]t\b|(?<![特分区])别(?=[人再要让])|不|没有?|未|无(?=法|须|需|关|人)|并非"
+)
+_NOT_ONLY = re.compile(
+    r"\bnot (?:only|just|merely)\b|\bno (?:longer than|fewer than|less than|more than)\b|不仅|不但|不过|未来|不同"
+)
+
+_QUOTED_TITLE = re.compile(r"[\"“](?:[A-Z][\w'’]*[\s,()-]*|(?:of|the|a|in|and|to|for|on)\s+)+[)\"”]*[\"”]")
+"""A quoted title, whose words deny nothing."""
+_CLAUSE = re.compile(r"[,;:()–—，；：]")
+
+
+@dataclass(frozen=True)
+class Negation:
+    """One negation.
+
+    Attributes:
+        shown: the negating word.
+        scope: stems of the next content words.
+    """
+
+    shown: str
+    scope: frozenset[str]
+
+
+def negations(sentence: str, reach: int = 3) -> list[Negation]:
+    """Return the negations of a sentence, each with the next `reach` content words of its clause, or of the next one.
+
+    Quoted titles deny nothing.
+    """
+    flat = _QUOTED_TITLE.sub(" ", unicodedata.normalize("NFKC", sentence))
+    flat = _NOT_ONLY.sub(" ", flat.lower())
+    out = []
+    for m in _NOT.finditer(flat):
+        clauses = map(text.content_terms, _CLAUSE.split(flat[m.end() :]))
+        out.append(Negation(m.group(), frozenset(next(filter(None, clauses), [])[:reach])))
+    return out
+
+
+def with_noun(noun: str, sentence: str) -> set[str]:
+    """Return the number that stands with a noun: right before it, after it and “is”, or before “m of” it."""
+    after = {
+        f.value
+        for m in re.finditer(r"([^\W\d]+)(?: (?:is|was|are|were|of)|:)? (\S*\d\S*)", sentence)
+        if noun in text.terms(m[1])
+        for f in facts(m[2])
+    }
+    found = re.finditer(r"(\S*\d\S* [^\W\d]{1,4}) of ([^\W\d]+)", sentence)
+    of = {f.value for m in found if noun in text.terms(m[2]) for f in facts(m[1])}
+    return after | of | counted(noun, sentence)
+
+
+def counted(noun: str, sentence: str) -> set[str]:
+    """Return the numbers that stand right before a noun, or before its adjectives."""
+    said = sentence.split()
+    found: set[str] = set()
+    for i in (i for i, w in enumerate(said) if noun in text.terms(w)):
+        back = reversed(said[max(0, i - 3) : i])
+        before = takewhile(lambda w: w.lower() not in text.STOP and w[-1] not in ",;:", back)
+        found |= {f.value for f in facts(" ".join(reversed([*before]))) if not f.value.startswith("month ")}
+    return found

@@ -1,0 +1,278 @@
+"""What a question leaves to what was said before, put into words: pronouns, ellipses, “the newer one”."""
+
+from __future__ import annotations
+
+import re
+
+from ragweave.minds.contracts import Said
+from ragweave.minds.small.question.ellipsis import DAY, carry, is_part
+from ragweave.minds.small.question.facts import counted
+from ragweave.minds.small.question.nouns import DETERMINER, phrases, plural, topic
+from ragweave.models.text import content_terms, content_words, fold, names, script, stem, terms, verb_form
+
+_HE = r"he|him|his|she|her|hers"
+_IT = r"it|its"
+_THEY = r"they|them|their|theirs"
+_PRONOUN = re.compile(rf"\b(?P<who>{_HE})\b|\b(?P<what>{_IT})\b|\b(?P<many>{_THEY})\b", re.I)
+_POSSESSIVE = frozenset("his her its their".split())
+_OBJECT_NEXT = re.compile(
+    r"\s*(?:$|[?.!,;:]|(?:in|on|at|to|for|from|by|with|of|and|or|now|again|back|then|there|up|down|out|off)\b)", re.I
+)
+"""What follows “her” where it stands for a person and not before a thing of hers."""
+_NOTHING = re.compile(
+    r"\bit\s+(?:(?:will|would|did|does|may|might)\s+)?(?:(?:rain|snow|matter|seem)\w*|(?:is|was)\s+said"
+    r"|t(?:ake|akes|ook)\s+(?:to|for|me|us|you))\b|\b(?:is|was|be)\s+it\s+\w+\s+(?:to|that|if)\b"
+    r"|\bwhat\s+(?:time|day)\s+is\s+it\b",
+    re.I,
+)
+"""“It” that stands for nothing."""
+_POINTS = re.compile(
+    r"\b(?:this|these|those|such)\b(?!\s+(?:week|month|year|morning|evening|afternoon|time)\b)"
+    r"|\b(?:of|in|for|on|to|from|by|with|at|about|after|before|does|did|do|is|was|were|has|had|can|will|and|than)"
+    r"\s+that\b|\bthat\s+\w+['’]s\b"
+    r"|\bthere\b(?!\s+(?:is|are|was|were|any|an?)\b)(?<!\b(?:is|as) there)(?<!are there)(?<!was there)(?<!were there)"
+    r"|\b(?:which|the other|the (?:new|old)er|the same|other) ones?\b",
+    re.I,
+)
+_LOOSELY = re.compile(
+    r"\bthe (?:former|latter|other|others|first|second|older|newer|same|two|three|rest)\b"
+    r"|\b(?:both|also|the one|which one|one of them)\b",
+    re.I,
+)
+_ONWARD = re.compile(r"\b(?:back|else|too|as well|instead|next|afterwards|later|otherwise)\b", re.I)
+_SUB = re.compile(r"\b(?:if|when|while|because|that|who|which|after|before|and|whose|where|so)\b|,", re.I)
+
+
+def leans(question: str, context: str = "", strict: bool = True) -> bool:
+    """Tell whether a question refers to something that it does not name itself.
+
+    Args:
+        question: the question.
+        context: what stands before it in the same turn.
+        strict: only pronouns and what points back count; otherwise a shared noun with an article does as well.
+    """
+    if _pronoun(question) or _POINTS.search(question):
+        return True
+    if strict:
+        return False
+    shared = set(content_terms(context)) & set(content_terms(question)) - {t for n in names(question) for t in terms(n)}
+    lone = len(content_terms(question)) < 2 and not names(question)
+    led = re.finditer(r"\b(?:the|that|this)(?=((?:\s+\w+){1,3}))", question)
+    return lone or bool(_LOOSELY.search(question)) or any(shared & set(terms(m[1])) for m in led)
+
+
+def _pronoun(question: str) -> re.Match[str] | None:
+    """Return the first pronoun that stands for something outside the question."""
+    taken = [m.span() for m in _NOTHING.finditer(question)]
+    for m in _PRONOUN.finditer(question):
+        if any(a <= m.start() < b for a, b in taken):
+            continue
+        before = question[: m.start()]
+        own = [n for n in names(before) if not before.lstrip().startswith(n)]
+        clause = _SUB.search(before, max((before.rfind(n) for n in own), default=0))
+        if own and (clause or fold(m.group()) in _POSSESSIVE):
+            continue
+        if m["what"] and clause and re.search(r"\b(?:the|a|an|my|our)\s+\w+", before[: clause.start()], re.I):
+            continue
+        return m
+    return None
+
+
+def follow(question: str, before: Said, onward: bool) -> str:
+    """Return a question that stands by itself, by what was asked and answered before it.
+
+    Args:
+        question: what is asked, without its frames.
+        before: the last question and its answer.
+        onward: the turn opened with a word that goes on.
+    """
+    if not before.question:
+        return question
+    if script(question) in ("han", "kana", "hangul"):
+        return _follow_cjk(question, before, onward)
+    if is_part(question, onward):
+        return carry(question, before.question)
+    if leans(question):
+        return resolve(question, before)
+    abroad, more = _ABROAD.search(question), _ONWARD.search(question)
+    if abroad or (onward and (len(content_terms(question)) <= _LITTLE or more)):
+        own = [n for n in names(question) if not question.startswith(n)]
+        beside = _beside(question, before)
+        if _PLACE.search(question) and (place := _entity("place", before)) and fold(place) not in fold(question):
+            beside = [place, *(n for n in beside if fold(n) != fold(place))]
+        if beside and (abroad or more or not own):
+            return f"{question} ({', '.join(beside)})"
+    return question
+
+
+_LITTLE = 2
+"""Content words up to which “and ...” may be a part of a question; one with more stands by itself."""
+_ABROAD = re.compile(
+    r"\b(?:er|sie|ihn|ihm|ihr|ihre[mnrs]?|sein(?:e[mnrs]?)?|dessen|deren|da|dort|dorthin|davon|damit|il|elle|ils|elles|lui|leur|leurs|son|sa|ses|celui-ci|él|ella|ellos"
+    r"|su|sus|eso|esto)\b(?<!\bson of)",
+    re.I,
+)
+_PLACE = re.compile(r"\b(?:da|dort|dorthin|hinein|allí|allá|là)\b", re.I)
+"""Pronouns of other languages: the names before stand behind the question, for want of a grammar."""
+_CJK_POINTS = re.compile("它|他|她|这|那|其|该|此|前者|后者|呢")
+_CJK_PRONOUN = re.compile("它们|他们|她们|它|他|她")
+_CJK_PART = 12
+
+
+def _follow_cjk(question: str, before: Said, onward: bool) -> str:
+    if not (_CJK_POINTS.search(question) or len(question) <= _CJK_PART):
+        return question
+    part = re.fullmatch(r"(?:那么?|还有)?(.{1,8}?)呢?[？?]?", question)
+    if part and not _CJK_PRONOUN.search(question) and not re.search("什么|谁|哪|几|多少|怎|吗", question):
+        mine, theirs = _CJK_DAY.search(part[1]), _CJK_DAY.search(before.question)
+        if mine and theirs:
+            return before.question[: theirs.start()] + part[1] + before.question[theirs.end() :]
+        return f"{part[1]} ({before.question})"
+    named = names(before.question)
+    topic = named[0] if named else before.title or " ".join(content_words(before.question)[:6])
+    if not topic or topic in question:
+        return question
+    m = _CJK_PRONOUN.search(question)
+    return question[: m.start()] + topic + question[m.end() :] if m else f"{question} ({topic})"
+
+
+_CJK_DAY = re.compile(
+    r"早上|上午|中午|下午|傍晚|晚上|夜里|今[天年]|明[天年]|昨天|去年|周[一二三四五六日末]|星期[一二三四五六日]|\d+[年月日]"
+)
+
+
+def resolve(question: str, before: Said) -> str:
+    """Return a question with what it refers to in the place of its pronoun; as it is where nothing fits."""
+    m = _pronoun(question)
+    if m is None:
+        return _pointed(question, before)
+    owns = fold(m.group()) in _POSSESSIVE and not (fold(m.group()) == "her" and _OBJECT_NEXT.match(question, m.end()))
+    kind = "who" if m["who"] else "many" if m["many"] else "what"
+    stands = _entity(kind, before)
+    if not stands:
+        return question
+    if fold(stands) in fold(question):
+        return question
+    stands = re.sub(rf"^(?:{'|'.join(DETERMINER)})\b", lambda d: d.group().lower(), stands, flags=re.I)
+    if kind == "many" and re.search(r"\bof $", question[: m.start()]):
+        # “Of them” means those of that answer: how many they were, and of what year.
+        many = counted(stem(fold(stands.split()[-1])), before.answer)
+        stands = f"the {next(iter(many))} {stands.removeprefix('the ')}" if len(many) == 1 else stands
+        years = [y for y in re.findall(r"\b(?:1\d|20)\d\d\b", before.question) if y not in question]
+        stands += f" in {years[0]}" if years else ""
+    thing = stands + ("’s" if owns and not stands.endswith("s") else "’" if owns else "")
+    made = question[: m.start()] + thing + question[m.end() :]
+    return made + _hint(made, stands, before)
+
+
+def _hint(made: str, stands: str, before: Said) -> str:
+    """Return the names that a common noun was spoken of with: “the coach” alone is any coach."""
+    if names(f"x {stands}"):
+        return ""
+    beside = _beside(made, before)
+    return f" ({', '.join(beside)})" if beside else ""
+
+
+def _beside(question: str, before: Said) -> list[str]:
+    """Return the names of the question before that this one lacks."""
+    asked = before.question
+    return [n for n in names(asked) if fold(n) not in fold(question) and not asked.startswith(n)]
+
+
+def _pointed(question: str, before: Said) -> str:
+    if not _POINTS.search(question):
+        return question
+    stands = _entity("place" if re.search(r"\bthere\b", question, re.I) else "what", before)
+    return question if not stands or fold(stands) in fold(question) else f"{question} ({stands})"
+
+
+_ASKS_WHO = re.compile(
+    r"\b(?:who|whom|whose|wer|qui)\b|\b(?:which|what)\s+(?:\w+\s+)?(?:person|man|woman|people)\b|\bname of\b", re.I
+)
+_ASKS_WHICH = re.compile(
+    r"\b(?:which|what)\s+(?!is\b|are\b|was\b|were\b|do|did\b|has\b|have\b|time\b|year\b|day\b|date\b)\w+"
+    r"|\b(?:what|which) is the name\b",
+    re.I,
+)
+_WHICH_IS = re.compile(r"\W*(?:which|what) (\w+) ((?:is|was|are|were|has|had)\b.+?)\W*$", re.I)
+_WHO_OR_WHICH = re.compile(r"\W*(?:who|(?:which|what)\s+(\w+))\b", re.I)
+_TITLED = re.compile(r"^(?:Dr|Mr|Mrs|Ms|Prof|Professor|Miss|Sir|Lady|Aunt|Uncle|Mum|Dad|Herr|Frau|Madame|Monsieur)\b")
+_NO_PERSON = re.compile(
+    r"\d|\b(?:Street|Road|Lane|Court|Square|Bridge|House|Hall|Museum|Choir|Club|Society|School|University|College"
+    r"|Institute|Ltd|Inc|GmbH|Co|Company|Observatory|River|Lake|Mount|Island|Church|Station|Park|Committee|Council|Union|Bank|Award|Prize|Festival)\b"
+)
+
+
+def _persons(text: str) -> list[str]:
+    """Return the names of a text that may be those of persons, those in several words or with a title first."""
+    found = [n for n in names(text) if _personal(n, text)]
+    return sorted(found, key=lambda n: not (" " in n or _TITLED.match(n)))
+
+
+def _personal(name: str, text: str) -> bool:
+    at = text.find(name)
+    led = re.search(r"\b(the|a|an|in|at|near|to)\s+$", text[:at], re.I)
+    return not _NO_PERSON.search(name) and not led and len(name.split()) <= 4
+
+
+def _entity(kind: str, before: Said) -> str:
+    """Return what a pronoun stands for: what the answer named where it was asked for, else what was asked about.
+
+    Args:
+        kind: `who`, `what`, `many`, or `place`.
+        before: question and answer before.
+    """
+    asked, known = before.question, fold(before.question)
+    tail = before.title.split(" · ")[-1]
+    new = [n for n in names(before.answer) if fold(n) not in known]
+    if kind == "who":
+        told = _persons(before.answer) or [n for n in _persons(tail) if " " in n]
+        own = [n for n in _persons(asked) if n in asked]
+        fresh = [n for n in told if fold(n) not in known]
+        if _ASKS_WHO.search(asked) and fresh:
+            return fresh[0]
+        if own:
+            return own[-1]
+        spoken = [p.text for p in phrases(before.answer)[:1] if not asked]
+        return (fresh or spoken or [_described(asked)])[0]
+    if kind == "place":
+        led = [
+            n
+            for n in names(before.answer) + names(asked)
+            if re.search(
+                rf"\b(?:in|at|to|near|im|in der|am|à|en)\s+(?:the\s+)?{re.escape(n)}", f"{before.answer} {asked}"
+            )
+        ]
+        # “The lamp of the lighthouse” is at the lighthouse; “the museum of clocks” is no place inside clocks.
+        return led[0] if led else re.sub(r"^.*\b(?:of|in|at|on)\s+(?=the\s)", "", topic(asked))
+    if kind == "many" and new and (m := _WHO_OR_WHICH.match(asked)) and not plural(m[1] or ""):
+        return new[0]
+    if kind == "what" and _ASKS_WHICH.match(asked):
+        named = [n for n in new if not _TITLED.match(n) and not DAY.search(n)]
+        if named:
+            # “the Julian calendar” and not “Julian”.
+            m = re.search(rf"\bthe {re.escape(named[0])} ([a-z]+)\b", before.answer)
+            noun = m is not None and phrases(m[1]) and not verb_form(m[1]) and not m[1].endswith("s")
+            return f"the {named[0]} {m[1]}" if m is not None and noun else named[0]
+        if tail != before.title and fold(tail) not in known:
+            return tail
+        if not before.answer and (m := _WHICH_IS.match(asked)):
+            return f"the {m[1]} that {m[2]}"
+    if kind == "many" and (p := next((p for p in phrases(asked) if re.search(r"[^s]s$", p.head)), None)):
+        return p.text if not p.text.islower() or p.text.split()[0] in DETERMINER else f"the {p.text}"
+    if asked:
+        return topic(asked)
+    # What a reason names (“I was given a stove. How heavy is it?”): a name, else a thing, else what it begins with.
+    things = [n for n in new if n not in _persons(before.answer)]
+    said = [p.text for p in phrases(before.answer)]
+    things += [t for t in said if re.match(r"an?\b", t, re.I)] + [t for t in said if fold(t.split()[0]) in DETERMINER]
+    return re.sub(r"^an?\b", "the", things[0]) if things else ""
+
+
+def _described(question: str) -> str:
+    """Return whom a question asks for in its own words: “the one who conducts the choir”."""
+    m = re.match(r"\W*who(?:['’]s|\s+(?:is|was|are|were))\s+(.+?)\W*$", question, re.I)
+    if m:
+        return m.group(1)
+    m = re.match(r"\W*who\s+(.+?)\W*$", question, re.I)
+    return f"the one who {m.group(1)}" if m else ""

@@ -1,0 +1,100 @@
+"""Say that what was found is in another language than the question: without a multilingual encoder, words do not meet.
+
+Names, numbers and words of one spelling still do, so that the right file may be found and not be understood.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ragweave.corpora.meta import NAMES, guess_language
+from ragweave.minds.contracts import Brief
+from ragweave.minds.desk import Desk
+from ragweave.minds.evidence import Evidence
+from ragweave.minds.page import Page
+from ragweave.minds.phrases import phrase
+from ragweave.minds.small.question.lexicon import TAUGHT, asked_abroad, translated
+from ragweave.models.text import fold, names, numbers, terms
+
+_ASKING = {
+    "en": "who whom whose which what where when why how does did is are was were the",
+    "de": "wer wen wem wessen was wann wo wohin woher warum wie welche welcher welches viel viele",
+    "fr": "qui quel quelle quels quelles quand où comment combien pourquoi est-ce quoi",
+    "es": "quién qué cuál cuándo dónde cómo cuánto cuánta cuántos cuántas",
+    "it": "chi che cosa quale quando dove come quanto quanti quante perché",
+    "pt": "quem qual quando onde como quanto quantos quantas",
+    "nl": "wie wat welke wanneer waar hoe hoeveel waarom",
+}
+_LEAST = 2
+"""Words of a question's own that tell its language."""
+
+
+def language_of(question: str) -> str:
+    """Return the ISO 639-1 code of a question's language by its function and question words, or "" when unsure."""
+    said = [w.lower() for w in re.findall(r"[^\W\d_]+", question)]
+    opens = [code for code, listed in _ASKING.items() if said[:1] and said[0] in listed.split()]
+    if len(opens) == 1:
+        return opens[0]
+    known = guess_language(question)
+    if known:
+        return known
+    counts = {code: sum(w in listed.split() for w in said) for code, listed in _ASKING.items()}
+    best = max(counts.values())
+    found = [code for code, n in counts.items() if n == best]
+    return found[0] if len(found) == 1 and (best >= _LEAST or len(said) <= 8) and best else ""
+
+
+async def elsewhere(desk: Desk, question: str) -> list[str]:
+    """Return a question as it is searched for in the other languages of the library: in their words, or in English."""
+    asked, held = language_of(question), await (await desk.library()).languages()
+    if asked == "en":
+        found = asked_abroad(question, [code for code in held if code != "en"])
+        return [found] if found else []
+    return [translated(question, asked)] if asked in TAUGHT and "en" in held else []
+
+
+def native(question: str) -> str:
+    """Return a question in English where it is in a language that the lexicon knows, else as it is."""
+    asked = language_of(question)
+    return translated(question, asked) if asked in TAUGHT else question
+
+
+async def foreign(desk: Desk, brief: Brief, page: Page) -> str:
+    """Tell of sources in another language: in a note beside an answer, else as a sentence for the reason of a refusal.
+
+    Beside an answer the cited ones count; otherwise the most relevant one, and the best that shares a name or a number
+    with the question.
+    """
+    asked = language_of(brief.question)
+    rows = sorted((e for e in brief.rows.values() if e["origin"] == "library"), key=lambda e: -e["relevance"])
+    if not asked or not rows:
+        return ""
+    tongues = {i.id: i.language for i in (await (await desk.library()).items([e["id"] for e in rows])).values()}
+
+    def other(e: Evidence) -> bool:
+        return tongues.get(e["id"], "") not in ("", asked)
+
+    if page.sentences:
+        cited = {c.id for c in page.citations}
+        for e in rows:
+            if e["id"] in cited and other(e):
+                desk.note(phrase("foreign", brief.question, title=e["title"], language=_named(tongues[e["id"]])))
+                break
+        return ""
+    # A year is in every file of its year.
+    shared = {fold(n) for n in names(brief.question)} | {n for n in numbers(brief.question) if len(n) != 4}
+    words = {t for n in shared for t in terms(n) if len(t) > 2}
+
+    def met(e: Evidence) -> bool:
+        return bool(words & set(terms(f"{e['title']} {e['text']}")))
+
+    best = rows[0] if other(rows[0]) else None
+    if best is None and not met(rows[0]):
+        best = next((e for e in rows if other(e) and met(e)), None)
+    if best is None:
+        return ""
+    return phrase("foreign", brief.question, title=best["title"], language=_named(tongues[best["id"]]))
+
+
+def _named(code: str) -> str:
+    return NAMES.get(code, code)

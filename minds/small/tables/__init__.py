@@ -1,0 +1,1 @@
+"""Questions that a table answers: planned, worked out over its rows, told."""

@@ -1,0 +1,261 @@
+"""Work out one table: which rows and which column a question means, what they give, and how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ragweave.minds.small.tables.ask import Asked
+from ragweave.minds.small.tables.rows import Choice, measured, rows
+from ragweave.models.calendar import NUMBER_WORDS
+from ragweave.models.table import Column, Row, Table, spoken
+from ragweave.models.text import content_terms, names, words
+from ragweave.models.values import Value, day, is_missing, written
+
+OPEN, OPEN_CELL = 0.4, 0.25
+"""Share of the question, by rarity, that a table may leave unexplained; less where a single cell is told, because the
+word that is left may be what is asked for."""
+_WHOLE = 0.95
+"""Share of the question from which its words need not stand in the title of the table."""
+_NAMED = 0.02
+"""What each word of the question earns that stands in the title, file or heading of the table."""
+_IN_PART = 0.1
+"""What a row costs that is named by a part of its cell."""
+_LISTED = 8
+"""Figures, or rows, that are written out one by one."""
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What a table gives: the answer, the rows that it rests on, and how well the table explains the question."""
+
+    text: str
+    rows: tuple[Row, ...]
+    fit: float
+
+
+def plan(
+    question: str, table: Table, about: str, idf: Callable[[str], float], beside: Container[str] = frozenset()
+) -> Worked | None:
+    """Return what a question asked of a table gives; None where column or rows are not certain.
+
+    Args:
+        question: the question.
+        table: the table.
+        about: what says of what the table is.
+        idf: how rare a term is.
+        beside: terms of the file that it stands in, which must hold every name of the question.
+    """
+    asked = Asked(question)
+    choice = rows(asked, table, about)
+    if not choice.rows:
+        return None
+    made = _work(asked, table, choice)
+    if made is None:
+        return None
+    text, used, explained = made
+    context = set(content_terms(spoken(about)))
+    known = explained | choice.explained | context | asked.operating
+    left = asked.terms - known
+    strange = {t for n in names(question) for t in content_terms(n) if t in left and t not in beside}
+    if strange or any(t.isdigit() for t in left):
+        return None
+    total = sum(idf(t) for t in asked.terms) or 1.0
+    fit = 1 - sum(idf(t) for t in left) / total
+    least = 1 - (OPEN_CELL if asked.operation == "cell" else OPEN)
+    # Without a row that is named, the question has to say that it means this table.
+    own = asked.terms - asked.operating
+    if fit < least or not (choice.by or context & own or (fit > _WHOLE and explained & own)):
+        return None
+    fit += _NAMED * len(context & asked.terms) - _IN_PART * choice.parts
+    return Worked(text, tuple(table.body[n] for n in used), round(fit, 3))
+
+
+_Made = tuple[str, list[int], set[str]]
+
+
+def _work(asked: Asked, table: Table, choice: Choice) -> _Made | None:
+    operation = asked.operation
+    if operation in ("most", "least"):
+        return _extreme(asked, table, choice, operation)
+    if operation in ("sum", "mean", "difference"):
+        return _computed(asked, table, choice, operation)
+    target = _target(asked, table, choice)
+    if operation == "count":
+        if target is None:
+            return _counted(asked, table, choice)
+        if len(choice.rows) > 1 and choice.by:
+            return _computed(asked, table, choice, "sum")
+    return _cell(asked, table, choice, target)
+
+
+def _target(asked: Asked, table: Table, choice: Choice, alone: bool = False) -> int | None:
+    """Return the column of numbers that is asked for: named by its head, its measure, or alone; None if not certain."""
+    fitting = [n for n, c in enumerate(table.columns) if c.kind == "number" and n not in choice.by]
+    scored = sorted(((_likeness(asked, table.columns[n]), n) for n in fitting), reverse=True)
+    if scored and scored[0][0] > 0 and (len(scored) == 1 or scored[0][0] > scored[1][0]):
+        return scored[0][1]
+    return fitting[0] if alone and len(fitting) == 1 else None
+
+
+def _likeness(asked: Asked, column: Column) -> float:
+    have = set(asked.stems)
+    year = {w for w in words(column.head) if w.isdigit()}
+    value = len((column.terms - year) & have) / max(1, len(column.terms - year))
+    value += bool(year & asked.numbers) - bool(year and asked.numbers and not year & asked.numbers)
+    value += 0.3 * bool(measured(column) & asked.dimensions)
+    if asked.superlative is not None:
+        after = asked.stems[asked.superlative[1] + 1 : asked.superlative[1] + 4]
+        value += 0.5 * bool(column.terms & set(after))
+    return value if value > 0.25 else 0.0
+
+
+def _shown(column: Column, value: Value) -> str:
+    """Write a number as an answer says it: with the unit of its column."""
+    unit = value.unit or column.unit
+    text = written(value.amount, value.places)
+    return f"{text}{'' if unit in ('', '%', '‰') else ' '}{unit}"
+
+
+def _of(column: Column, rows: Sequence[int]) -> list[tuple[int, Value]]:
+    return [(i, v) for i in rows if (v := column.numbers[i]) is not None]
+
+
+def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | None:
+    """Return the row or rows with the most or least of a column, or the first or last date."""
+    dates = [n for n, c in enumerate(table.columns) if c.kind == "date"]
+    at = _target(asked, table, choice, alone=True)
+    word = asked.said[asked.superlative[1]] if asked.superlative else ""
+    if word in ("earliest", "latest", "newest", "oldest") and len(dates) == 1:
+        found = [(i, d) for i in choice.rows if (d := day(table.columns[dates[0]].cells[i])) is not None]
+        if len(found) < 2:
+            return None
+        ends = max(d for _, d in found) if side == "most" else min(d for _, d in found)
+        used = [i for i, d in found if d == ends]
+        text = f"{_listed(table, used)}: {table.heads[dates[0]]} {ends.isoformat()}, the {word} of {len(found)} rows."
+        return text, used, set(table.columns[dates[0]].terms)
+    if at is None:
+        return None
+    column = table.columns[at]
+    values = _of(column, choice.rows)
+    # The longest operation is not the animal with the most operations.
+    strange = asked.measured and not asked.measured & measured(column)
+    if len(values) < 2 or strange:
+        return None
+    ends_ = (max if side == "most" else min)(v.amount for _, v in values)
+    used = [i for i, v in values if v.amount == ends_]
+    if len(used) > _LISTED:
+        return None
+    shown = _shown(column, next(v for _, v in values if v.amount == ends_))
+    which = "highest" if side == "most" else "lowest"
+    named = _listed(table, used, _asked_column(asked, table, at))
+    text = f"{named}: {spoken(column.head)} {shown}, the {which} of {len(values)} rows."
+    return text, used, _subject(asked, table) | column.terms
+
+
+def _asked_column(asked: Asked, table: Table, target: int) -> int | None:
+    """Return the column whose head “which” or “what” names, where it is not the one that is compared."""
+    found = [n for n, c in enumerate(table.columns) if n != target and c.terms & asked.named]
+    if not found and asked.said[:1] == ["when"]:
+        found = [n for n, c in enumerate(table.columns) if c.kind == "date"]
+    return found[0] if len(found) == 1 else None
+
+
+def _listed(table: Table, used: Sequence[int], asked: int | None = None) -> str:
+    """Name rows, by the cell that is asked for first."""
+    if asked:
+        return "; ".join(f"{table.body[i].cells[asked]} ({table.label(i)})" for i in used)
+    return "; ".join(table.label(i) for i in used)
+
+
+def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Made | None:
+    """Return a sum, a mean or a difference, with what was computed."""
+    at = _target(asked, table, choice, alone=operation != "difference")
+    if at is None:
+        return None
+    column = table.columns[at]
+    values = _of(column, choice.rows)
+    amounts = [v.amount for _, v in values]
+    used = [i for i, _ in values]
+    places = max((v.places for _, v in values), default=0)
+    unit = values[0][1].unit if values else ""
+    if len({v.unit for _, v in values}) > 1 or len(values) < 2:
+        return None
+    explained = _subject(asked, table) | column.terms | {str(len(values))}
+    explained |= {w for w in asked.said if NUMBER_WORDS.get(w) == len(values)}
+    if operation == "difference":
+        if len(values) != 2:
+            return None
+        high, low = sorted(values, key=lambda row: row[1].amount, reverse=True)
+        gap = _shown(column, Value(high[1].amount - low[1].amount, unit, places))
+        figures = f"{written(high[1].amount, high[1].places)} − {written(low[1].amount, low[1].places)} = {gap}"
+        text = f"{spoken(column.head)}: {figures} ({table.label(high[0])} against {table.label(low[0])})."
+        return text, used, explained
+    total = sum(amounts, Decimal(0))
+    shown = [written(v.amount, v.places) for _, v in values]
+    parts = " + ".join(shown if len(shown) <= 2 * _LISTED else [*shown[:3], "…", shown[-1]])
+    if operation == "mean":
+        mean = (total / len(amounts)).quantize(Decimal(1).scaleb(-max(places, 2))).normalize()
+        parts, total, places = f"({parts}) / {len(amounts)}", mean, max(0, -int(mean.as_tuple().exponent))
+    where = f"; {', '.join(choice.said)}" if choice.said else ""
+    result = _shown(column, Value(total, unit, places))
+    return f"{spoken(column.head)}: {parts} = {result} ({_numbers(used)}{where}).", used, explained
+
+
+def _numbers(used: Sequence[int]) -> str:
+    """Name rows by their numbers under the heads: “rows 3, 5”."""
+    if len(used) > 2 and [*used] == [*range(used[0], used[-1] + 1)]:
+        return f"rows {used[0] + 1} to {used[-1] + 1}"
+    if len(used) > 2 * _LISTED:
+        return f"{len(used)} rows"
+    return f"row{'s' if len(used) > 1 else ''} " + ", ".join(str(i + 1) for i in used)
+
+
+def _counted(asked: Asked, table: Table, choice: Choice) -> _Made | None:
+    """Return how many rows are meant, where something tells them from the others."""
+    if not choice.by:
+        return None
+    named = f": {_listed(table, choice.rows)}" if len(choice.rows) <= 2 * _LISTED else ""
+    said = f" with {', '.join(choice.said)}" if choice.said else ""
+    text = f"{len(choice.rows)} of {len(table.body)} rows{said}{named}."
+    return text, choice.rows, _subject(asked, table)
+
+
+def _subject(asked: Asked, table: Table) -> set[str]:
+    """Return the stems of the head of the first column, and of what is counted or listed where it names the rows."""
+    return set(table.columns[0].terms) | (set(asked.named) & {t for c in table.columns for t in c.terms})
+
+
+def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Made | None:
+    """Return one cell of each row that is meant, or the rows themselves where it is asked which they are."""
+    if not choice.by or len(choice.rows) > _LISTED:
+        return None
+    at = target if target is not None else _asked_column(asked, table, -1)
+    if at is None or at in choice.by:
+        others = [
+            n
+            for n, c in enumerate(table.columns)
+            if n not in choice.by and n and c.terms and c.terms <= set(asked.stems)
+        ]
+        at = others[0] if len(others) == 1 else None
+    explained = _subject(asked, table)
+    if at is not None and not (at == 0 and len(choice.rows) > 1):
+        column = table.columns[at]
+        cells = [(i, column.cells[i]) for i in choice.rows if not is_missing(column.cells[i])]
+        if not cells or len(cells) > 3 or column.kind not in asked.kinds:
+            return None
+        said = [
+            f"{table.label(i)}: {spoken(column.head)} {_value(column, i)}" if at else column.cells[i] for i, _ in cells
+        ]
+        return "; ".join(said) + ".", [i for i, _ in cells], explained | column.terms
+    if not asked.named or not (asked.named & table.columns[0].terms or len(choice.rows) > 1):
+        return None
+    where = f" ({', '.join(choice.said)})" if choice.said else ""
+    return f"{_listed(table, choice.rows)}{where}.", choice.rows, explained | set(asked.named)
+
+
+def _value(column: Column, at: int) -> str:
+    """Return a cell with the unit of its column."""
+    value = column.numbers[at]
+    return column.cells[at] if value is None or not column.unit else _shown(column, value)

@@ -1,0 +1,144 @@
+"""Which rows of a table a question means: by their cells, numbers, dates, bounds, or yes and no."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from ragweave.minds.small.tables.ask import Asked
+from ragweave.models.table import Column, Table, spoken
+from ragweave.models.text import content_terms, stem, words
+from ragweave.models.values import CURRENCIES, day, is_missing, month_of, written, yes
+
+_PARTLY = 0.5
+"""Share of the words of a cell that name its row where no other row has them."""
+
+
+@dataclass
+class Choice:
+    """The rows that are meant, and what of the question said so."""
+
+    rows: list[int]
+    said: list[str] = field(default_factory=list)
+    explained: set[str] = field(default_factory=set)
+    by: set[int] = field(default_factory=set)
+    """Columns that chose."""
+    parts: int = 0
+    """Columns that chose by a part of a cell."""
+
+
+def rows(asked: Asked, table: Table, about: str) -> Choice:
+    """Choose the rows that the question names by their cells, numbers, dates, bounds, or yes and no."""
+    choice = Choice([*range(len(table.body))])
+    context = frozenset(content_terms(about))
+    for n, column in enumerate(table.columns):
+        kept, said, explained = _named(asked, column, context)
+        if kept is None and column.kind in ("key", "number"):
+            kept, said, explained = _numbered(asked, column)
+        if kept is None and column.kind == "date":
+            kept, said, explained = _dated(asked, column)
+        if kept is None and column.kind == "yes" and column.terms and column.terms <= set(asked.stems):
+            want = not asked.denies(column.terms)
+            kept = [i for i, c in enumerate(column.cells) if yes(c) is want]
+            said, explained = f"{column.head}: {table.body[kept[0]].cells[n] if kept else want}", set(column.terms)
+        if kept is None and column.kind == "number" and column.terms and asked.denies(column.terms):
+            # “out of stock”, “no bedrooms”: those with none of it.
+            kept = [i for i, v in enumerate(column.numbers) if v is not None and not v.amount]
+            said, explained = f"no {spoken(column.head)}", set(column.terms) | {"out"}
+        if kept is None:
+            continue
+        choice.rows = [i for i in choice.rows if i in set(kept)]
+        choice.explained |= explained
+        choice.parts += column.kind == "text" and not any(
+            set(content_terms(column.cells[i])) <= explained for i in kept
+        )
+        if len(kept) < len(table.body):
+            choice.by.add(n)
+            choice.said += [said] if said else []
+    _bounded(asked, table, choice)
+    stated = {w for w in words(about) if w.isdigit()}
+    years = {y for y in asked.numbers if len(y) == 4 and y[:2] in ("18", "19", "20")}
+    heads = {w for h in table.heads for w in words(h)}
+    if years - stated - choice.explained - heads:
+        choice.rows = []
+    return choice
+
+
+def _named(asked: Asked, column: Column, context: frozenset[str]) -> tuple[list[int] | None, str, set[str]]:
+    """Return the rows whose cell the question names: wholly, or by words that no other cell and no title has."""
+    if column.kind != "text":
+        return None, "", set()
+    have = set(asked.stems)
+    cells = [frozenset(content_terms(c)) if not is_missing(c) else frozenset() for c in column.cells]
+    whole = {c for c in cells if c and c <= have and not c <= asked.operating}
+    whole = {c for c in whole if not any(c < other for other in whole)}
+    if whole:
+        kept = [i for i, c in enumerate(cells) if c in whole]
+        return kept, ", ".join(dict.fromkeys(column.cells[i] for i in kept)), {t for c in whole for t in c}
+    best = [(len(c & have) / len(c), i) for i, c in enumerate(cells) if c & have - asked.operating - column.terms]
+    if not best:
+        return None, "", set()
+    share, at = max(best)
+    mine = cells[at] & have - asked.operating - column.terms - context
+    others = {t for i, c in enumerate(cells) if c != cells[at] for t in c}
+    if share < _PARTLY or not mine - others or sum(s == share for s, _ in best) > 1:
+        return None, "", set()
+    return [i for i, c in enumerate(cells) if c == cells[at]], column.cells[at], set(mine)
+
+
+def _numbered(asked: Asked, column: Column) -> tuple[list[int] | None, str, set[str]]:
+    """Return the rows whose number the question says beside the head of the column, or whose year it says."""
+    wanted = {Decimal(n) for n in asked.beside(column.terms)}
+    if column.kind == "key":
+        wanted |= {Decimal(n) for n in asked.numbers if len(n) == 4}
+    free = [b.amount for b in asked.bounds]
+    kept = [i for i, v in enumerate(column.numbers) if v is not None and v.amount in wanted and v.amount not in free]
+    if not kept:
+        return None, "", set()
+    value = column.cells[kept[0]]
+    return kept, f"{column.head} {value}", {*column.terms, *words(value)}
+
+
+def _dated(asked: Asked, column: Column) -> tuple[list[int] | None, str, set[str]]:
+    """Return the rows within the months, years or on the days that the question names."""
+    years = {int(n) for n in asked.numbers if len(n) == 4 and n[:2] in ("18", "19", "20")}
+    days = {int(n) for n in asked.numbers if len(n) <= 2} if asked.months else set()
+    found = [day(c) for c in column.cells]
+    kept = [
+        i
+        for i, d in enumerate(found)
+        if d is not None
+        and (not years or d.year in years)
+        and (not asked.months or d.month in asked.months)
+        and (not days or d.day in days)
+    ]
+    if not (years or asked.months):
+        return None, "", set()
+    explained = {str(y) for y in years if any(d and d.year == y for d in found)} | {str(n) for n in days}
+    return kept, "", explained | {stem(w) for w in asked.said if month_of(w) in asked.months and month_of(w)}
+
+
+def _bounded(asked: Asked, table: Table, choice: Choice) -> None:
+    """Keep the rows within the bounds; a bound of which the column is not certain leaves none."""
+    for bound in asked.bounds:
+        fitting = [n for n, c in enumerate(table.columns) if c.kind == "number"]
+        near = [n for n in fitting if bound.near & measured(table.columns[n])] or [
+            n for n in fitting if table.columns[n].terms and table.columns[n].terms <= set(asked.stems)
+        ]
+        chosen = near if len(near) == 1 else fitting if len(fitting) == 1 else []
+        if not chosen:
+            choice.rows = []
+            return
+        n = chosen[0]
+        numbers = table.columns[n].numbers
+        choice.rows = [i for i in choice.rows if (v := numbers[i]) is not None and bound.holds(v.amount)]
+        choice.by.add(n)
+        choice.explained |= {*words(asked.question[slice(*bound.place)]), *table.columns[n].terms}
+        choice.said.append(f"{table.columns[n].head} {bound.sign} {written(bound.amount)}")
+
+
+def measured(column: Column) -> frozenset[str]:
+    """Return the stems of a head and of its unit, a currency also by its sign and as money."""
+    unit = column.measure.lower()
+    found = {*column.terms, *content_terms(unit), *([CURRENCIES[unit], "price"] if unit in CURRENCIES else [])}
+    return frozenset(found | ({unit} if unit else set()))

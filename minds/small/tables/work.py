@@ -1,0 +1,109 @@
+"""Answer from one table by working it out: a cell, rows, a count, a sum, a mean, the most or least, a difference.
+
+What is done is read off the question's words by rule, over columns whose kinds are known; the answer shows the figures
+and names the rows. Where the question does not say for certain which column or rows it means, nothing is answered here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from ragweave.corpora.types import Item
+from ragweave.minds.contracts import Brief
+from ragweave.minds.desk import Desk
+from ragweave.minds.evidence import Strip
+from ragweave.minds.page import Page
+from ragweave.minds.small.tables.plan import Worked, plan
+from ragweave.models.table import Table, tables
+from ragweave.models.text import content_terms, terms
+
+SOURCES = 4
+"""Files whose tables are tried: those of the best evidence that shows a row."""
+MOST_ITEMS = 1_500
+"""Paragraphs of a file that is read whole for its tables; a larger one would take seconds."""
+_CITED = 6
+"""Rows that are cited one by one; of more, the stretch from the first to the last of each text."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A table with the items that it stands in."""
+
+    table: Table
+    items: Sequence[Item]
+    beside: frozenset[str]
+    """Terms of the file that it stands in."""
+
+    @property
+    def about(self) -> str:
+        """What says of what the table is: its title, headings, file and folder, and the line before it."""
+        first = self.items[self.table.rows[0].text]
+        file = PurePath(str(first.locator.get("file", "")))
+        return " ".join([first.title, *first.heading, file.stem, file.parent.name, self.table.before])
+
+
+async def work(desk: Desk, brief: Brief, page: Page) -> bool:
+    """Show what one table of the evidence gives when it is asked like a table; tell whether it gave anything."""
+    found = await _tables(desk, brief)
+    if not found:
+        return False
+    table = await (await desk.library()).idf(content_terms(brief.question))
+    best = await asyncio.to_thread(_best, brief.question, found, lambda term: table.get(term, 1.0))
+    if best is None:
+        return False
+    source, worked = best
+    page.show(worked.text, "verified", _rests(source, worked, brief.question), 1.0)
+    return True
+
+
+async def _tables(desk: Desk, brief: Brief) -> list[_Found]:
+    """Return the tables of the files that the best evidence with a row comes from, whole."""
+    rows = sorted(brief.rows.values(), key=lambda e: (-e["relevance"], e["id"]))
+    ids = [e["id"] for e in rows if e["origin"] == "library" and " | " in e["text"]]
+    if not ids:
+        return []
+    library = await desk.library()
+    known = await library.source_of(ids)
+    sources = list(dict.fromkeys(known[i].id for i in ids if i in known and known[i].items <= MOST_ITEMS))[:SOURCES]
+    out: list[_Found] = []
+    for source in sources:
+        items = await library.items_of(source, "paragraph")
+        texts, languages, sections = ([i.text for i in items], [i.language for i in items], [i.heading for i in items])
+        made = await asyncio.to_thread(tables, texts, languages, sections)
+        beside = frozenset(terms(" ".join(i.text for i in items))) if made else frozenset()
+        out += [_Found(t, items, beside) for t in made]
+    return out
+
+
+def _best(question: str, found: Sequence[_Found], idf: Callable[[str], float]) -> tuple[_Found, Worked] | None:
+    """Return the table that the question fits best with what it gives; of equal ones the newer."""
+    worked = [(f, w) for f in found if (w := plan(question, f.table, f.about, idf, f.beside)) is not None]
+    dated = [(f.items[0].date.isoformat() if f.items[0].date else "", f, w) for f, w in worked]
+    best = max(dated, key=lambda row: (row[2].fit, row[0]), default=None)
+    return None if best is None else (best[1], best[2])
+
+
+def _rests(found: _Found, worked: Worked, question: str) -> list[Strip]:
+    """Return the rows that were used as strips, each narrowed to itself."""
+    used = sorted({(r.text, r.start, r.end) for r in worked.rows})
+    if len(used) > _CITED:
+        texts = dict.fromkeys(t for t, _, _ in used)
+        used = [(n, min(a for t, a, _ in used if t == n), max(b for t, _, b in used if t == n)) for n in texts]
+    return [_strip(found.items[n], a, b, question) for n, a, b in used]
+
+
+def _strip(item: Item, start: int, end: int, question: str) -> Strip:
+    return {
+        "id": f"{item.id}#{start}-{end}",
+        "evidence": item.id,
+        "text": item.text[start:end],
+        "title": item.title,
+        "locator": item.locate(start, end),
+        "origin": "library",
+        "query": question,
+        "hop": 0,
+        "score": 1.0,
+    }

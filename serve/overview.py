@@ -1,0 +1,160 @@
+"""The front page of a library: when what is in it was, and questions that it answers, each from a sentence of its own.
+
+Nothing is written by a model. A question is kept where a search for it finds the passage of its own sentence first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.rows import Source
+from ragweave.corpora.store.stores import stores
+from ragweave.corpora.types import Item, Locator
+from ragweave.graphs import run as graphs
+from ragweave.minds.context import Context
+from ragweave.serve.facts import Fact, facts
+from ragweave.serve.media import with_openings
+
+_SOURCES = 100
+"""Sources that are read; of more, evenly spaced ones."""
+_PARAGRAPHS = 40
+"""Paragraphs read of each."""
+_EVENTS, _DOCUMENTS, _QUESTIONS, _FOLLOW = 12, 6, 10, 3
+"""Most that is told of each kind."""
+_TRIED = 3
+"""Times as many questions are tried as are told."""
+_FIRST = 2
+"""A question is kept where its passage is among so many."""
+_KEPT = 32
+"""Libraries whose front page is kept until they change."""
+
+_made: OrderedDict[tuple[str, int], dict[str, Any]] = OrderedDict()
+_making = asyncio.Lock()
+
+
+async def overview(library: LibraryRow) -> dict[str, Any]:
+    """Return the front page: `timeline` and `questions`; it is kept until the library changes."""
+    key = (library.id, library.generation)
+    async with _making:
+        if key not in _made:
+            found = await asyncio.to_thread(_read, library)
+            _made[key] = await _told(library, *found)
+            while len(_made) > _KEPT:
+                _made.popitem(last=False)
+    return _made[key]
+
+
+async def _told(library: LibraryRow, sources: Sequence[Source], found: Sequence[Fact]) -> dict[str, Any]:
+    dated = sorted((s for s in sources if s.date), key=lambda s: str(s.date), reverse=True)[:_DOCUMENTS]
+    events = [
+        {**row, "date": f.when.isoformat(), "precise": f.precise}
+        for f, row in await _cited(library, _events(found))
+        if f.when
+    ]
+    documents = [
+        {"date": str(s.date.date()), "precise": "document", "source": s.id, "title": s.title} for s in dated if s.date
+    ]
+    asked = await _answered(library, _spread(found, lambda f: f.question), _QUESTIONS)
+    return {
+        "timeline": sorted([*events, *documents], key=lambda row: (row["date"], row["title"])),
+        "questions": [{**row, "question": f.question} for f, row in await _cited(library, asked)],
+    }
+
+
+async def follow_ups(library: LibraryRow, ids: Sequence[str], asked: str) -> dict[str, Any]:
+    """Return what comes next to some items: questions of their sources that were not just asked, further sections."""
+    found, sections = await asyncio.to_thread(_near, library, ids, set(_words(asked)))
+    kept = await _answered(library, list({f.question: f for f in found}.values()), _FOLLOW)
+    return {
+        "questions": [{**row, "question": f.question} for f, row in await _cited(library, kept)],
+        "places": [row for _, row in await _cited(library, [Fact(i, 0, 0) for i in sections])],
+    }
+
+
+def _near(library: LibraryRow, ids: Sequence[str], asked: set[str]) -> tuple[list[Fact], list[Item]]:
+    """Return facts of the sources of some items, the items' own sections first, and items that begin the next ones."""
+    catalog = stores().catalog
+    held = list(catalog.items(library.id, ids).values())
+    own = {i.heading for i in held}
+    found, sections = [], dict[tuple[str, ...], Item]()
+    for source in dict.fromkeys(i.source for i in held):
+        rows = catalog.items_of(library.id, source, "paragraph")
+        at = max((n for n, i in enumerate(rows) if i.heading in own), default=0)
+        found += [f for f in facts(rows[:_PARAGRAPHS]) if f.question and not _same(_words(f.question), asked)]
+        for item in [*rows[at:], *rows[:at]]:
+            if item.heading and item.heading not in own:
+                sections.setdefault(item.heading, item)
+    return sorted(found, key=lambda f: f.item.heading not in own), list(sections.values())[:_FOLLOW]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(w.strip("?,.").lower() for w in text.split())
+
+
+def _same(one: Iterable[str], other: Iterable[str]) -> bool:
+    a, b = set(one), set(other)
+    return len(a & b) >= 0.8 * min(len(a), len(b))
+
+
+def _read(library: LibraryRow) -> tuple[list[Source], list[Fact]]:
+    catalog = stores().catalog
+    sources = [s for s in catalog.sources(library.id) if s.status != "failed"]
+    step = max(1, -(-len(sources) // _SOURCES))
+    rows: list[Fact] = []
+    for source in sources[::step]:
+        rows += facts(catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS])
+    return sources, rows
+
+
+def _events(found: Sequence[Fact]) -> list[Fact]:
+    """Choose dated sentences: the more precise first, from as many sources as there are."""
+    order = {"day": 0, "month": 1, "year": 2}
+    rows = sorted((f for f in found if f.when), key=lambda f: order[f.precise])
+    return _spread(rows, lambda f: f.when)[:_EVENTS]
+
+
+def _spread(found: Iterable[Fact], key: Any) -> list[Fact]:
+    """Return facts that have a key, each key once, one of each source in turn."""
+    held: dict[str, list[Fact]] = {}
+    seen = set()
+    for fact in found:
+        if key(fact) and key(fact) not in seen:
+            seen.add(key(fact))
+            held.setdefault(fact.item.source, []).append(fact)
+    return [rows[n] for n in range(max(map(len, held.values()), default=0)) for rows in held.values() if n < len(rows)]
+
+
+async def _answered(library: LibraryRow, found: Sequence[Fact], most: int) -> list[Fact]:
+    """Keep the first facts whose question finds their own passage."""
+    kept: list[Fact] = []
+    context = Context(library=library.name, mind="small", web="off", corpora=["paragraph"], expand_when="never")
+    for fact in found[: most * _TRIED]:
+        hits = await graphs.asearch(fact.question, context=context)
+        if fact.item.id in [row["id"] for row in hits[:_FIRST]]:
+            kept.append(fact)
+        if len(kept) == most:
+            break
+    return kept
+
+
+async def _cited(library: LibraryRow, found: Sequence[Fact]) -> list[tuple[Fact, dict[str, Any]]]:
+    rows = [
+        {"id": f.item.id, "title": f.item.title, "locator": _locator(f.item, f.start, f.end), "quote": f.text}
+        for f in found
+    ]
+    return list(zip(found, await with_openings(library, rows), strict=True))
+
+
+def _locator(item: Item, start: int, end: int) -> Locator:
+    """Return the place of a stretch of an item, with the page and the box of the span that it begins in."""
+    place: Locator = {**item.locator, "chars": [start, end]} if end else {**item.locator}
+    span = next((s for s in item.spans if s.start <= start < s.end), None)
+    if span is not None and span.page:
+        place["page"] = span.page
+        if span.bbox:
+            place["bbox"] = list(span.bbox)
+    return place

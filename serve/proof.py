@@ -1,0 +1,144 @@
+"""A proof to send: answers as one HTML file that loads nothing, with what they rest on and the hashes of the files."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ragweave import __version__
+from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.rows import Source
+from ragweave.corpora.store.stores import stores
+from ragweave.models.errors import RagweaveError
+from ragweave.models.text import clock
+from ragweave.serve.drawing import drawn, first_file
+from ragweave.serve.problems import NotFound
+from ragweave.serve.store import Turn, now
+
+_STATES = {
+    "verified": "✓ verified",
+    "unverified": "? unverified: nothing was found that says this",
+    "contradicted": "≠ contradicted: a source says otherwise",
+    "model": "the model's own knowledge: no source says this",
+    "unchecked": "not checked: this run asked for no check",
+}
+_HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy"
+content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">"""
+_STYLE = """
+body{max-width:760px;margin:32px auto;padding:0 20px;font:16px/1.6 system-ui,sans-serif;color:#1f1e1b;background:#fff}
+h1{font-size:24px;line-height:1.3}h2{font-size:20px;margin-top:44px}h3{font-size:15px;margin:0 0 2px}
+.fine,dl{font-size:13.5px;color:#5f5b53}code{font:12.5px ui-monospace,monospace;overflow-wrap:anywhere}
+.state{font-size:12.5px;white-space:nowrap;color:#2c6b3f}.unverified .state,.model .state{color:#7a4f00}
+.contradicted .state{color:#a32a22}blockquote{margin:8px 0;padding-left:12px;border-left:3px solid #cfe3df}
+article{margin:14px 0;padding:14px 16px;border:1px solid #e4e0d7;border-radius:10px;break-inside:avoid}
+img{max-width:100%;border:1px solid #e4e0d7;border-radius:6px}dl{display:grid;grid-template-columns:auto 1fr;gap:0 12px}
+dd{margin:0;overflow-wrap:anywhere}sup a{text-decoration:none}p{overflow-wrap:anywhere}
+""".strip()
+
+
+async def proof(library: LibraryRow, title: str, turns: Sequence[Turn]) -> str:
+    """Return turns that have an answer as a page of HTML; pictures are in it, and it asks for nothing else."""
+    told = [turn for turn in turns if turn.answer is not None]
+    if not told:
+        raise NotFound("There is no answer to save", "wait until the question has been answered")
+    ids = sorted({c["open"]["source"] for t in told for c in (t.answer or {})["citations"] if c["open"].get("source")})
+    rows = await asyncio.to_thread(lambda: stores().catalog.sources(library.id, ids) if ids else [])
+    held = {row.id: (row, await asyncio.to_thread(_file, row)) for row in rows}
+    parts = [await _turn(library, turn, turn.answer or {}, held) for turn in told]
+    head = f"Answered by Ragweave {__version__} from the library “{library.name}”, saved on {_time(now())}."
+    return (
+        f"{_HEAD}<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
+        f'<h1 dir="auto">{escape(title)}</h1><p class="fine">{escape(head)} The hash of a source is the SHA-256 of its '
+        f"file: <code>sha256sum FILE</code> prints it.</p>{''.join(parts)}</body></html>"
+    )
+
+
+async def _turn(library: LibraryRow, turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any]) -> str:
+    cards = [await _card(library, turn.n, c, held.get(c["open"].get("source", ""))) for c in answer["citations"]]
+    said = "".join(_sentence(turn.n, s) for s in answer["sentences"]) or f"<p>{escape(answer['text'])}</p>"
+    writer = "the small mind, in sentences of the sources" if answer["mind"] == "small" else answer["model"]
+    notes = "".join(f'<p class="fine">{escape(note)}</p>' for note in answer["notes"])
+    asked = f"Asked on {_time(turn.created)}; written by {escape(writer or '')}."
+    head = f'<h2 dir="auto">{escape(turn.question)}</h2><p class="fine">{asked}</p>'
+    return f"<section>{head}{said}{notes}{''.join(cards)}</section>"
+
+
+def _sentence(turn: int, sentence: Mapping[str, Any]) -> str:
+    marks = "".join(f'<sup><a href="#s{turn}-{int(n)}">[{int(n)}]</a></sup>' for n in sentence["citations"])
+    state = sentence["support"] if sentence["support"] in _STATES else "verified"
+    sign = {"-": "• ", "|": "", "": ""}.get(sentence["sign"], sentence["sign"] + " ")
+    text = escape(sign + sentence["text"])
+    return f'<p class="{state}" dir="auto">{text}{marks} <span class="state">{_STATES[state]}</span></p>'
+
+
+async def _card(library: LibraryRow, turn: int, citation: Mapping[str, Any], found: tuple[Source, str] | None) -> str:
+    picture, facts = "", []
+    if found is not None:
+        source, path = found
+        facts = [("File", Path(source.path).name), ("SHA-256", source.sha256), ("Size", f"{source.bytes:,} bytes")]
+        facts += [("Document of", str(source.date.date()))] if source.date else []
+        facts += [("Indexed on", _time(source.indexed_at))]
+        picture = await _picture(library, citation, path)
+        if not path:
+            facts += [("Note", "the file was moved, deleted or changed since it was indexed")]
+    elif url := citation["locator"].get("url"):
+        facts = [("Address", url), ("Read on", _time(citation["locator"].get("fetched", "")))]
+    else:
+        facts = [("Note", "the source is no longer in the library")]
+    rows = "".join(f"<dt>{escape(name)}</dt><dd><code>{escape(value)}</code></dd>" for name, value in facts if value)
+    shown = f'<img src="data:image/jpeg;base64,{picture}" alt="The cited place">' if picture else ""
+    title = f"[{citation['n']}] {citation['title'] or 'Untitled'}"
+    where, quote = escape(_where(citation["locator"])), escape(citation["quote"])
+    return (
+        f'<article id="s{turn}-{int(citation["n"])}"><h3 dir="auto">{escape(title)}</h3><p class="fine" dir="auto">'
+        f'{where}</p><blockquote dir="auto">{quote}</blockquote>{shown}<dl>{rows}</dl></article>'
+    )
+
+
+async def _picture(library: LibraryRow, citation: Mapping[str, Any], path: str) -> str:
+    """Return the cited place as a JPEG in Base64: a strip of a page, a part of a picture, a frame; or nothing."""
+    place = citation["locator"]
+    box = [float(v) for v in place.get("bbox") or ()]
+    try:
+        if citation["open"]["view"] == "page" and path:
+            _, jpeg = await drawn(Path(path), do="crop", page=int(place["page"]), box=box, quote=citation["quote"])
+        elif image := place.get("image"):
+            file = await asyncio.to_thread(Media.of(library.id).path, str(image))
+            _, jpeg = await drawn(file, do="cut", box=box if citation["open"]["view"] == "picture" else [])
+        elif citation["open"]["view"] == "picture" and path:
+            _, jpeg = await drawn(Path(path), do="cut", box=box)
+        else:
+            return ""
+    except RagweaveError:
+        return ""  # the words stand without it
+    return base64.b64encode(jpeg).decode()
+
+
+def _file(source: Source) -> str:
+    """Return where the file of a source lies, or nothing where it is not the file that was indexed."""
+    try:
+        path = first_file(source.paths)
+        with path.open("rb") as file:
+            same = hashlib.file_digest(file, "sha256").hexdigest() == source.sha256
+    except (NotFound, OSError):
+        return ""
+    return str(path) if same else ""
+
+
+def _where(place: Mapping[str, Any]) -> str:
+    if "start" in place:
+        return f"{clock(place['start'])}–{clock(place.get('end', place['start']))}"
+    if "page" in place:
+        return f"page {place['page']}"
+    return " › ".join(place.get("heading") or ()) or (f"line {place['line']}" if place.get("line") else "")
+
+
+def _time(iso: str) -> str:
+    return iso[:16].replace("T", " ") + (" UTC" if len(iso) > 10 else "")

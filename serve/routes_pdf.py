@@ -1,0 +1,75 @@
+"""A PDF for a reader: a page as a picture, its text by lines with the cited ones marked, and a search in the file."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from ragweave.corpora.store.stores import stores
+from ragweave.models.errors import InputError
+from ragweave.serve.access import CallerNow, library_by_id
+from ragweave.serve.drawing import drawn, first_file
+from ragweave.serve.problems import NotFound
+
+router = APIRouter()
+
+_KEPT = {"Cache-Control": "private, max-age=300"}
+
+
+@router.get("/media/{library}/source/{source}/page/{page}")
+async def page_picture(
+    caller: CallerNow, library: str, source: str, page: int, width: Annotated[int, Query(ge=100, le=2400)] = 1200
+) -> Response:
+    """Draw a page; the header `X-Page-Count` says how many there are."""
+    told, png = await _open(caller, library, source, do="picture", page=page, width=width)
+    return Response(png, media_type="image/png", headers={**_KEPT, "X-Page-Count": str(told["count"])})
+
+
+@router.get("/media/{library}/source/{source}/page/{page}/text")
+async def page_text(
+    caller: CallerNow,
+    response: Response,
+    library: str,
+    source: str,
+    page: int,
+    box: Annotated[str, Query(max_length=100)] = "",
+    quote: Annotated[str, Query(max_length=4_000)] = "",
+) -> dict[str, Any]:
+    """Return the lines of a page with their boxes, and the boxes of the lines of a quote."""
+    corners = _corners(box)
+    told, _ = await _open(caller, library, source, do="text", page=page, box=corners, quote=quote)
+    response.headers.update(_KEPT)
+    return told
+
+
+@router.get("/media/{library}/source/{source}/find")
+async def find_words(
+    caller: CallerNow, library: str, source: str, words: Annotated[str, Query(min_length=1, max_length=200)]
+) -> dict[str, Any]:
+    """Return where words stand in the file."""
+    told, _ = await _open(caller, library, source, do="find", words=words)
+    return told
+
+
+def _corners(box: str) -> list[float]:
+    """Read a box."""
+    if not box:
+        return []
+    try:
+        found = [float(v) for v in box.split(",")]
+    except ValueError:
+        found = []
+    if len(found) != 4 or not all(math.isfinite(v) and abs(v) < 1e6 for v in found):
+        raise InputError("the box is not four numbers", "send left,bottom,right,top in points")
+    return found
+
+
+async def _open(caller: CallerNow, library: str, source: str, **asked: Any) -> tuple[dict[str, Any], bytes]:
+    row = await library_by_id(caller, library)
+    found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id, [source]))
+    if not found or found[0].kind != "pdf":
+        raise NotFound("There is no such PDF file", "list the sources, and name one of them")
+    return await drawn(await asyncio.to_thread(first_file, found[0].paths), **asked)

@@ -1,0 +1,49 @@
+// Text that is selected in an opened source: one button puts it into the next question.
+
+import { h } from "./dom.js";
+import { icon } from "./icons.js";
+
+const MOST = 300; // characters that go into a question
+
+let button = null;
+
+/** Offer to ask about what is selected in the panel. */
+export function watchSelection() {
+  document.addEventListener("selectionchange", () => {
+    clearTimeout(watchSelection.soon);
+    watchSelection.soon = setTimeout(offer, 150);
+  });
+  document.addEventListener("scroll", drop, true);
+}
+
+function drop() {
+  button?.remove();
+  button = null;
+}
+
+function offer() {
+  const chosen = document.getSelection();
+  const text = chosen.toString().replace(/\s+/g, " ").trim();
+  const inside = chosen.rangeCount && document.querySelector("#panel .panel-body")?.contains(chosen.anchorNode);
+  if (button?.contains(document.activeElement)) return;
+  drop();
+  if (!inside || text.length < 2 || chosen.isCollapsed) return;
+  button = h("button.button.small.ask-about", { type: "button", on: { click: () => ask(text) } }, icon("pen"), "Ask about this");
+  document.getElementById("panel").append(button);
+  const at = chosen.getRangeAt(0).getBoundingClientRect();
+  const panel = document.getElementById("panel").getBoundingClientRect();
+  button.style.left = `${Math.min(Math.max(8, at.left - panel.left), panel.width - button.offsetWidth - 8)}px`;
+  const below = at.bottom - panel.top + 8;
+  button.style.top = `${Math.max(56, Math.min(below, panel.height - button.offsetHeight - 8))}px`;
+}
+
+function ask(text) {
+  const field = document.getElementById("question");
+  const words = text.length > MOST ? `${text.slice(0, MOST).replace(/\s\S*$/, "")} …` : text;
+  field.value = `About “${words}”: `;
+  field.dispatchEvent(new Event("input"));
+  drop();
+  if (window.matchMedia("(max-width: 1180px)").matches) document.dispatchEvent(new CustomEvent("ragweave:close-panel"));
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+}

@@ -1,0 +1,64 @@
+// One checked sentence on screen: its words, its state, and the numbers of what it rests on.
+
+import { chip } from "./cite.js";
+import { h } from "./dom.js";
+import { icon } from "./icons.js";
+import { inline } from "./markdown.js";
+import { some } from "./words.js";
+
+const GLUE = "\u2060"; // keeps a number on the line of the word before it
+
+/** What becomes of a sentence in its check: name, sign, what it means. */
+const STATES = {
+  verified: ["verified", "check", "the sources say this"],
+  unverified: ["unverified", "question", "nothing was found that says this"],
+  contradicted: ["contradicted", "alert", "a source says otherwise"],
+  model: ["the model's own", "spark", "the model's own knowledge: no source says this"],
+  unchecked: ["not checked", "question", "this run asked for no check"],
+};
+const OLD = { supported: "verified", unsupported: "unverified" };
+const stateOf = (support) => (STATES[support] ? support : OLD[support] || "verified");
+
+/** A sentence with its state and its numbers. */
+export function sentenceOf(text, support, citations) {
+  const state = stateOf(support);
+  const [name, sign, means] = STATES[state];
+  const chips = citations.map((citation) => chip(citation, state));
+  const flag = state === "unverified" || state === "contradicted" ? h("span.flag", { title: means }, icon(sign), name) : null;
+  const own = state === "model" ? h("span.unseen", { text: " (the model's own knowledge)" }) : null;
+  const made = h("span.sentence", { class: state, title: state === "verified" ? null : means }, h("span.said", {}, inline(text)), own, flag, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
+  made.dataset.ns = citations.map((c) => c.n).join(" ");
+  return made;
+}
+
+/** Put a sentence after those before it: into their paragraph, their list or their table. */
+export function lay(answer, sentence, sign) {
+  if (!sign) {
+    answer.append(" ", sentence);
+    return;
+  }
+  const kind = sign === "|" ? "table" : sign === "-" ? "ul" : "ol";
+  let block = answer.lastChild;
+  if (block?.localName !== kind) answer.append((block = h(kind, { start: kind === "ol" ? parseInt(sign, 10) : null })));
+  block.append(kind === "table" ? rowOf(sentence) : h("li", {}, sentence));
+}
+
+/** A row of a table is one sentence, cited in its last cell. */
+function rowOf(sentence) {
+  const [said, ...rest] = sentence.children;
+  const cells = said.textContent.split("|").map((text) => h("td", {}, inline(text.trim())));
+  cells.at(-1).append(...rest);
+  const row = h("tr", { class: sentence.className }, ...cells);
+  row.dataset.ns = sentence.dataset.ns;
+  return row;
+}
+
+/** How many sentences of an answer are in which state. */
+export function tally(sentences) {
+  const counts = Object.keys(STATES).map((state) => [state, sentences.filter((s) => stateOf(s.support) === state).length]);
+  return h(
+    "ul.tally.fine.number",
+    { "aria-label": "Check of the sentences" },
+    ...counts.filter(([, n]) => n).map(([state, n]) => h(`li.${state}`, { title: STATES[state][2] }, icon(STATES[state][1]), state === "model" ? `${n} from the model itself` : `${some(n, "sentence")} ${STATES[state][0]}`)),
+  );
+}

@@ -1,0 +1,31 @@
+"""What docs/papers.md names is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ragweave.graphs.run import GRAPHS
+from ragweave.minds.method import GRAPH_OF
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+ROWS = [
+    [cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if "::test_" in line
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_a_row_names_a_file_a_preset_and_a_test_that_are_there(row: list[str]) -> None:
+    _, paper, file, preset, test, ran = row
+    assert paper and ran and (ROOT / file).is_file()
+    assert preset == "none" or preset in GRAPH_OF
+    path, name = test.split("::")
+    assert re.search(rf"^(?:async )?def {name}\(", (ROOT / path).read_text(encoding="utf-8"), re.M)
+
+
+def test_every_graph_of_a_paper_has_a_preset_and_is_on_the_page() -> None:
+    assert {*GRAPH_OF.values()} == {*GRAPHS} - {"agent"}
+    assert all(f"`{name}`:" in PAGE for name in GRAPH_OF.values())

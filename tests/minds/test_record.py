@@ -1,0 +1,101 @@
+"""Values of receipts and invoices by label and place, and which paper is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragweave.corpora.types import Item, Span
+from ragweave.minds.small.answer import record
+from ragweave.minds.small.answer.record import FIELDS, cells, goods, value_of
+
+Box = tuple[float, float, float, float]
+
+
+def paper(*lines: tuple[str, Box]) -> Item:
+    text, spans = "", []
+    for told, box in lines:
+        spans.append(Span(len(text), len(text) + len(told), bbox=box))
+        text += told + "\n"
+    place = {"kind": "image", "file": "scan.png"}
+    return Item("i", "image", "s", "scan", text, place, spans=tuple(spans))  # type: ignore[arg-type]
+
+
+def box(x: float, y: float, wide: float = 100) -> Box:
+    return x, y, x + wide, y + 20
+
+
+INVOICE = paper(
+    ("Harbour Bakery", box(10, 10)),
+    ("4 Quay Street, Lowmouth", box(10, 40)),
+    ("Tel 01632 960 114", box(10, 70)),
+    ("Invoice no.", box(300, 100)),
+    ("20417", box(500, 100)),
+    ("Due date", box(300, 130)),
+    ("2 May 2023", box(500, 130)),
+    ("bread", box(10, 200)),
+    ("7.40", box(500, 200)),
+    ("Subtotal", box(300, 260)),
+    ("£7.40", box(500, 260)),
+    ("VAT 20 %", box(300, 290)),
+    ("£1.48", box(500, 290)),
+    ("Total due", box(300, 320)),
+    ("£8.88", box(500, 320)),
+)
+
+
+def told(question: str, item: Item = INVOICE) -> str | None:
+    field = next(f for f in FIELDS if f.asked.search(question))
+    found = value_of(field, cells(item))
+    return found and found[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What was the total?", "Total due: £8.88"),
+        ("How much VAT was it?", "VAT 20 %: £1.48"),
+        ("When is it due?", "Due date: 2 May 2023"),
+        ("Which address does it give?", "4 Quay Street, Lowmouth"),
+        ("What phone number is on it?", "Tel: 01632 960 114"),
+        ("What is the number of it?", "Invoice no: 20417"),
+    ],
+)
+def test_a_value_stands_beside_its_label(question: str, value: str) -> None:
+    assert told(question) == value
+
+
+def test_a_value_stands_below_its_label_where_nothing_is_beside_it() -> None:
+    form = paper(("Amount due", box(10, 10)), ("Tax", box(310, 10)), ("£9.00", box(10, 60)), ("£1.50", box(310, 60)))
+    assert told("What is the total?", form) == "Amount due: £9.00"
+    assert told("How much tax?", form) == "Tax: £1.50"
+
+
+def test_a_label_and_its_value_may_be_one_line() -> None:
+    line = paper(("Sales tax ........ 4.20 EUR", box(10, 10)), ("24.01.2023 14:32", box(10, 40)))
+    assert told("How much tax is on it?", line) == "Sales tax: 4.20 EUR"
+    assert told("What was the total?", line) is None  # a date is no amount
+
+
+def test_what_was_bought_is_told_by_its_line() -> None:
+    field = goods(["bread"], cells(INVOICE))
+    assert field is not None
+    found = value_of(field, cells(INVOICE))
+    assert found is not None and found[0] == "bread: 7.40"
+    assert [c.text for c in found[1]] == ["bread", "7.40"]
+    assert goods(["cheese"], cells(INVOICE)) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "fits"),
+    [
+        ("Harbour Bakery 2 May 2023", True),
+        ("Harbour Bakery May 2023", True),
+        ("Harbour Bakery 2023-05-02", True),
+        ("Harbour Bakery 3 May 2023", False),
+        ("20417", True),
+        ("20418", False),
+        ("Tilden Hardware", False),
+    ],
+)
+def test_dates_and_numbers_tell_which_paper(words: str, fits: bool) -> None:
+    assert (record._fit(words, INVOICE, {}) == 1.0) is fits

@@ -1,0 +1,114 @@
+"""One passage of a recording: what it takes in, where it ends, and what is told of its time."""
+
+from __future__ import annotations
+
+from ragweave.corpora.types import Item
+from ragweave.corpora.video.items import items_of
+from ragweave.corpora.video.recording import Cue, Recording, Shown
+from ragweave.minds.passages import as_strip, evidence_of
+from ragweave.minds.small.answer.chapters import MOST, outline
+from ragweave.minds.small.answer.sentences import Extract
+from ragweave.minds.small.answer.spoken import LONGEST, around, doubtful, slide
+
+SAID = (
+    "The second trip was in May.",
+    "They built the compiler on top of it, which nobody had tried before that summer.",
+    "I do not know who had the idea, but it was a good one for all of us.",
+    "It ran on a telephone in the end, to the surprise of everybody in the room.",
+)
+
+
+def clips(cues: list[Cue], shown: tuple[Shown, ...] = ()) -> list[Item]:
+    end = max([c.end for c in cues] + [s.end for s in shown])
+    return [
+        i
+        for i in items_of("s", "talk.mp4", Recording("Talk", end, tuple(cues), "subtitles", shown))
+        if i.corpus == "clip"
+    ]
+
+
+def test_a_passage_has_what_leads_to_the_sentence_and_what_follows_it() -> None:
+    held = clips([Cue(5.0 * n, 5.0 * n + 5, text) for n, text in enumerate(SAID)])
+    start = held[0].text.index(SAID[1])
+    text, seconds = around(held, held[0], start, start + len(SAID[1]), {})
+    assert text == " ".join(SAID) and seconds == (0.0, 20.0)
+
+
+def test_a_passage_ends_at_a_silence() -> None:
+    held = clips([Cue(0, 5, SAID[0]), Cue(5, 10, SAID[1]), Cue(20, 25, SAID[2])])
+    start = held[0].text.index(SAID[1])
+    assert around(held, held[0], start, start + len(SAID[1]), {})[1] == (0.0, 10.0)
+
+
+def test_a_passage_goes_on_across_the_border_of_a_clip_under_one_name() -> None:
+    said = [Cue(8.0 * n, 8.0 * n + 8, text, "Ada") for n, text in enumerate((*SAID[1:], *SAID[1:]))]
+    held = clips(said)
+    assert len(held) == 2 and held[1].text.startswith("Ada: ")
+    last = held[0].text.rindex(SAID[3] if SAID[3] in held[0].text else SAID[1])
+    text, (start, end) = around(held, held[0], last, last + 20, {})
+    assert start < held[1].locator["start"] < end
+    assert "Ada:" not in text.removeprefix("Ada:")
+
+
+def test_a_passage_reaches_for_the_words_of_the_question() -> None:
+    long = "It " + "went on and on " * 15 + "for days."
+    held = clips([Cue(0, 9, long), Cue(9, 12, SAID[0]), Cue(12, 20, SAID[1]), Cue(20, 29, long + " Zanzibar was far.")])
+    start = held[0].text.index(SAID[0])
+    plain, _ = around(held, held[0], start, start + len(SAID[0]), {})
+    reached, _ = around(held, held[0], start, start + len(SAID[0]), {"zanzibar": 1.0})
+    assert "Zanzibar" not in plain and "Zanzibar" in reached
+    assert len(reached.split()) <= LONGEST
+
+
+def test_a_slide_is_told_with_its_title_for_as_long_as_it_stood() -> None:
+    lines = ("What it is", "Source: the archive", "All of it is free")
+    shown = tuple(Shown(10.0, 50.0, line) for line in lines)
+    held = clips([], (*shown, Shown(51.0, 58.0, "Another slide")))
+    start = held[0].text.index("Source")
+    text, seconds = slide(held, held[0], start)
+    assert text == "\n".join(lines) and seconds == (10.0, 50.0)
+
+
+def whole(minutes: int, chapters: tuple[tuple[float, float, str], ...] = ()) -> Item:
+    things = [f"{letter * 3}stone" for letter in "abcdefghijklmnopqrst" for _ in range(minutes // 10)]
+    lines = [f"Now the {thing} is set in the long wall of the garden." for thing in things]
+    said = [Cue(30.0 * n, 30.0 * n + 8, line) for n, line in enumerate(lines)]
+    recording = Recording("Talk", 60.0 * minutes, tuple(said), "subtitles", chapters=chapters)
+    return next(i for i in items_of("s", "talk.mp4", recording) if i.corpus == "video")
+
+
+def test_chapters_are_told_with_their_time_and_a_sentence_of_each() -> None:
+    item = whole(30, ((0.0, 900.0, "Stone"), (900.0, 1800.0, "Garden")))
+    rows = [(head, item.text[s.start : s.end]) for head, s in outline(item)]
+    assert [head for head, _ in rows] == ["0:00 Stone", "15:00 Garden"]
+    assert all("is set in the long wall" in text for _, text in rows)
+
+
+def test_a_recording_without_chapters_is_told_by_at_most_twelve_stretches() -> None:
+    heads = [head for head, _ in outline(whole(60))]
+    assert len(heads) == MOST and heads == sorted(heads, key=lambda h: tuple(map(int, h.split(":"))))
+
+
+class Shelf:
+    """A desk whose library holds given items."""
+
+    def __init__(self, held: list[Item]) -> None:
+        self.held = {i.id: i for i in held}
+
+    async def library(self) -> Shelf:
+        return self
+
+    async def items(self, ids: list[str]) -> dict[str, Item]:
+        return {i: self.held[i] for i in ids if i in self.held}
+
+
+async def test_speech_is_doubtful_where_the_recogniser_was_not_sure_and_the_screen_is_not() -> None:
+    for confidence, doubted in ((0.5, True), (0.9, False)):
+        said = (Cue(0.0, 5.0, SAID[1], confidence=confidence),)
+        recording = Recording("Talk", 20.0, said, "pocketsphinx", (Shown(1.0, 4.0, "What it is"),))
+        clip = next(i for i in items_of("s", "talk.mp4", recording) if i.corpus == "clip")
+        row = as_strip(evidence_of(clip, "", 1, 0.0, 0.0))
+        for text, expected in ((SAID[1], doubted), ("What it is", False)):
+            start = clip.text.index(text)
+            found = Extract(row, start, start + len(text), 0.0, frozenset())
+            assert await doubtful(Shelf([clip]), found) is expected  # type: ignore[arg-type]

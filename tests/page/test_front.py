@@ -1,0 +1,50 @@
+"""The front page of a library, and what may come after an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+
+def test_the_front_page_asks_its_questions_and_opens_its_dates(window: Callable[..., Any]) -> None:
+    page = window(viewport={"width": 1440, "height": 900})
+    dates = page.get_by_role("region", name="Dates in it")
+    event = dates.get_by_role("button", name="The lamp of the lighthouse was first lit")
+    assert event.locator("time").inner_text() == "3 Oct 1874"
+    event.click()
+    panel = page.get_by_role("complementary")
+    expect(panel.locator("mark")).to_have_text("The lamp of the lighthouse was first lit on 3 October 1874.")
+    page.keyboard.press("Escape")
+    expect(event).to_be_focused()
+    asked = page.get_by_role("region", name="It answers, for instance")
+    asked.get_by_role("button", name="Open the passage that answers: When was the lamp").press("Enter")
+    expect(panel.locator("mark")).to_contain_text("1874")
+    page.keyboard.press("Escape")
+    asked.get_by_role("button", name="When was the lamp of the lighthouse first lit?", exact=True).press("Enter")
+    expect(page.locator("#question")).to_be_focused()
+    expect(page.locator(".turn.over")).to_have_count(1, timeout=30_000)
+    assert "3 October 1874" in page.locator(".answer").inner_text()
+
+
+def test_what_comes_next_stands_under_the_last_answer_alone_and_can_be_asked_or_read(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window(viewport={"width": 1440, "height": 900})
+    first = ask(page, "What does the new pier cost?")
+    read_on = first.get_by_role("region", name="Read on")
+    read_on.get_by_role("button", name="2. School").click()
+    expect(page.get_by_role("complementary").get_by_text("Page 1 of 2")).to_be_visible()
+    page.keyboard.press("Escape")
+    ask(page, "When was the lamp of the lighthouse first lit?")
+    expect(read_on).to_have_count(0)
+    second = page.locator(".turn").nth(1)
+    page.reload()
+    expect(second.get_by_role("region", name="Read on")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    expect(read_on).to_have_count(0)
+    second.get_by_role("region", name="Ask next").locator(".suggested").first.click()
+    expect(page.locator(".turn.over")).to_have_count(3, timeout=30_000)

@@ -1,0 +1,184 @@
+"""Three panes: the sources, the conversation, and beside each sentence what it rests on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+QUESTION = "When was the lamp of the lighthouse first lit?"
+WIDE = {"width": 1440, "height": 900}
+
+
+def test_only_ticked_sources_are_searched(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    page = window(viewport=WIDE)
+    pane = page.locator(".sources-pane")
+    pane.get_by_label("Search council-2024.pdf").check()
+    expect(pane.get_by_role("status")).to_contain_text("Only 1 of")
+    assert "1874" not in ask(page, QUESTION).locator(".answer").inner_text()
+    page.reload()
+    expect(page.get_by_role("button", name="only 1 source")).to_be_visible()
+    expect(pane.get_by_label("Search council-2024.pdf")).to_be_checked()
+    pane.get_by_role("button", name="Search all", exact=True).click()
+    assert "1874" in ask(page, QUESTION).locator(".answer").inner_text()
+
+
+def test_a_group_is_ticked_as_a_whole_and_says_when_only_some_are(window: Callable[..., Any]) -> None:
+    page = window(viewport=WIDE)
+    pane = page.locator(".sources-pane")
+    every = pane.get_by_label("Search all of Text")
+    every.focus()
+    page.keyboard.press("Space")
+    boxes = pane.get_by_role("list", name="Text").get_by_role("checkbox")
+    assert boxes.count() > 1 and all(box.is_checked() for box in boxes.all())
+    assert page.evaluate("document.activeElement.ariaLabel") == "Search all of Text"
+    boxes.first.uncheck()
+    assert every.evaluate("box => box.indeterminate")
+    pane.get_by_role("button", name="Text").click()
+    expect(boxes).to_have_count(0)
+    assert pane.get_by_role("button", name="Text").get_attribute("aria-expanded") == "false"
+
+
+def test_a_source_opens_beside_the_answer_from_its_beginning(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window(viewport=WIDE)
+    ask(page, QUESTION)
+    panel = page.get_by_role("complementary")
+    page.locator(".sources-pane .open", has_text="The lighthouse").click()
+    expect(panel.locator(".passage h3").first).to_be_visible()
+    assert "Three families shared the watch" in panel.locator(".passage").inner_text()
+    assert panel.locator("mark, .here, .quoted").count() == 0
+    page.keyboard.press("Escape")
+    assert "The lighthouse" in page.evaluate("document.activeElement.textContent")
+    page.locator(".sources-pane .open", has_text="council-2024.pdf").click()
+    expect(panel.get_by_text("Page 1 of 2")).to_be_visible()
+    assert panel.locator(".sheet .box").count() == 0 and page.locator(".turn.over").is_visible()
+
+
+def test_many_sources_are_filtered_ordered_and_removed_together(window: Callable[..., Any], tmp_path: Path) -> None:
+    page = window(viewport=WIDE)
+    page.locator("button.library").click()
+    page.get_by_role("button", name="New library").click()
+    page.get_by_label("Name of the library").fill("many")
+    page.get_by_role("button", name="Create").click()
+    expect(page.locator("button.library .name")).to_have_text("many")
+    page.keyboard.press("Escape")
+    for n, name in enumerate(("ash", "birch", "cedar", "elm", "fir", "holly")):
+        (tmp_path / f"{name}.md").write_text(f"# The {name}\n\n{'It grows. ' * (n + 1)}\n")
+    (tmp_path / "leaf.csv").write_text("tree,leaves\nash,900\n")
+    page.set_input_files("#picker", [str(path) for path in sorted(tmp_path.iterdir())])
+    pane = page.locator(".sources-pane")
+    expect(pane.get_by_role("status")).to_have_text("7 sources", timeout=60_000)
+    expect(page.locator(".board h2")).to_have_text("7 files indexed", timeout=60_000)
+    names = pane.locator(".source-list .name")
+    pane.get_by_label("Find a source").fill("e")
+    assert names.count() == 7
+    pane.get_by_label("Find a source").fill("elm")
+    assert names.all_text_contents() == ["The elm"]
+    pane.get_by_label("Find a source").fill("")
+    pane.get_by_label("Kind of the sources").select_option("Text")
+    pane.get_by_label("Order of the sources").select_option("largest first")
+    assert names.first.text_content() == "The holly" and names.count() == 6
+    for name in ("ash", "elm"):
+        pane.get_by_label(f"Search {name}.md").check()
+    pane.get_by_role("button", name="Remove 2").click()
+    asked = page.get_by_role("dialog")
+    expect(asked).to_contain_text("Remove 2 sources?")
+    asked.get_by_role("button", name="Remove", exact=True).click()
+    expect(pane.get_by_role("status")).to_have_text("5 sources")
+    expect(pane.locator(":focus")).to_have_count(1)
+    expect(page.get_by_role("button", name="only")).to_have_count(0)
+
+
+def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window(viewport=WIDE)
+    turn = ask(page, QUESTION)
+    sentence, card = turn.locator(".sentence").first, turn.locator(".sources .source").first
+    expect(turn.locator(".sources.beside")).to_be_visible()
+    left, right = sentence.bounding_box(), card.bounding_box()
+    assert right["x"] > left["x"] + 500 and abs(right["y"] - left["y"]) < 30
+    assert "1874" in card.locator(".quote").inner_text()
+    sentence.hover()
+    expect(card).to_have_class("source tied")
+    page.mouse.move(5, 5)
+    expect(card).to_have_class("source")
+    card.locator(".words").focus()
+    assert "tied" in sentence.get_attribute("class")
+    sentence.locator(".cite").focus()
+    assert "tied" in card.get_attribute("class")
+    before = right["y"] - left["y"]
+    ask(page, "Who shared the watch?")
+    page.locator("#main").evaluate("main => { main.scrollTop = 40 }")
+    assert card.bounding_box()["y"] - sentence.bounding_box()["y"] == pytest.approx(before, abs=1)
+
+
+def test_cards_never_cover_each_other_and_fold_below_the_answer_where_there_is_no_room(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window(viewport=WIDE)
+    turn = ask(page, "What did the council decide about the pier, the school and the ferry?")
+    cards = [card.bounding_box() for card in turn.locator(".sources .source").all()]
+    for above, below in pairwise(cards):
+        assert below["y"] >= above["y"] + above["height"]
+    assert turn.bounding_box()["y"] + turn.bounding_box()["height"] >= cards[-1]["y"] + cards[-1]["height"]
+    page.set_viewport_size({"width": 900, "height": 800})
+    expect(turn.locator(".sources.beside")).to_have_count(0)
+    answer, card = turn.locator(".answer").bounding_box(), turn.locator(".source").first.bounding_box()
+    assert card["y"] > answer["y"] + answer["height"] - 1
+
+
+def test_the_three_states_of_a_sentence_are_seen_and_read(window: Callable[..., Any]) -> None:
+    page = window(keep={"library": json.dumps("media")}, viewport=WIDE)
+    page.get_by_role("link", name="What about the pump?").click()
+    turn = page.locator(".turn.over")
+    turn.wait_for()
+    assert turn.get_by_role("list", name="Check of the sentences").get_by_role("listitem").all_inner_texts() == [
+        "1 sentence verified",
+        "1 sentence unverified",
+        "1 sentence contradicted",
+        "1 from the model itself",
+    ]
+    assert turn.locator(".sentence.unverified .flag").inner_text().strip() == "unverified"
+    assert turn.locator(".sentence.contradicted .flag").inner_text().strip() == "contradicted"
+    labels = [chip.get_attribute("aria-label").split(":")[0] for chip in turn.locator(".sentence .cite").all()]
+    assert labels == ["Verified by source 1", "Contradicted by source 1"]
+    drawn = {
+        state: turn.locator(f".sentence.{state} .said").evaluate("e => getComputedStyle(e).textDecorationStyle")
+        for state in ("unverified", "contradicted", "model")
+    }
+    assert drawn == {"unverified": "dashed", "contradicted": "wavy", "model": "dotted"}
+
+
+def test_an_answer_and_a_conversation_are_saved_as_one_file_that_stands_alone(
+    window: Callable[..., Any], ask: Callable[..., Any], browser: Any, tmp_path: Path
+) -> None:
+    page = window(viewport=WIDE)
+    ask(page, QUESTION)
+    turn = ask(page, "What does the new pier cost?")
+    with page.expect_download() as saved:
+        turn.get_by_role("button", name="Save as a proof").click()
+    assert saved.value.suggested_filename == "What-does-the-new-pier-cost.html"
+    saved.value.save_as(tmp_path / "one.html")
+    page.locator(".thread.here").hover()
+    with page.expect_download() as saved:
+        page.locator(".thread.here").get_by_role("button", name="Save").click()
+    saved.value.save_as(tmp_path / "all.html")
+    alone = browser.new_context(offline=True).new_page()
+    asked: list[str] = []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto((tmp_path / "all.html").as_uri())
+    assert alone.locator("h2").all_inner_texts() == [QUESTION, "What does the new pier cost?"]
+    assert alone.locator("img").evaluate_all("all => all.every((one) => one.naturalWidth > 500)")
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    alone.goto((tmp_path / "one.html").as_uri())
+    assert alone.locator("h2").count() == 1 and alone.locator("article img").count() >= 1
+    alone.context.close()

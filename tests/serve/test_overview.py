@@ -1,0 +1,87 @@
+"""The front page of a library: dates and questions, each from a sentence that stands in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.types import Item
+from ragweave.serve.facts import facts
+from ragweave.tests.support.serving import ask_over_http
+
+LIBRARY = Path(__file__).resolve().parents[2] / "examples" / "library"
+
+
+def _item(text: str) -> Item:
+    return Item(id="i", corpus="paragraph", source="s", title="T", text=text, locator={"kind": "heading"})
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("The lamp was first lit on 3 October 1874 and burned oil.", "When was the lamp first lit?"),
+        ("The workshop is led by Halvard Stroud, who came in 2014.", "Who is the workshop led by?"),
+        ("The museum owns 614 clocks and shows a third of them.", "How many clocks does the museum own?"),
+        ("The hall had three glass doors at that time.", "How many glass doors did the hall have?"),
+        ("A guided tour costs 4 euros on top of the ticket.", "What does a guided tour cost?"),
+        ("The lighthouse stands on the western cape.", "Where does the lighthouse stand?"),
+        ("It was built in 1961 by the Ravnholt shipyard.", ""),
+        ("The tower that was built in 1961 was painted in 1970.", ""),
+        ("Nobody knows how many clocks there are in it.", ""),
+        ("Everything before this had four arrows and a name.", ""),
+    ],
+)
+def test_a_sentence_becomes_a_question_where_its_form_allows_it(said: str, question: str) -> None:
+    found = list(facts([_item(said)]))
+    assert [f.question for f in found if f.question] == ([question] if question else [])
+    assert all(f.text == said for f in found)
+
+
+@pytest.mark.parametrize(
+    ("said", "when", "precise"),
+    [
+        ("The lamp was lit on 3 October 1874 at night.", "1874-10-03", "day"),
+        ("The work begins in May 2025 after the tides.", "2025-05-01", "month"),
+        ("He was born in Stavelhurst in 1743 in winter.", "1743-01-01", "year"),
+        ("There were 2,310 nests on the 1743 rocks there.", "", ""),
+    ],
+)
+def test_a_date_is_told_as_precisely_as_it_stands_there(said: str, when: str, precise: str) -> None:
+    told = [(str(f.when), f.precise) for f in facts([_item(said)]) if f.when]
+    assert told == ([(when, precise)] if when else [])
+
+
+async def test_every_line_of_the_front_page_stands_in_the_library_and_every_question_is_answered_from_its_place(
+    client: httpx.AsyncClient,
+) -> None:
+    await index([LIBRARY], "island")
+    told = (await client.get("/api/overview", params={"library": "island"})).json()
+    assert [row["date"] for row in told["timeline"]] == sorted(row["date"] for row in told["timeline"])
+    assert {"day", "month", "year", "document"} == {row["precise"] for row in told["timeline"]}
+    lines = [row for row in [*told["timeline"], *told["questions"]] if "quote" in row]
+    for row in lines:
+        item = (await client.get(row["open"]["item"])).json()
+        start, end = row["open"]["chars"]
+        assert " ".join(item["text"][start:end].split()) == row["quote"]
+    assert len(told["questions"]) >= 5
+    for row in told["questions"]:
+        answer = (await ask_over_http(client, row["question"], library="island"))[-2]["answer"]
+        assert not answer["abstained"], row["question"]
+        assert any(row["quote"] in c["quote"] or c["quote"] in row["quote"] for c in answer["citations"]), row
+    assert (await client.get("/api/overview", params={"library": "island"})).json() == told
+
+
+async def test_what_comes_next_is_neither_what_was_asked_nor_where_the_answer_stood(client: httpx.AsyncClient) -> None:
+    await index([LIBRARY], "island")
+    rows = (await client.get("/api/overview", params={"library": "island"})).json()["questions"]
+    lamp = next(row for row in rows if "lamp" in row["question"])
+    sent = {"library": "island", "item": f"{lamp['id']}#0", "asked": lamp["question"]}
+    told = (await client.get("/api/next", params=sent)).json()
+    assert lamp["question"] not in [row["question"] for row in told["questions"]] != []
+    assert all(row["title"].startswith("The lighthouse") for row in told["questions"])
+    assert [row["locator"]["heading"][-1] for row in told["places"]][:2] == ["Keepers", "The lamp today"]
+    nothing = (await client.get("/api/next", params={"library": "island", "item": "nothing"})).json()
+    assert nothing == {"questions": [], "places": []}
