@@ -20,6 +20,7 @@ from ragweave.corpora.ingest.worker import LENGTH
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.prepared import VERSION, Prepared
+from ragweave.models.child import import_path
 from ragweave.models.errors import LibraryError, SourceError
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
@@ -172,7 +173,7 @@ class _Reader:
 def environment() -> dict[str, str]:
     """Return the variables for a process that reads strangers' files."""
     kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
-    return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    return {**kept, "PYTHONPATH": import_path()}
 
 
 def _exactly(descriptor: int, selector: selectors.BaseSelector, count: int, deadline: float) -> bytes:

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from ragweave.models.child import import_path
 from ragweave.models.errors import LibraryError
 
 logger = logging.getLogger(__name__)
@@ -101,7 +102,7 @@ class Indexes:
             capture_output=True,
             text=True,
             check=False,
-            env={n: v for n, v in os.environ.items() if n in _PASSED} | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            env={n: v for n, v in os.environ.items() if n in _PASSED} | {"PYTHONPATH": import_path()},
         )
         if done.returncode:
             shutil.rmtree(part, ignore_errors=True)

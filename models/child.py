@@ -1,0 +1,21 @@
+"""What a child process of Python is started with."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def import_path() -> str:
+    """Return the folders that modules are found in, for the PYTHONPATH of a child.
+
+    A package that lies in another of these folders is left out: OpenCV puts its own in front while it is imported, in
+    which its `typing` would stand before Python's.
+    """
+    folders = [p for p in sys.path if p]
+    return os.pathsep.join(p for p in folders if str(Path(p).parent) not in folders or not _is_package(Path(p)))
+
+
+def _is_package(folder: Path) -> bool:
+    return (folder / "__init__.py").is_file()
