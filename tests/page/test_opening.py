@@ -85,10 +85,13 @@ def test_words_are_searched_in_a_pdf_and_a_page_that_is_made_larger_cuts_no_line
     sheet.get_by_role("button", name="Larger").click()
     expect(sheet.get_by_role("button", name="Fit")).to_be_visible()
     assert sheet.locator(".sheet img").bounding_box()["width"] > 1.3 * small
-    frame = sheet.locator(".sheet-frame").bounding_box()
-    for line in sheet.locator(".letters span:not(.last)").all():
-        at = line.bounding_box()
-        assert frame["x"] <= at["x"] and at["x"] + at["width"] <= frame["x"] + frame["width"]
+    # In one go, and again until it holds: the page is drawn anew when its larger picture has come.
+    inside = """() => {
+      const frame = document.querySelector(".sheet-frame").getBoundingClientRect();
+      const lines = [...document.querySelectorAll(".letters span:not(.last)")].map((e) => e.getBoundingClientRect());
+      return lines.length > 0 && lines.every((at) => frame.left <= at.left && at.right <= frame.right);
+    }"""
+    sheet.wait_for_function(inside)
 
 
 @pytest.fixture
