@@ -22,7 +22,7 @@ from printed import options, own_home, tell
 from video_lectures import PACE, write
 
 SETS = ("films", "podcast", "lecture")
-CHANNELS = ("speech", "chunk", "entity", "visual")
+CHANNELS = ("speech", "chunk", "visual")
 
 
 def asked(data: Path, work: Path, name: str) -> list[Any]:

@@ -107,7 +107,6 @@ def main() -> None:
             "hours": given.hours,
             "index_seconds": round(report.seconds, 1),
             "index_peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
-            "chunks_read_for_entities": report.extracted,
             "stored_mb": stored(folder / "home"),
         }
         # A process of its own, so that its memory is that of asking alone.

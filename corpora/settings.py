@@ -25,8 +25,8 @@ class CorporaSettings(Settings):
     max_file_mb: int = Field(512, ge=1, description="Largest file that is read, in MiB.")
     max_video_gb: ClassVar[int] = 64
     """Largest video or recording that is taken in, in GiB."""
-    entities: Literal["small", "llm", "off"] = Field(
-        "small", description="Who finds the entities of recordings at indexing: rules, the chat model, or nobody."
+    entities: Literal["llm", "off"] = Field(
+        "off", description="Whether the chat model finds the entities of recordings at indexing (VideoRAG)."
     )
     caption_calls: int = Field(
         0, ge=0, description="Most calls of the vision model for captions that one `ragweave index` makes; 0: no limit."

@@ -7,27 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.common import LibraryOption, library_name, print_table
-from ragweave.app.render import clean
+from ragweave.app.commands.common import print_table
 from ragweave.graphs.steps import step_of
 from ragweave.models.errors import InputError
 
-LISTED = 40
-"""Entities that are listed: those that most chunks speak of."""
-
 
 def graph(
-    name: Annotated[str, typer.Argument(help="Graph to show; `entities` for what the recordings speak of.")] = "agent",
+    name: Annotated[str, typer.Argument(help="Graph to show.")] = "agent",
     preset: Annotated[
         str | None, typer.Option("--preset", metavar="NAME", help="The graph and the settings of a paper.")
     ] = None,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text, which many editors draw.")] = False,
-    library: LibraryOption = None,
 ) -> None:
-    """Show the steps of a graph; `graph entities` lists the people and things in the recordings."""
-    if name == "entities":
-        entities(library_name(library))
-        return
+    """Show the steps of a graph."""
     from ragweave.graphs.run import build_agent
     from ragweave.minds.method import GRAPH_OF
 
@@ -60,20 +52,6 @@ def shown(value: Any) -> str:
     if isinstance(value, tuple):
         return ",".join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def entities(library: str) -> None:
-    """List the entities that most of a library's recordings speak of."""
-    from ragweave.corpora.knowledge.store import entities as most_spoken_of
-    from ragweave.corpora.store.stores import stores
-
-    held = stores()
-    found = most_spoken_of(held.catalog, held.catalog.library(library).id, LISTED)
-    if not found:
-        typer.echo("There are no entities yet; `ragweave index` finds them in recordings and transcripts.")
-        return
-    rows = [(clean(name), kind, str(chunks), str(sources)) for name, kind, chunks, sources in found]
-    print_table(("entity", "type", "chunks", "sources"), rows, right=("chunks", "sources"))
 
 
 def steps(drawn: Any) -> list[tuple[str, str, str]]:

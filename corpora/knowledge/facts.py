@@ -1,4 +1,4 @@
-"""What one chunk says: entities and relations, whoever found them."""
+"""What one chunk says: entities and relations."""
 
 from __future__ import annotations
 

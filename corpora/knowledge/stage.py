@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from ragweave.corpora.chunks import Chunk, chunks_of
 from ragweave.corpora.knowledge import store
 from ragweave.corpora.knowledge.facts import Entity, Extractor, Facts, facts_of
-from ragweave.corpora.knowledge.small import extract
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS, entity_space
@@ -46,7 +45,7 @@ def catch_up(
     stop: threading.Event,
     tell: Tell,
 ) -> tuple[int, str]:
-    """Read the chunks that are not in the graph yet, by rules or the extractor; the caller holds the writer lock.
+    """Have the extractor read the chunks that are not in the graph yet; the caller holds the writer lock.
 
     Each chunk is stored with its row in the ledger in one transaction, so a run that is killed repeats only the chunks
     in flight. Sources that lost or changed their items lose what those said.
@@ -56,23 +55,14 @@ def catch_up(
     """
     if settings.entities == "off":
         return 0, ""
-    maker = extractor if settings.entities == "llm" else None
-    if settings.entities == "llm" and maker is None:
+    if extractor is None:
         return 0, "entities were not extracted: RAGWEAVE_ENTITIES is llm, and no chat model is configured"
-    params = hashlib.sha256(f"{VERSION} {maker.name if maker else 'small'}".encode()).hexdigest()[:16]
+    params = hashlib.sha256(f"{VERSION} {extractor.name}".encode()).hexdigest()[:16]
     todo, finished = _todo(held, row, params)
     read, failed, why = 0, 0, ""
     if todo:
         tell(0, len(todo))
-        if maker is None:
-            for chunk, texts in todo:
-                if stop.is_set():
-                    break
-                store.put(held.catalog, row.id, chunk.source, chunk.id, extract(texts), params)
-                read += 1
-                tell(read, len(todo))
-        else:
-            read, failed, why = asyncio.run(_by_model(held, row, todo, params, maker, stop, tell))
+        read, failed, why = asyncio.run(_by_model(held, row, todo, params, extractor, stop, tell))
     if finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder)):
         embed_entities(held, row, mind)
     # Last: a source that a kill left without its vectors comes here again.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, select
 
 from ragweave.corpora.knowledge.facts import Facts
 from ragweave.corpora.store import ledger
@@ -74,12 +74,3 @@ def forget_others(catalog: Catalog, library: str, source: str, chunks: Iterable[
         gone = sorted(set(known) - set(chunks))
         _clear(connection, source, gone)
         connection.execute(delete(stages).where(mine, stages.c.item.in_(gone)))
-
-
-def entities(catalog: Catalog, library: str, most: int) -> list[tuple[str, str, int, int]]:
-    """Return (name, type, chunks, sources) of the entities that most chunks speak of."""
-    count, sources = func.count(), func.count(func.distinct(mentions.c.source))
-    query = select(func.min(mentions.c.name).label("name"), func.max(mentions.c.kind), count, sources)
-    query = query.group_by(mentions.c.entity).order_by(count.desc(), "name").limit(most)
-    with catalog.reading(library) as connection:
-        return [(row[0], row[1], int(row[2]), int(row[3])) for row in connection.execute(query)]

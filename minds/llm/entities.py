@@ -1,7 +1,4 @@
-"""Extract entities and relations from a chunk with a language model.
-
-Rules are the other maker (`corpora/knowledge/small.py`); which of them works at indexing is RAGWEAVE_ENTITIES.
-"""
+"""Extract entities and relations from a chunk with a language model, where RAGWEAVE_ENTITIES is llm."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from ragweave.prompts import load, quote
 
 
 def extractor() -> Extractor | None:
-    """Return the language model that extracts at indexing, or None where rules do, or none is configured."""
+    """Return the language model that extracts at indexing, or None where it shall not, or none is configured."""
     model = chat("judge") if corpora_settings().entities == "llm" else None
     if model is None:
         return None

@@ -31,7 +31,7 @@ async def test_garbage_is_no_entity_and_no_error(monkeypatch: pytest.MonkeyPatch
     assert await extracted("I am sorry, I cannot do that.", monkeypatch) == ([], 0, 1)
 
 
-@pytest.mark.parametrize(("setting", "there"), [("small", False), ("llm", True), ("off", False)])
+@pytest.mark.parametrize(("setting", "there"), [("llm", True), ("off", False)])
 def test_a_model_extracts_only_where_it_was_asked_to(
     setting: str, there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""Recordings on the command line: scope, choices, entities."""
+"""Recordings on the command line: scope and choices."""
 
 from __future__ import annotations
 
@@ -78,11 +78,6 @@ def test_one_of_several_answers_is_chosen(main: Any, talks: Path) -> None:
 def test_search_lists_clips_with_their_seconds(main: Any, talks: Path) -> None:
     code, out, _ = main("search", "bread of Boris Tamm", "--set", "corpora=clip")
     assert code == 0 and "bread.vtt 0:00-" in out
-
-
-def test_entities_are_listed(main: Any, talks: Path) -> None:
-    code, out, _ = main("graph", "entities")
-    assert code == 0 and "Ada Ostrander" in out and "Boris Tamm" in out
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90.0), ("1:30", 90.0), ("1:02:03", 3723.0), ("2.5", 2.5)])
