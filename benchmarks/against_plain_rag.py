@@ -25,6 +25,7 @@ import os
 import random
 import re
 import time
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -121,22 +122,28 @@ async def by_plain(q: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-async def by_graph(q: dict[str, Any], arm: str) -> dict[str, Any]:
-    """Answer with a graph, the turns of a conversation in one thread."""
+@cache
+def built(arm: str) -> tuple[Any, dict[str, Any]]:
+    """Return the graph of an arm, compiled once, and the knobs that it sets."""
     from langgraph.checkpoint.memory import InMemorySaver
 
-    from ragweave import Context
-    from ragweave.app.api import astate
     from ragweave.evals.off import check_off, without
     from ragweave.graphs.run import GRAPHS
-    from ragweave.minds.llm import reason, write
 
-    reason.today = write.today = lambda: TODAY
     graph, *changes = re.split(r"(?=[-+])", arm)
     knobs: dict[str, Any] = dict(c[1:].split("=") for c in changes if c[0] == "+")
     off = check_off([c[1:] for c in changes if c[0] == "-"])
-    built = without(import_module(GRAPHS[graph]).build(), off)
-    compiled = built.compile(checkpointer=InMemorySaver())
+    return without(import_module(GRAPHS[graph]).build(), off).compile(checkpointer=InMemorySaver()), knobs
+
+
+async def by_graph(q: dict[str, Any], arm: str) -> dict[str, Any]:
+    """Answer with a graph, the turns of a conversation in one thread."""
+    from ragweave import Context
+    from ragweave.app.api import astate
+    from ragweave.minds.llm import reason, write
+
+    reason.today = write.today = lambda: TODAY
+    compiled, knobs = built(arm)
     context = Context(library=q["set"], mind="llm", **knobs)
     for text in [*q["previous"], q["question"]]:
         state: Any = await astate(text, context=context, thread=q["id"], graph=compiled)

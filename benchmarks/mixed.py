@@ -11,7 +11,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from printed import options, tell
+from printed import options, own_home, tell
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -22,6 +22,7 @@ async def main(only: str, work: Path, limit: int) -> dict[str, float]:
     """Ask both sets, or one, and print a table of each."""
     from ragweave.corpora.types import CORPORA
     from ragweave.evals import mixed
+    from ragweave.evals.data import sample
     from ragweave.evals.mixed_data import fresh, library_rows, questions
     from ragweave.evals.report import table
     from ragweave.evals.runner import Runner
@@ -32,7 +33,7 @@ async def main(only: str, work: Path, limit: int) -> dict[str, float]:
     for name, asked in (("first", questions(DATA)), ("fresh", fresh(DATA))):
         if only not in ("", name):
             continue
-        asked = asked[:: max(1, len(asked) // limit)] if limit else asked
+        asked = sample(asked, limit)
         bench = mixed.Bench(library, Context.model_validate({"mind": "small"}))
         found = await mixed.compare(bench, asked, Runner(work / "ledgers"), every=False)
         print(f"\n{name}, {len(asked)} questions\n{table(mixed.COLUMNS, mixed.rows_of(found))}")
@@ -44,8 +45,8 @@ async def main(only: str, work: Path, limit: int) -> dict[str, float]:
 if __name__ == "__main__":
     parser = options(__doc__)
     parser.add_argument("--only", default="", choices=("", "first", "fresh"))
-    parser.add_argument("--limit", type=int, default=0, help="every n-th question of a set, about so many")
+    parser.add_argument("--limit", type=int, default=0, help="so many questions of a set, drawn by a seed")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of the library, reused")
     given = parser.parse_args()
-    os.environ["RAGWEAVE_HOME"] = str(given.work.resolve() / "home")
-    tell(asyncio.run(main(given.only, given.work.resolve(), given.limit)), given.json)
+    with own_home(given.work) as work:
+        tell(asyncio.run(main(given.only, work, given.limit)), given.json)

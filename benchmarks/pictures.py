@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +95,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="keep pictures and library here for the next run")
     parser.add_argument("--show", action="store_true", help="print each question with its answer")
     given = parser.parse_args()
-    with own_home() as folder:
-        if given.work is not None:
-            folder = given.work.resolve()
-            os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
+    with own_home(given.work) as folder:
         figures = asyncio.run(measure(given.data, folder / "pictures", given.show))
     tell(figures, given.json)
 

@@ -23,11 +23,12 @@ def options(doc: str | None, latency: float | None = None) -> argparse.ArgumentP
 
 
 @contextmanager
-def own_home() -> Iterator[Path]:
-    """Give an empty folder whose `home` is where this process keeps its libraries."""
-    with tempfile.TemporaryDirectory() as folder:
+def own_home(work: Path | None = None) -> Iterator[Path]:
+    """Give a folder whose `home` is where this process keeps its libraries: an empty one, or the one to be kept."""
+    with tempfile.TemporaryDirectory() as empty:
+        folder = Path(empty) if work is None else work.resolve()
         os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
-        yield Path(folder)
+        yield folder
 
 
 def tell(figures: Mapping[str, Any], to: Path | None) -> None:

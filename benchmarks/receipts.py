@@ -10,7 +10,6 @@ first three, `b` the others.
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +17,10 @@ from typing import Any
 
 from printed import options, own_home, tell
 
+from ragweave.models.calendar import ENGLISH
+
 FONT, BOLD, MONO = "DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf"
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = [month.title() for month in ENGLISH[:12]]
 PLACES = (
     ("Harbour Bakery", "4 Quay Street, Lowmouth", "01632 960 114"),
     ("Tilden Hardware", "81 Forge Lane, Castle Arden", "01632 960 220"),
@@ -301,10 +302,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="keep pictures and library here for the next run")
     parser.add_argument("--show", action="store_true", help="print each question with its answer")
     given = parser.parse_args()
-    with own_home() as folder:
-        if given.work is not None:
-            folder = given.work.resolve()
-            os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
+    with own_home(given.work) as folder:
         figures = asyncio.run(measure(folder / "receipts", given.show))
     tell(figures, given.json)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 import shutil
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -142,10 +141,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print each question with its answer")
     given = parser.parse_args()
     figures: dict[str, Any] = {}
-    with own_home() as folder:
-        if given.work is not None:
-            folder = given.work.resolve()
-            os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
+    with own_home(given.work) as folder:
         for name in (given.only,) if given.only else SETS:
             questions = asked(given.data, folder, name)
             asyncio.run(indexed(folder / name, name))

@@ -37,10 +37,8 @@ def picture(file: str, page: int, width: int) -> tuple[dict[str, Any], bytes]:
     """Return the count of pages, and a page (1-based) as a PNG of a width in pixels."""
     document = _document(file)
     leaf = _leaf(document, page)
-    across, up = leaf.get_size()
-    bitmap = leaf.render(scale=min(width / across, _TALLEST / up), rev_byteorder=True, maybe_alpha=False)
     drawn = io.BytesIO()
-    bitmap.to_pil().save(drawn, "PNG", compress_level=4)
+    _sheet(leaf, width).save(drawn, "PNG", compress_level=4)
     return {"count": len(document)}, drawn.getvalue()
 
 
@@ -53,7 +51,7 @@ def text(file: str, page: int, box: Sequence[float] = (), quote: str = "") -> tu
     document = _document(file)
     leaf = _leaf(document, page)
     row = letters(leaf)
-    around: Box | None = (box[0], box[1], box[2], box[3]) if len(box) == 4 else None
+    around = _corners(box)
     lines = [{"text": said, "box": shares(leaf, at)} for said, at in stretches(row)]
     marks = [shares(leaf, at) for at in quoted(row, quote, around)] if quote or around else []
     return {"count": len(document), "lines": lines, "marks": marks}, b""
@@ -93,10 +91,8 @@ def crop(file: str, page: int, box: Sequence[float] = (), quote: str = "") -> tu
     from PIL import Image, ImageChops, ImageDraw
 
     leaf = _leaf(_document(file), page)
-    around: Box | None = (box[0], box[1], box[2], box[3]) if len(box) == 4 else None
-    marks = [shares(leaf, at) for at in quoted(letters(leaf), quote, around)]
-    across, up = leaf.get_size()
-    sheet = leaf.render(scale=min(_WIDE / across, _TALLEST / up), maybe_alpha=False, rev_byteorder=True).to_pil()
+    marks = [shares(leaf, at) for at in quoted(letters(leaf), quote, _corners(box))]
+    sheet = _sheet(leaf, _WIDE)
     width, height = sheet.size
     boxes = [(x * width, y * height, (x + w) * width, (y + h) * height) for x, y, w, h in marks]
     ink = Image.new("RGB", sheet.size, "white")
@@ -123,6 +119,15 @@ def cut(file: str, box: Sequence[float] = ()) -> tuple[dict[str, Any], bytes]:
         shown = shown.crop(tuple(map(int, near)))
     shown.thumbnail((_WIDE, _WIDE))
     return {}, _jpeg(shown)
+
+
+def _sheet(leaf: Any, width: int) -> Any:
+    across, up = leaf.get_size()
+    return leaf.render(scale=min(width / across, _TALLEST / up), rev_byteorder=True, maybe_alpha=False).to_pil()
+
+
+def _corners(box: Sequence[float]) -> Box | None:
+    return (box[0], box[1], box[2], box[3]) if len(box) == 4 else None
 
 
 def _jpeg(shown: Any) -> bytes:
