@@ -57,7 +57,7 @@ def _reading(saver: Any) -> Any:
 
 
 async def astream(
-    question: str | list[AnyMessage],
+    question: str | list[AnyMessage] | None,
     *,
     library: str | None = None,
     context: Context | None = None,
@@ -71,17 +71,17 @@ async def astream(
     """Yield the run's typed events, then one `{"type": "state", "state": State}`.
 
     An interrupt (consent to a web search) is yielded as `{"type": "consent", ...}`, and the run ends there; call again
-    with the same thread and `resume=True` or `resume=False`. The question may be a conversation that ends with it; the
-    library that is named comes before that of the context; `graph` is a name of `GRAPHS`, or a graph that has been
-    compiled with its saver; `durability` says when the saver writes, at each step or with `exit` once at the end, and
-    `metadata` are texts that it keeps with every checkpoint.
+    with the same thread and `resume=True` or `resume=False`. The question may be a conversation that ends with it, or
+    None to go on where the thread stands; the library that is named comes before that of the context; `graph` is a
+    name of `GRAPHS`, or a graph that has been compiled with its saver; `durability` says when the saver writes, at each
+    step or with `exit` once at the end, and `metadata` are texts that it keeps with every checkpoint.
     """
     from langchain_core.messages import HumanMessage
     from langgraph.types import Command
 
     compiled = build_agent(graph, checkpointer=checkpointer) if isinstance(graph, str) else graph
     messages = [HumanMessage(question)] if isinstance(question, str) else question
-    sent: Any = {"messages": messages} if resume is None else Command(resume=resume)
+    sent: Any = Command(resume=resume) if resume is not None else messages and {"messages": messages}
     config = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "metadata": metadata or {}}
     # Closed at once, so that a run ends with its last reader.
     async with aclosing(follow(compiled, sent, config, in_library(context, library), durability=durability)) as events:
@@ -124,6 +124,20 @@ def in_library(context: Context | None, library: str | None) -> Context:
 
     context = context or Context()
     return context if library is None else context.model_copy(update={"library": library})
+
+
+async def before_step(compiled: CompiledStateGraph[Any, Any, Any, Any], config: Any, step: str, **only: str) -> Any:
+    """Return the config of the first checkpoint of a thread that a step comes next of; `only` filters by metadata.
+
+    Raises:
+        InputError: if no checkpoint is kept from before that step; the remedy names the steps that can be gone back to.
+    """
+    past = [s async for s in compiled.aget_state_history(config, filter=only)][::-1]
+    for snapshot in past:
+        if step in snapshot.next:
+            return snapshot.config
+    done = ", ".join(dict.fromkeys(n for s in past for n in s.next if not n.startswith("__")))
+    raise InputError(f"this run has no step {step!r}", f"use one of: {done}" if done else "its steps are not kept")
 
 
 async def asearch(query: str, *, library: str | None = None, context: Context | None = None) -> list[Evidence]:

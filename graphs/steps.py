@@ -1,8 +1,8 @@
-"""The one table of nodes: what each step is called, for the trail of the command line and of the page."""
+"""The one table of nodes: what each step is called and set by, for the trail of the command line and of the page."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Step(NamedTuple):
@@ -11,32 +11,54 @@ class Step(NamedTuple):
     Attributes:
         words: what it has done.
         next: what the run does after it, for the one who waits.
+        name: its name in a drawing of the graph.
+        knobs: fields of the context that it is set by.
+        off: values of the context that do without it; nothing where there is no way.
     """
 
     words: str
     next: str
+    name: str = ""
+    knobs: tuple[str, ...] = ()
+    off: tuple[tuple[str, Any], ...] = ()
 
 
 STEPS: dict[str, Step] = {
-    "condense": Step("Understood the question", "Choosing where to look"),
-    "route": Step("Chose where to look", "Looking"),
-    "expand": Step("Asked in other words", "Looking"),
-    "plan": Step("Planned the search", "Searching"),
-    "retrieve": Step("Searched", "Putting in order what came back"),
-    "retrieve_video": Step("Searched the recordings", "Putting in order what came back"),
+    "condense": Step("Understood the question", "Choosing where to look", "Question", ("mind",)),
+    "route": Step("Chose where to look", "Looking", "Where", ("route_by", "corpora"), (("route_by", "unified"),)),
+    "expand": Step(
+        "Asked in other words", "Looking", "Rephrase", ("expand_when", "phrasings"), (("expand_when", "never"),)
+    ),
+    "plan": Step("Planned the search", "Searching", "Plan"),
+    "retrieve": Step("Searched", "Putting in order what came back", "Files"),
+    "retrieve_video": Step(
+        "Searched the recordings", "Putting in order what came back", "Recordings", ("look",), (("look", "off"),)
+    ),
     "rewrite": Step("Put the question into the words of recordings", "Searching the recordings"),
     "retrieve_clips": Step("Searched the recordings", "Searching the recordings"),
     "merge": Step("Merged what the retrievers found", "Judging the clips"),
     "judge": Step("Judged the clips", "Looking at the frames"),
     "look": Step("Looked at the frames", "Putting in order what came back"),
-    "fuse": Step("Joined and ordered what came back", "Judging what came back"),
-    "grade": Step("Judged what came back", "Reading what matters"),
-    "refine": Step("Kept what bears on the question", "Thinking about what is missing"),
-    "search_web": Step("Searched the web", "Thinking about what is missing"),
-    "reason": Step("Asked what is still missing", "Writing the answer"),
-    "recall": Step("Wrote down what the model remembers", "Thinking about what is missing"),
-    "generate": Step("Wrote the answer", "Checking the answer"),
-    "check": Step("Checked the answer", "Done"),
+    "fuse": Step(
+        "Joined and ordered what came back",
+        "Judging what came back",
+        "Order",
+        ("rerank", "top_k", "recency"),
+        (("rerank", False),),
+    ),
+    "grade": Step("Judged what came back", "Reading what matters", "Judge", ("grade_by",)),
+    "refine": Step("Kept what bears on the question", "Thinking about what is missing", "Keep"),
+    "search_web": Step("Searched the web", "Thinking about what is missing", "Web", ("web",), (("web", "off"),)),
+    "reason": Step("Asked what is still missing", "Writing the answer", "Think", ("max_hops",), (("max_hops", 1),)),
+    "recall": Step(
+        "Wrote down what the model remembers",
+        "Thinking about what is missing",
+        "Memory",
+        ("max_recalls",),
+        (("max_recalls", 0),),
+    ),
+    "generate": Step("Wrote the answer", "Checking the answer", "Write", ("sentences", "answer_form")),
+    "check": Step("Checked the answer", "Done", "Check", ("check_by", "strict"), (("check_by", "off"),)),
 }
 
 

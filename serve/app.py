@@ -20,6 +20,7 @@ from ragweave.serve import (
     routes_overview,
     routes_page,
     routes_pdf,
+    routes_turn,
 )
 from ragweave.serve.access import Keys, Slots
 from ragweave.serve.desk import opened
@@ -51,6 +52,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(routes_overview.router)
     app.include_router(routes_ask.router)
     app.include_router(routes_ask.plain)
+    app.include_router(routes_turn.router)
     app.include_router(media.router)
     app.include_router(routes_pdf.router)
     app.include_router(openai.router)

@@ -14,6 +14,7 @@ from sse_starlette import EventSourceResponse
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
+from ragweave.graphs.steps import step_of
 from ragweave.minds.attached import MOST
 from ragweave.minds.context import Context
 from ragweave.nodes.condense import check_question
@@ -71,10 +72,11 @@ class NewThread(Body):
     title: str = Field("", max_length=200)
 
 
-class Title(Body):
-    """A title for a conversation."""
+class Change(Body):
+    """What is to be changed of a conversation."""
 
-    title: str = Field(min_length=1, max_length=200)
+    title: str | None = Field(None, min_length=1, max_length=200)
+    pinned: StrictBool | None = None
 
 
 @router.get("/graphs")
@@ -83,10 +85,25 @@ async def list_graphs() -> dict[str, Any]:
     return {"graphs": await asyncio.to_thread(_graphs), "default": run_settings().graph}
 
 
-def _graphs() -> list[dict[str, str]]:
+def _graphs() -> list[dict[str, Any]]:
     # The sentence that opens a graph's module says what it does.
     modules = {name: import_module(module) for name, module in graphs.GRAPHS.items()}
-    return [{"name": n, "description": (m.__doc__ or "").strip().split("\n")[0]} for n, m in modules.items()]
+    return [
+        {"name": n, "description": (m.__doc__ or "").strip().split("\n")[0], **_drawn(m.graph)}
+        for n, m in modules.items()
+    ]
+
+
+def _drawn(graph: Any) -> dict[str, Any]:
+    """Return the steps of a graph, each with its words and what it is set by, and what comes after what."""
+    drawn = graph.get_graph()
+    steps = [
+        {"id": node, "name": step.name or step.words, "words": step.words, "knobs": step.knobs, "off": dict(step.off)}
+        for node in drawn.nodes
+        if not node.startswith("__")
+        for step in [step_of(node)]
+    ]
+    return {"steps": steps, "edges": [[e.source, e.target] for e in drawn.edges]}
 
 
 @router.get("/context")
@@ -117,7 +134,7 @@ async def create_thread(caller: CallerNow, desk: DeskNow, body: NewThread) -> di
 @router.get("/threads/{id}")
 async def read_thread(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, Any]:
     """Return a conversation with all its turns."""
-    thread, row = await _find(caller, desk, id)
+    thread, row = await find_thread(caller, desk, id)
     turns = await asyncio.to_thread(desk.store.turns, thread.id)
     return {**_thread(thread, row), "turns": [asdict(turn) for turn in turns]}
 
@@ -125,7 +142,7 @@ async def read_thread(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, An
 @router.get("/threads/{id}/turns/{turn}/pictures/{n}")
 async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: int) -> Response:
     """Send the copy of a picture that came with a question."""
-    thread, _ = await _find(caller, desk, id)
+    thread, _ = await find_thread(caller, desk, id)
     jpeg = await asyncio.to_thread(desk.store.picture, thread.id, turn, n)
     if jpeg is None:
         raise NotFound("There is no such picture", "the turns of the conversation say how many each has")
@@ -135,7 +152,7 @@ async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: 
 @router.get("/threads/{id}/proof")
 async def save_proof(caller: CallerNow, desk: DeskNow, id: str, turn: int | None = None) -> Response:
     """Send a conversation, or one answer of it, as a file of HTML that needs nothing else."""
-    thread, row = await _find(caller, desk, id)
+    thread, row = await find_thread(caller, desk, id)
     turns = [t for t in await asyncio.to_thread(desk.store.turns, thread.id) if turn in (None, t.n)]
     title = thread.title if turn is None or not turns else turns[0].question
     page = await proof(row, title, turns)
@@ -144,17 +161,17 @@ async def save_proof(caller: CallerNow, desk: DeskNow, id: str, turn: int | None
 
 
 @router.patch("/threads/{id}")
-async def rename_thread(caller: CallerNow, desk: DeskNow, id: str, body: Title) -> dict[str, Any]:
-    """Give a conversation another title."""
-    thread, row = await _find(caller, desk, id)
-    await asyncio.to_thread(desk.store.rename_thread, thread.id, body.title)
-    return {**_thread(thread, row), "title": body.title}
+async def change_thread(caller: CallerNow, desk: DeskNow, id: str, body: Change) -> dict[str, Any]:
+    """Give a conversation another title, or pin it to the head of its list."""
+    thread, row = await find_thread(caller, desk, id)
+    await asyncio.to_thread(desk.store.set_thread, thread.id, body.title, body.pinned)
+    return {**_thread(thread, row), **body.model_dump(exclude_none=True)}
 
 
 @router.delete("/threads/{id}", status_code=204)
 async def delete_thread(caller: CallerNow, desk: DeskNow, id: str) -> Response:
     """Delete a conversation with everything that was said in it."""
-    thread, _ = await _find(caller, desk, id)
+    thread, _ = await find_thread(caller, desk, id)
     await forget_threads(desk, [thread.id])
     return Response(status_code=204)
 
@@ -165,7 +182,7 @@ async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any
     *earlier, last = messages_of(body.messages or [("user", body.question)])
     check_question(last.text)
     if body.thread is not None:
-        thread, row = await _find(caller, desk, body.thread)
+        thread, row = await find_thread(caller, desk, body.thread)
         if body.library is not None and body.library != row.name:
             raise Refused(409, f"this conversation is with the library {row.name!r}", "begin another one")
     else:
@@ -220,7 +237,8 @@ async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
     return {"library": row.name, "query": body.query, "results": await with_openings(row, found)}
 
 
-async def _find(caller: Caller, desk: Desk, id: str) -> tuple[Thread, LibraryRow]:
+async def find_thread(caller: Caller, desk: Desk, id: str) -> tuple[Thread, LibraryRow]:
+    """Return a conversation of a caller with its library, or raise NotFound."""
     thread = await asyncio.to_thread(desk.store.thread, caller.id, id)
     if thread is None or not caller.sees(thread.library):
         raise NotFound("There is no such conversation", "it may have been deleted; choose one of those that are listed")
@@ -229,4 +247,4 @@ async def _find(caller: Caller, desk: Desk, id: str) -> tuple[Thread, LibraryRow
 
 def _thread(thread: Thread, row: LibraryRow) -> dict[str, Any]:
     told = {k: getattr(thread, k) for k in ("id", "title", "created", "updated")}
-    return {**told, "library": row.name}
+    return {**told, "pinned": bool(thread.pinned), "library": row.name}

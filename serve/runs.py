@@ -35,6 +35,8 @@ Status = Literal["running", "waiting", "done", "failed", "cancelled"]
 _UNFINISHED = ("step", "sentence", "note")
 """Events that are kept of a turn without an answer."""
 _INTERRUPTED = Refused(503, "the server ended while it answered", "ask again", "interrupted")
+ASIDE = "aside-"
+"""What the id of a thread begins with that is kept no longer than its run."""
 _KEPT = 500
 """Ended runs whose journal can still be read."""
 _KEPT_SECONDS = 900.0
@@ -42,7 +44,10 @@ _KEPT_SECONDS = 900.0
 
 @dataclass
 class Run:
-    """One question on its way to an answer; `owner` is the id of its caller, `ended` in seconds of `time.monotonic`."""
+    """One question on its way to an answer; `owner` is the id of its caller, `ended` in seconds of `time.monotonic`.
+
+    One without a turn is answered beside a conversation and not kept; with a step, from that step on.
+    """
 
     id: str
     owner: str
@@ -54,6 +59,7 @@ class Run:
     pictures: Sequence[Attached] = ()
     earlier: Sequence[AnyMessage] = ()
     turn: int = 0
+    step: str = ""
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
     task: asyncio.Task[None] | None = None
@@ -81,7 +87,7 @@ class Runs:
         earlier: Sequence[AnyMessage] = (),
     ) -> Run:
         """Begin to answer; `earlier` is what was said before, elsewhere."""
-        self._graph(graph)
+        self.graph(graph)
         open_ = [r for r in self._runs.values() if r.status in ("running", "waiting")]
         for other in [r for r in open_ if r.thread == thread.id]:
             if other.status == "running":
@@ -94,13 +100,24 @@ class Runs:
         title = clip(" ".join(question.split()), 80)
         try:
             images = [p.image for p in pictures]
-            run.turn = await asyncio.to_thread(self._store.add_turn, thread.id, run.id, graph, question, title, images)
+            knobs = context.model_dump(mode="json", exclude_unset=True)
+            kept = (thread.id, run.id, graph, question, title, images, knobs)
+            run.turn = await asyncio.to_thread(self._store.add_turn, *kept)
         except BaseException:
             del self._runs[run.id]
             self._slots.give()
             raise
-        budget = {k: getattr(context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
-        begun = {"type": "start", "run": run.id, "thread": thread.id, "turn": run.turn, "graph": graph}
+        return self._begin(run)
+
+    def launch(self, run: Run) -> Run:
+        """Begin a run that stands beside every conversation."""
+        self._slots.take()
+        self._runs[run.id] = run
+        return self._begin(run)
+
+    def _begin(self, run: Run) -> Run:
+        budget = {k: getattr(run.context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
+        begun = {"type": "start", "run": run.id, "thread": run.thread, "turn": run.turn, "graph": run.graph}
         run.journal.add({**begun, "budget": budget})
         self._go(run)
         self._forget_old()
@@ -139,13 +156,16 @@ class Runs:
 
     async def take_over(self) -> None:
         """Take over what the last server left: runs that wait for consent go on waiting, others say how they ended."""
+        for table in ("writes", "checkpoints"):
+            await self._saver.conn.execute(f"DELETE FROM {table} WHERE thread_id LIKE '{ASIDE}%'")
+        await self._saver.conn.commit()
         kept = await asyncio.to_thread(self._store.take_over)
         rows = {row.id: row for row in await visible(Caller())} if kept else {}
         for thread, turn, waiting in kept:
             try:
                 context, library = Context.model_validate((waiting or {}).get("context", {})), rows[thread.library]
                 run = Run(turn.run, thread.owner, thread.id, library, turn.graph, turn.question, context, turn=turn.n)
-                self._graph(turn.graph)
+                self.graph(turn.graph)
             except (KeyError, ValueError, RagweaveError):  # the library is gone, or a knob of an older Ragweave is
                 await asyncio.to_thread(self._store.set_turn, thread.id, turn.n, "cancelled", trail=turn.trail)
                 continue
@@ -170,7 +190,8 @@ class Runs:
         run.task = asyncio.create_task(self._drive(run, resume), name=f"run {run.id}")
         run.task.add_done_callback(lambda _: self._slots.give())
 
-    def _graph(self, name: str) -> Any:
+    def graph(self, name: str) -> Any:
+        """Return a compiled graph over the checkpoints of this server."""
         if name not in self._graphs:
             self._graphs[name] = graphs.build_agent(name, checkpointer=self._saver)
         return self._graphs[name]
@@ -200,12 +221,14 @@ class Runs:
         finally:
             told = {"run": run.id, "seconds": round(time.monotonic() - began, 3)}
             logger.info("run %s %s", run.id, run.status, extra=told)
-        if run.status == "done":
-            # The answer stands whatever becomes of this.
-            try:
-                await self._forget_steps(run.thread)
-            except sqlite3.Error as error:
-                logger.warning("the steps of conversation %s stay (%s)", run.thread, error)
+        # The answer stands whatever becomes of this.
+        try:
+            if not run.turn and run.status != "waiting":
+                await self._saver.adelete_thread(run.thread)
+            elif run.status == "done":
+                await self._forget_steps(run)
+        except sqlite3.Error as error:
+            logger.warning("the steps of conversation %s stay (%s)", run.thread, error)
 
     async def _keep_waiting(self, run: Run, consent: dict[str, Any]) -> None:
         events = [json.loads(e.data) for e in run.journal.entries]
@@ -215,9 +238,10 @@ class Runs:
 
     async def _follow(self, run: Run, resume: bool | None) -> dict[str, Any]:
         """Tell what happens, and return the last event: the answer, or the question for consent."""
-        messages = [*run.earlier, asked_with(run.question, run.pictures)]
-        graph = self._graph(run.graph)
-        how = {"thread": run.thread, "graph": graph, "resume": resume, "durability": "exit"}
+        messages = None if run.step else [*run.earlier, asked_with(run.question, run.pictures)]
+        # The steps of a turn are kept, to be gone back to; those of a run beside it are not.
+        how: dict[str, Any] = {"durability": "async" if run.turn else "exit", "metadata": {"run": run.id}}
+        how |= {"thread": run.thread, "graph": self.graph(run.graph), "resume": resume}
         last: dict[str, Any] = {}
         async with aclosing(events_of(run.library, messages, run.context, **how)) as events:
             async for event in events:
@@ -230,14 +254,15 @@ class Runs:
                     await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running", trail=trail)
         return last
 
-    async def _forget_steps(self, thread: str) -> None:
-        """Keep the last state of a conversation alone; what was said in it stands in the store."""
+    async def _forget_steps(self, run: Run) -> None:
+        """Keep the steps of the last turn of a conversation alone; what was said in it stands in the store."""
         async with self._saver.lock:
             for table in ("writes", "checkpoints"):
                 await self._saver.conn.execute(
                     f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id < "
-                    "(SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '')",
-                    (thread, thread),
+                    "(SELECT min(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' "
+                    "AND json_extract(CAST(metadata AS TEXT), '$.run') = ?)",
+                    (run.thread, run.thread, run.id),
                 )
             await self._saver.conn.commit()
 

@@ -39,6 +39,11 @@ CREATE TABLE pictures (
     FOREIGN KEY (thread, turn) REFERENCES turns (thread, n) ON DELETE CASCADE
 );
 """,
+    """
+ALTER TABLE turns ADD COLUMN context TEXT;
+ALTER TABLE turns ADD COLUMN verdict TEXT;
+ALTER TABLE threads ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+""",
 )
 """What turns each version of the file into the next; `PRAGMA user_version` says which one a file is."""
 
@@ -53,6 +58,7 @@ class Thread:
     title: str
     created: str
     updated: str
+    pinned: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,8 @@ class Turn:
     """One question of a conversation and what became of it.
 
     The status is `running`, `waiting`, `done`, `failed` or `cancelled`; the trail has the steps that led there, and the
-    sentences of a turn that did not come to its end; `pictures` counts those that came with the question.
+    sentences of a turn that did not come to its end; `pictures` counts those that came with the question. The context
+    has the knobs it was asked with, the verdict what its reader said of it: `good`, `reason` and `at`.
     """
 
     n: int
@@ -73,6 +80,8 @@ class Turn:
     created: str
     trail: list[dict[str, Any]]
     pictures: int
+    context: dict[str, Any] | None = None
+    verdict: dict[str, Any] | None = None
 
 
 def now() -> str:
@@ -126,12 +135,18 @@ class Store:
     def add_thread(self, thread: Thread) -> None:
         """Keep a new conversation."""
         with self.open() as db:
-            db.execute("INSERT INTO threads VALUES (:id, :owner, :library, :title, :created, :updated)", asdict(thread))
+            db.execute(
+                "INSERT INTO threads VALUES (:id, :owner, :library, :title, :created, :updated, :pinned)",
+                asdict(thread),
+            )
 
-    def rename_thread(self, id: str, title: str) -> None:
-        """Give a conversation another title."""
+    def set_thread(self, id: str, title: str | None = None, pinned: bool | None = None) -> None:
+        """Give a conversation another title, or pin it, or both."""
         with self.open() as db:
-            db.execute("UPDATE threads SET title = ? WHERE id = ?", (title, id))
+            db.execute(
+                "UPDATE threads SET title = coalesce(?, title), pinned = coalesce(?, pinned) WHERE id = ?",
+                (title, pinned, id),
+            )
 
     def delete_threads(self, ids: list[str]) -> None:
         """Delete conversations with all their turns."""
@@ -145,16 +160,23 @@ class Store:
         return [_turn(row) for row in rows]
 
     def add_turn(
-        self, thread: str, run: str, graph: str, question: str, title: str, pictures: Sequence[bytes] = ()
+        self,
+        thread: str,
+        run: str,
+        graph: str,
+        question: str,
+        title: str,
+        pictures: Sequence[bytes] = (),
+        context: dict[str, Any] | None = None,
     ) -> int:
         """Begin a turn and return its number; the first one names an untitled conversation."""
         with self.open() as db:
             db.execute("BEGIN IMMEDIATE")
             n = int(db.execute("SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = ?", (thread,)).fetchone()[0])
             db.execute(
-                "INSERT INTO turns (thread, n, run, graph, question, status, created) "
-                "VALUES (?, ?, ?, ?, ?, 'running', ?)",
-                (thread, n, run, graph, question, now()),
+                "INSERT INTO turns (thread, n, run, graph, question, status, created, context) "
+                "VALUES (?, ?, ?, ?, ?, 'running', ?, ?)",
+                (thread, n, run, graph, question, now(), _json(context)),
             )
             db.executemany(
                 "INSERT INTO pictures VALUES (?, ?, ?, ?)",
@@ -183,6 +205,17 @@ class Store:
                 "WHERE thread = ? AND n = ?",
                 (status, _json(answer), _json(problem), _json(trail), _json(waiting), thread, n),
             )
+
+    def judge(self, thread: str, n: int, verdict: dict[str, Any] | None) -> bool:
+        """Keep what a reader said of an answer; tells whether there is that turn."""
+        with self.open() as db:
+            given = (_json(verdict), thread, n)
+            return bool(db.execute("UPDATE turns SET verdict = ? WHERE thread = ? AND n = ?", given).rowcount)
+
+    def drop_turns(self, thread: str, n: int) -> None:
+        """Delete turn `n` of a conversation and those after it."""
+        with self.open() as db:
+            db.execute("DELETE FROM turns WHERE thread = ? AND n >= ?", (thread, n))
 
     def picture(self, thread: str, turn: int, n: int) -> bytes | None:
         """Return a picture that came with a question, a JPEG file."""
@@ -224,6 +257,8 @@ def _json(value: dict[str, Any] | list[dict[str, Any]] | None) -> str | None:
 
 
 def _turn(row: sqlite3.Row) -> Turn:
-    answer, failed, trail = (json.loads(row[k]) if row[k] else None for k in ("answer", "problem", "trail"))
+    answer, failed, trail, context, verdict = (
+        json.loads(row[k]) if row[k] else None for k in ("answer", "problem", "trail", "context", "verdict")
+    )
     plain = {k: row[k] for k in ("n", "run", "graph", "question", "status", "created", "pictures")}
-    return Turn(**plain, answer=answer, problem=failed, trail=trail or [])
+    return Turn(**plain, answer=answer, problem=failed, trail=trail or [], context=context, verdict=verdict)

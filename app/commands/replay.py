@@ -95,18 +95,10 @@ class _Past:
         """Yield the events from the first time of a step on."""
         from langgraph.types import Command
 
-        from ragweave.graphs.run import follow
+        from ragweave.graphs.run import before_step, follow
 
-        at = await self._before(start) if resume is None else THREAD
+        at = await before_step(self.graph, THREAD, start) if resume is None else THREAD
         sent: Any = None if resume is None else Command(resume=resume)
         kept = {"graph": str(self.graph.name), "context": context.model_dump_json(exclude_unset=True)}
         async for event in follow(self.graph, sent, {**at, "metadata": kept}, context):
             yield event
-
-    async def _before(self, step: str) -> Any:
-        past = [s async for s in self.graph.aget_state_history(THREAD)][::-1]
-        for snapshot in past:
-            if step in snapshot.next:
-                return snapshot.config
-        done = ", ".join(dict.fromkeys(n for s in past for n in s.next if not n.startswith("__")))
-        raise InputError(f"this run has no step {step!r}", f"use one of: {done}")

@@ -126,6 +126,8 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/api/threads/{f.thread}", {}),
         ("GET", f"/api/threads/{f.thread}/turns/1/pictures/1", {}),
         ("GET", f"/api/threads/{f.thread}/proof", {}),
+        ("POST", f"/api/threads/{f.thread}/turns/1/again", {"json": {}}),
+        ("PUT", f"/api/threads/{f.thread}/turns/1/verdict", {"json": {"good": True}}),
         ("PATCH", f"/api/threads/{f.thread}", {"json": {"title": "x"}}),
         ("DELETE", f"/api/threads/{f.thread}", {}),
         ("POST", "/api/ask", {"json": {**ask, "library": f.name}}),
@@ -207,7 +209,7 @@ def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
     names = ("library", "name", "source", "item", "thread", "run", "job")
     f = Foreign(*(f"{{{name}}}" for name in names), media="{source}/{file}")
     asked = {
-        (method, re.sub(r"\{[^}]*\}", "{}", re.sub(r"/(page|turns|pictures)/1", r"/\1/{}", path)))
+        (method, re.sub(r"\{[^}]*\}", "{}", re.sub(r"/(page|turns|pictures)/1\b", r"/\1/{}", path)))
         for method, path, _ in requests(f)
     }
     public = {"/", "/open/{library}/{id}", "/favicon.ico", "/healthz", "/readyz", "/api/login", "/api/logout"}

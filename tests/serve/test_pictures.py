@@ -145,7 +145,7 @@ async def test_a_conversation_keeps_small_copies_and_its_state_no_pixels(client:
     with sqlite3.connect(home / "conversations.sqlite") as db:
         (size,) = db.execute("SELECT sum(length(checkpoint)) FROM checkpoints").fetchone()
         (held,) = db.execute("SELECT count(*) FROM writes WHERE instr(value, 'JFIF')").fetchone()
-    assert size < 60_000 and held == 0
+    assert size < 600_000 and held == 0
     await client.delete(f"/api/threads/{thread}")
     with sqlite3.connect(home / "serve.sqlite") as db:
         assert db.execute("SELECT count(*) FROM pictures").fetchone() == (0,)

@@ -16,7 +16,7 @@ from langchain_core.messages import HumanMessage
 from ragweave.graphs import run as graphs
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
-from ragweave.serve.runs import Runs
+from ragweave.serve.runs import Run, Runs
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import ask_over_http, in_process, on_loopback, parse_events
 
@@ -232,13 +232,15 @@ async def test_a_conversation_goes_on_after_a_restart_and_stays_small(notes: Pat
         assert [t["n"] for t in turns] == [1, 2, 3, 4] and all(t["answer"]["citations"] for t in turns)
     with sqlite3.connect(home / "conversations.sqlite") as db:
         rows, size = db.execute("SELECT count(*), sum(length(checkpoint)) FROM checkpoints").fetchone()
-    assert rows == 1 and size < 60_000
+        others = db.execute("SELECT count(DISTINCT json_extract(CAST(metadata AS TEXT), '$.run')) FROM checkpoints")
+        assert others.fetchone() == (1,)  # the steps of the last turn alone
+    assert rows < 20 and size < 600_000
 
 
 async def test_an_answer_stands_although_its_steps_cannot_be_forgotten(
     notes: Path, app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def closed(self: Runs, thread: str) -> None:
+    async def closed(self: Runs, run: Run) -> None:
         raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
 
     monkeypatch.setattr(Runs, "_forget_steps", closed)
@@ -255,10 +257,10 @@ async def test_a_server_that_stops_waits_for_what_follows_an_answer(
     forgotten: list[str] = []
     forget = Runs._forget_steps
 
-    async def slow(self: Runs, thread: str) -> None:
+    async def slow(self: Runs, run: Run) -> None:
         await asyncio.sleep(0.3)
-        await forget(self, thread)
-        forgotten.append(thread)
+        await forget(self, run)
+        forgotten.append(run.thread)
 
     monkeypatch.setattr(Runs, "_forget_steps", slow)
     async with in_process(app) as client:

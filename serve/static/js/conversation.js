@@ -49,6 +49,7 @@ export async function open(id, { quiet = false } = {}) {
     const base = `/api/threads/${encodeURIComponent(id)}/turns/${row.n}/pictures`;
     const turn = add(row.question, Array.from({ length: row.pictures }, (_, n) => `${base}/${n + 1}`));
     turn.place = { thread: id, turn: row.n };
+    turn.context = row.context;
     if (row.status === "running" || row.status === "waiting") watch(row.run, id, turn, false);
     else turn.restore(row);
   }
@@ -63,6 +64,7 @@ export async function ask(question, pictures = [], knobs = {}) {
   const mine = shown;
   if (!turns.length) fill(main(), column);
   const turn = add(question, pictures);
+  turn.context = { ...runContext(), ...knobs };
   toEnd(true);
   // What was pressed may be gone: the focus goes to where the next question is written.
   if (document.activeElement === document.body && window.matchMedia("(pointer: fine)").matches) document.getElementById("question").focus();
@@ -72,7 +74,7 @@ export async function ask(question, pictures = [], knobs = {}) {
   try {
     const place = here ? { thread: here } : { library: state.library.name };
     const sent = pictures.length ? { pictures: await Promise.all(pictures.map(asData)) } : {};
-    const began = await call("POST", "/api/ask", { question, ...sent, ...place, graph: state.graph, context: { ...runContext(), ...knobs } });
+    const began = await call("POST", "/api/ask", { question, ...sent, ...place, graph: state.graph, context: turn.context });
     if (mine === shown) {
       const stopped = run?.wanted;
       run = null;

@@ -46,8 +46,8 @@ function draw() {
   fill(
     body,
     method(),
-    ...COMMON.filter((name) => name in known).map(row),
-    h("details.more", {}, h("summary", { text: "All settings" }), ...groups.map(([title, names]) => h("fieldset", {}, h("legend", { text: title }), ...names.map(row)))),
+    ...COMMON.filter((name) => name in known).map((name) => row(name)),
+    h("details.more", {}, h("summary", { text: "All settings" }), ...groups.map(([title, names]) => h("fieldset", {}, h("legend", { text: title }), ...names.map((name) => row(name))))),
   );
   mark();
 }
@@ -72,12 +72,19 @@ function method() {
   return h("div.knob", {}, h("label", { for: id, text: KNOBS.graph[0] }), input, told);
 }
 
-function row(name) {
+const mine = { get: knob, set: setKnob };
+
+/**
+ * One setting of a run: its name, its control, and what it does.
+ * @param {string} name of the knob
+ * @param {{get: (name: string) => any, set: (name: string, value: any) => void}} kept where its value lies
+ */
+export function row(name, kept = mine) {
   const schema = resolved(state.form.schema.properties[name]);
   const id = uid("knob");
   const wrong = h("p.wrong", { role: "alert" });
   const title = KNOBS[name]?.[0] || name.replaceAll("_", " ").replace(/^./, (c) => c.toUpperCase());
-  const control = control_(name, schema, id, wrong);
+  const control = control_(name, schema, id, wrong, kept);
   const group = schema.type === "array";
   const label = group ? h("span.label", { id: `${id}-label`, text: title }) : h("label", { for: id, text: title });
   if (group) control.setAttribute("aria-labelledby", `${id}-label`);
@@ -93,39 +100,43 @@ function resolved(property) {
   return options ? { ...property, ...options[0], nullable: property.anyOf.length > options.length } : property;
 }
 
-function control_(name, schema, id, wrong) {
-  const value = knob(name);
+function control_(name, schema, id, wrong, kept) {
+  const value = kept.get(name);
+  const { set } = kept;
   if (schema.enum) {
     const input = h("select.field", { id }, ...schema.enum.map((v) => h("option", { value: String(v), text: valueName(name, v) })));
     input.value = String(value);
-    input.addEventListener("change", () => setKnob(name, schema.enum.find((v) => String(v) === input.value)));
+    input.addEventListener("change", () => set(name, schema.enum.find((v) => String(v) === input.value)));
     return input;
   }
   if (schema.type === "boolean") {
-    return h("input.switch", { id, type: "checkbox", role: "switch", checked: Boolean(value), on: { change: (event) => setKnob(name, event.target.checked) } });
+    return h("input.switch", { id, type: "checkbox", role: "switch", checked: Boolean(value), on: { change: (event) => set(name, event.target.checked) } });
   }
-  if (schema.type === "array") return several(name, schema, value || []);
+  if (schema.type === "array") return several(name, schema, value || [], kept);
   const numeric = schema.type === "integer" || schema.type === "number";
   const low = schema.minimum ?? schema.exclusiveMinimum;
   const input = h("input.field", {
     id, type: numeric ? "number" : "text", value: value ?? "", min: numeric ? low : null, max: numeric ? schema.maximum : null,
     step: schema.type === "integer" ? "1" : numeric ? "any" : null, maxlength: schema.maxLength, placeholder: schema.nullable ? "automatic" : null,
   });
-  input.addEventListener("change", () => {
+  const take = () => {
     const empty = input.value.trim() === "";
     const bad = numeric && (!input.checkValidity() || (empty && !schema.nullable));
     input.setAttribute("aria-invalid", String(bad));
     wrong.textContent = bad ? input.validationMessage || "Write a number." : "";
-    if (!bad) setKnob(name, numeric ? (empty ? null : Number(input.value)) : input.value);
-  });
+    if (!bad) set(name, numeric ? (empty ? null : Number(input.value)) : input.value);
+  };
+  input.addEventListener("change", take);
+  // A line that says what is wrong goes while it is mended, and not under the mouse on its way to a button.
+  input.addEventListener("input", () => wrong.textContent && take());
   return input;
 }
 
-function several(name, schema, chosen) {
+function several(name, schema, chosen, kept) {
   const options = schema.items?.enum || [];
   const boxes = options.map((option) => {
     const box = h("input", { type: "checkbox", value: option, checked: chosen.includes(option) });
-    box.addEventListener("change", () => setKnob(name, options.filter((o) => boxes.find((b) => b.value === o).checked)));
+    box.addEventListener("change", () => kept.set(name, options.filter((o) => boxes.find((b) => b.value === o).checked)));
     return box;
   });
   return h("div.several", { role: "group" }, ...boxes.map((box) => h("label", {}, box, h("span", { text: corpusName(box.value) }))));

@@ -1,33 +1,50 @@
 // The steps of a run as they happen: a calm line that unfolds into what was decided, hop by hop.
 
 import { h, fill, uid } from "./dom.js";
+import { Graph } from "./graph.js";
 import { icon } from "./icons.js";
 import { corpusName, host, lasted, number, some } from "./words.js";
 
 const MAKERS = { small: "small mind", llm: "language model", gate: "first look is strong", scores: "scores", rrf: "ranks" };
 const CORPORA = ["paragraph", "document", "image", "clip", "video"];
 const PARTS = Object.fromEntries(["rewrite", "retrieve_clips", "merge", "judge", "look"].map((node) => [node, "retrieve_video"]));
+const SLOW = 2000; // milliseconds of a run after which its graph is drawn unasked
 const VERDICTS = { correct: "good", ambiguous: "warn", incorrect: "bad" };
 
 export class Trail {
-  constructor() {
+  /** @param {(step: object) => void} onpick called with a step of the graph that is pressed */
+  constructor(onpick = null) {
     this.steps = [];
+    this.onpick = onpick;
+    this.lane = h("div.lane");
+    this.graph = null;
     this.line = h("span.now", { text: "Reading the question" });
     this.side = h("span.fine.number");
     this.sign = h("span.spin");
     this.body = h("div.steps");
     const summary = h("summary", {}, this.sign, this.line, this.side, icon("down"));
-    this.element = h("details.trail", {}, summary, this.body);
+    this.element = h("details.trail", {}, summary, this.lane, this.body);
+    // Of a run that takes its time the drawing is shown at once, and by a click the steps.
+    summary.addEventListener("click", (event) => this.element.classList.contains("brief") && (event.preventDefault(), this.element.classList.remove("brief")));
     this.began = performance.now();
     this.budget = {};
     this.spent = { calls: 0, tokens: 0 };
     this.ticking = 0;
   }
 
+  /** Draw the graph that answers. */
+  draw(name) {
+    if (this.graph) return;
+    this.graph = new Graph(name, this.onpick);
+    fill(this.lane, this.graph.element);
+    for (const step of this.steps) this.graph.add(step);
+  }
+
   /** Show what the run spends while it goes on, beside what it may spend. */
   begin(budget = {}) {
     this.budget = budget;
     this.ticking = setInterval(() => (this.element.isConnected ? this.tell() : this.rest()), 1000);
+    if (!this.element.open) this.shown = setTimeout(() => this.ticking && this.brief(), SLOW);
     this.tell();
   }
 
@@ -38,7 +55,14 @@ export class Trail {
     if (this.ticking) this.tell();
   }
 
+  brief() {
+    if (this.element.open) return;
+    this.element.classList.add("brief");
+    this.element.open = true;
+  }
+
   rest() {
+    clearTimeout(this.shown);
     clearInterval(this.ticking);
     this.ticking = 0;
   }
@@ -55,6 +79,7 @@ export class Trail {
   /** Show a step that has ended. */
   add(step) {
     this.steps.push(step);
+    this.graph?.add(step);
     if (step.spent) this.spend(step.spent);
     let hop = this.body.lastElementChild;
     const n = Math.max(step.hop, 1);
@@ -86,6 +111,7 @@ export class Trail {
   /** Say how it ended. */
   end(status, live) {
     this.rest();
+    this.graph?.end();
     this.sign.replaceWith((this.sign = h("span.sign", { class: status === "done" ? "" : "bad" }, icon(status === "done" ? "steps" : "alert"))));
     const hops = new Set(this.steps.map((s) => Math.max(s.hop, 1))).size;
     const facts = [hops > 1 && some(hops, "round"), live && lasted((performance.now() - this.began) / 1000)];

@@ -1,5 +1,6 @@
 // One question and what becomes of it, on screen: from events as they come, or from what the server kept.
 
+import { Again } from "./again.js";
 import { told } from "./api.js";
 import { announce, fill, h, iconButton, toast } from "./dom.js";
 import { icon } from "./icons.js";
@@ -25,7 +26,8 @@ export class Turn {
     this.status = "running";
     this.sentences = 0;
     this.seenNotes = new Set();
-    this.trail = new Trail();
+    this.again = new Again(this);
+    this.trail = new Trail((step) => this.again.open(step));
     this.readAs = h("p.read-as.fine", { hidden: true, dir: "auto" });
     this.answer = h("div.answer", { dir: "auto" });
     this.asked = h("div.ask-consent", { hidden: true, role: "group", "aria-label": "Search the web?" });
@@ -39,7 +41,7 @@ export class Turn {
       "article.turn",
       { "aria-label": question.slice(0, 120) },
       h("div.question", {}, thumbs(pictures), h("h2", { text: question, dir: "auto" }), this.readAs),
-      h("div.reply", {}, this.trail.element, this.answer, this.tally, this.asked, this.problem, this.notes, this.sources, this.foot, this.next),
+      h("div.reply", {}, this.trail.element, this.answer, this.tally, this.asked, this.problem, this.notes, this.sources, this.foot, this.again.element, this.next),
     );
   }
 
@@ -47,6 +49,7 @@ export class Turn {
   apply(event, live) {
     if (event.type === "start") {
       this.place = { thread: event.thread, turn: event.turn };
+      this.trail.draw(event.graph);
       this.trail.begin(event.budget);
     } else if (event.type === "step") this.trail.add(event);
     else if (event.type === "sentence") this.sentence(event, live);
@@ -60,6 +63,8 @@ export class Turn {
 
   /** Show what the server kept of a turn that has ended. */
   restore(kept) {
+    this.trail.draw(kept.graph);
+    this.context = kept.context;
     for (const event of kept.trail || []) this.apply(event, false);
     if (kept.answer) this.whole(kept.answer, false);
     if (kept.problem) this.fail(kept.problem);
@@ -171,7 +176,7 @@ export class Turn {
     fill(
       this.foot,
       usageTable(models, spent.filter(Boolean).join(" · ")),
-      h("span.actions", {}, iconButton(icon("copy"), "Copy the answer with its sources", () => this.copy(), "bare.small"), iconButton(icon("seal"), "Save as a proof: one file with the cited places and the hashes of their files", () => saveProof(this.place, this.question), "bare.small"), iconButton(icon("again"), "Ask again", () => this.doing.again(this.question, this.pictures), "bare.small")),
+      h("span.actions", {}, iconButton(icon("copy"), "Copy the answer with its sources", () => this.copy(), "bare.small"), iconButton(icon("seal"), "Save as a proof: one file with the cited places and the hashes of their files", () => saveProof(this.place, this.question), "bare.small"), iconButton(icon("compare"), "Answer once more with other settings, beside this answer", () => this.again.open(), "bare.small"), iconButton(icon("again"), "Ask again", () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
 
