@@ -53,6 +53,10 @@ class Outcome:
     answer: Answer
     seconds: float
     cited: list[str] = field(default_factory=list)
+    evidence: list[str] = field(default_factory=list)
+    """Ids of the items that it had, best first."""
+    corpora: list[str] = field(default_factory=list)
+    """What the last router chose; none where the graph has no router."""
 
     @property
     def shown(self) -> str:
@@ -143,7 +147,13 @@ async def ask_all(
             seconds = time.perf_counter() - started
             answer: Answer = state["answer"]
             cited = [name_of(c.locator["file"]) for c in answer.citations if "file" in c.locator]
-            row[question.id] = {"answer": answer.model_dump(mode="json"), "seconds": seconds, "cited": cited}
+            row[question.id] = {
+                "answer": answer.model_dump(mode="json"),
+                "seconds": seconds,
+                "cited": cited,
+                "evidence": _ranked(state),
+                "corpora": [c for route in state.get("routes", [])[-1:] for c in route["corpora"]],
+            }
         return row
 
     depends = {
@@ -154,10 +164,15 @@ async def ask_all(
     }
     rows = await (runner or Runner()).each(name, opened, converse, depends)
     found = {id: answered for row in rows for id, answered in row.items()}
-    return [
-        Outcome(q, Answer.model_validate(found[q.id]["answer"]), found[q.id]["seconds"], found[q.id]["cited"])
-        for q in questions
-    ]
+    return [Outcome(q, **{**found[q.id], "answer": Answer.model_validate(found[q.id]["answer"])}) for q in questions]
+
+
+def _ranked(state: Mapping[str, Any]) -> list[str]:
+    """Return ids of the evidence: one search in its own order, several as the run ranks what they found."""
+    rows = state.get("evidence", [])
+    if len({e["hop"] for e in rows}) < 2:
+        return list(state.get("candidates", []))
+    return [e["id"] for e in sorted(rows, key=lambda e: (-e.get("global_score", e["score"]), e["id"]))]
 
 
 def conversations(questions: Sequence[Question]) -> list[list[Question]]:

@@ -76,14 +76,14 @@ class System:
         self.ms.append(way.ms)
 
 
-async def prepare(rows: Sequence[Mapping[str, Any]], work: Path) -> Library:
-    """Index an item list, once for the same rows, and return the library.
+async def prepare(rows: Sequence[Mapping[str, Any]], work: Path, also: str = "") -> Library:
+    """Index an item list, once for the same rows and what else lies in it, and return the library.
 
     Raises:
         InputError: rows were left out, so that figures over them would be wrong.
     """
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    name = "mixed-" + hashlib.sha256("\n".join(lines).encode()).hexdigest()[:10]
+    name = "mixed-" + hashlib.sha256("\n".join([*lines, *filter(None, [also])]).encode()).hexdigest()[:10]
     folder = work / name
     if not (folder / "done").exists():
         shutil.rmtree(folder, ignore_errors=True)

@@ -38,10 +38,10 @@ def rows_of(path: Path) -> list[Row]:
     out: list[Row] = []
     for n, row in enumerate(read_jsonl(path), 1):
         if isinstance(row.get("qa"), list):
-            out += [_choice(q, "uid", str(row.get("type", "")), path, n) for q in row["qa"]]
+            out += [choice(q, "uid", str(row.get("type", "")), path, n) for q in row["qa"]]
         elif "options" in row or "question_id" in row:
             out.append(
-                _choice(row, "question_id" if "question_id" in row else "id", str(row.get("task_type", "")), path, n)
+                choice(row, "question_id" if "question_id" in row else "id", str(row.get("task_type", "")), path, n)
             )
         elif "id" not in row or "question" not in row:
             missing = ", ".join(k for k in ("id", "question") if k not in row)
@@ -80,7 +80,12 @@ def _longer_videos(name: str, given: object, path: Path) -> Iterator[Row]:
             }
 
 
-def _choice(row: Any, key: str, kind: str, path: Path, n: int) -> Row:
+def choice(row: Any, key: str, kind: str, path: Path, n: int) -> Row:
+    """Return a multiple choice as a row of our own form; its id stands under `key`, and it is row n of the file.
+
+    Raises:
+        InputError: it lacks an id, a question or options, or its answer is the letter of none of them.
+    """
     if not isinstance(row, dict) or key not in row or "question" not in row or "answer" not in row:
         raise InputError(f"line {n} of {path.name} is no multiple choice", "give an id, a question and an answer")
     question = str(row["question"])

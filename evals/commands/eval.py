@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.evals.commands import data, media, runs, synthesize, train
+from ragweave.evals.commands import bench, data, media, runs, synthesize, train
 from ragweave.evals.commands.common import WORK, JsonOut, Work, run, runner
 
 if TYPE_CHECKING:
@@ -163,7 +163,8 @@ for _measure in (
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add `eval`, `train` and `synthesize` to the command line."""
+    """Add `bench`, `eval`, `train` and `synthesize` to the command line."""
+    app.command("bench")(bench.bench)
     app.command("synthesize")(synthesize.synthesize)
     app.add_typer(eval_app, name="eval")
     app.add_typer(train.train_app, name="train")

@@ -1,0 +1,224 @@
+"""Asks the arms of a table, each question once, and scores what they said and what they found."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import Library, open_library
+from ragweave.corpora.types import CORPORA
+from ragweave.evals.answers import Outcome, ask_all
+from ragweave.evals.bench.forms import Bundle
+from ragweave.evals.bench.tables import Arm, Paper, Set, Table
+from ragweave.evals.metrics import exact_match, ndcg_at, recall_at, rouge_l, token_f1
+from ragweave.evals.mixed import prepare
+from ragweave.evals.runner import Runner
+from ragweave.graphs.base import Builder, new_graph
+from ragweave.graphs.run import GRAPHS
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Route
+from ragweave.minds.method import GRAPH_OF
+from ragweave.nodes.run import Run
+from ragweave.nodes.state import State, Update
+
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A set of a table with its questions, drawn already, and the library that they are asked of."""
+
+    set: Set
+    bundle: Bundle
+    library: str = ""
+
+    def label(self, id: str) -> str:
+        """Return the label that a question belongs to."""
+        return self.bundle.labels.get(id, self.set.corpus)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What one arm did with one question: the outcome, and what it found under the names of the set, best first."""
+
+    asked: Asked
+    outcome: Outcome
+    found: tuple[str, ...]
+
+
+async def prepared(of: Paper, sets: Sequence[Asked], work: Path) -> list[Asked]:
+    """Index what is searched: each set by itself, or all sets of the table in one library."""
+    if not of.together:
+        return [replace(s, library=await _library([s], work)) for s in sets]
+    name = await _library(sets, work)
+    return [replace(s, library=name) for s in sets]
+
+
+async def _library(sets: Sequence[Asked], work: Path) -> str:
+    rows = [
+        {"kind": s.set.corpus if s.set.corpus in CORPORA else "paragraph", **row, "id": f"{s.set.name}/{row['id']}"}
+        for s in sets
+        for row in s.bundle.rows
+    ]
+    files = list(dict.fromkeys(p for s in sets for p in s.bundle.files))
+    digest = hashlib.sha256("\n".join(map(str, files)).encode()).hexdigest()[:10]
+    name = f"recordings-{digest}"
+    if rows:
+        name = (await prepare(rows, work, digest if files else "")).name
+    if files:
+        await index(files, name)
+    return name
+
+
+def context_of(arm: Arm, asked: Asked, mind: str, more: Mapping[str, Any]) -> Context:
+    """Return the knobs of an arm over a set; what the caller sets wins."""
+    preset = {"preset": arm.preset.format(preset=asked.set.preset)} if arm.preset else {}
+    short = {"answer_form": "short"} if {"em", "f1"} & {*asked.set.metrics} else {}
+    knobs = {**short, **arm.knobs, **more}
+    return Context(**preset, **knobs, library=asked.library or "default", mind=mind)
+
+
+def graph_of(arm: Arm, context: Context) -> str:
+    """Return the name of the graph that an arm runs."""
+    return arm.graph or GRAPH_OF[context.preset]
+
+
+def calls_of(arm: Arm, context: Context) -> int:
+    """Return how many calls of a chat model a question takes at most, retries not counted."""
+    routed = int(context.route_by in ("llm", "ensemble")) + 1
+    return {
+        "universal_rag": routed,
+        "rag_fusion": 1 + int(context.expand_when != "never"),
+        # The rewriting for the web; with a model as evaluator, its verdict and that on the strips.
+        "crag": 1 + int(context.web != "off") + 2 * int(context.grade_by == "llm"),
+        "auto_rag": 1 + context.max_hops + 2 * context.max_recalls,
+        # Rewriting, judging, looking at each clip, and the answer.
+        "video_rag": 3 + context.method.clips,
+    }.get(graph_of(arm, context), context.max_model_calls)
+
+
+def tokens_of(arm: Arm, context: Context) -> int:
+    """Return about how many tokens a question takes in: its passages in each call, and the prompt."""
+    passages = context.method.turn_passages if graph_of(arm, context) == "auto_rag" else context.top_k or 8
+    return calls_of(arm, context) * (400 + 170 * passages)
+
+
+async def ask(
+    name: str, arm: Arm, asked: Asked, runner: Runner, mind: str, more: Mapping[str, Any], seed: int = SEED
+) -> list[Scored]:
+    """Ask one arm all questions of a set."""
+    context = context_of(arm, asked, mind, more)
+    base: Callable[[], Builder] = import_module(GRAPHS[graph_of(arm, context)]).build
+    library = await open_library(asked.library)
+    held = [c for c in CORPORA if (await library.counts()).get(c)]
+    labels = {q.text: _label(arm.route, asked, q.id, held, seed) for q in asked.bundle.questions} if arm.route else {}
+
+    def build() -> Builder:
+        builder = base()
+        if labels:
+            builder.nodes["route"] = new_graph(route=_fixed(labels)).nodes["route"]
+        return builder
+
+    of = {"arm": arm.model_dump(), "set": asked.set.model_dump(), "seed": seed, "library": asked.library}
+    outcomes = await ask_all(
+        build, asked.bundle.questions, context, runner=runner, name=f"{name}, {asked.set.name}", of=of
+    )
+    keys = await _keys(library, {i for o in outcomes for i in o.evidence}, asked.set.name)
+    found = [dict.fromkeys(k for i in o.evidence for k in keys.get(i, ())) for o in outcomes]
+    return [Scored(asked, o, tuple(f)) for o, f in zip(outcomes, found, strict=True)]
+
+
+def _label(route: str, asked: Asked, id: str, held: Sequence[str], seed: int) -> str:
+    if route == "random":
+        return random.Random(f"{seed} {id}").choice(["none", *held])
+    own = asked.label(id)
+    return own if route in ("oracle", "own") else route
+
+
+def _fixed(labels: Mapping[str, str]) -> Callable[..., Any]:
+    """Return a node that routes each question to the label that is given for it."""
+
+    async def route(state: State, runtime: Runtime[Context]) -> Update:
+        run = Run.of("route", state, runtime)
+        run.by = "bench"
+        label: Any = labels[str(state["messages"][-1].content)]
+        row: Route = {"hop": run.hop, "corpora": [label], "confidence": {}, "by": "bench", "why": "given"}
+        return run.done(str(label), routes=[row])
+
+    return route
+
+
+async def _keys(library: Library, ids: set[str], name: str) -> dict[str, tuple[str, ...]]:
+    """Return under which names of the set each item may be gold: by its id in the list, or by its file."""
+    out: dict[str, tuple[str, ...]] = {}
+    for id, item in (await library.items(sorted(ids))).items():
+        key = str(item.meta.get("key") or "")
+        file = Path(item.locator.get("file", ""))
+        out[id] = (key.removeprefix(f"{name}/"),) if key else (file.name, file.stem)
+    return out
+
+
+def mark(metric: str, row: Scored) -> float | None:
+    """Return one metric of one question, None where it cannot be counted."""
+    o, gold = row.outcome, row.outcome.question.gold
+    said, answers = "" if o.answer.abstained else o.shown, o.question.answers
+    if metric.startswith(("recall@", "ndcg@")):
+        kind, _, k = metric.partition("@")
+        return (recall_at if kind == "recall" else ndcg_at)(row.found, gold, int(k)) if gold else None
+    if metric == "router":
+        label = row.asked.label(o.question.id)
+        return float(o.corpora == [label])
+    if metric == "acc":
+        return float(o.verdict == "correct") if answers or o.question.letter else None
+    if metric in _WORDED and answers:
+        return _WORDED[metric](said, answers)
+    return None
+
+
+_WORDED: Mapping[str, Callable[[str, Sequence[str]], float]] = {
+    "em": exact_match,
+    "f1": token_f1,
+    "rouge_l": rouge_l,
+}
+
+
+def marks(rows: Sequence[Scored], columns: Sequence[str], table: Table) -> dict[str, list[float]]:
+    """Return the values of each column of a table; `average` is over the questions' first metric of their set."""
+    out: dict[str, list[float]] = {c: [] for c in columns}
+    for row in rows:
+        metrics = row.asked.set.metrics
+        named = {f"{row.asked.set.name} {m}": m for m in metrics} | {"router": "router"}
+        if metrics:
+            named["average"] = metrics[0]
+        for column, metric in named.items():
+            if column in out and (value := mark(metric, row)) is not None:
+                out[column].append(value)
+    return out
+
+
+SIDE = ("correct", "declined", "recall@1", "recall@5", "recall@10", "ndcg@10", "router")
+
+
+def side(rows: Sequence[Scored]) -> dict[str, float | None]:
+    """Return what the papers do not print: right and declined answers, retrieval at k, costs."""
+    out: dict[str, float | None] = {}
+    for name in SIDE:
+        values = [v for r in rows if (v := mark("acc" if name == "correct" else name, r)) is not None]
+        if name == "declined":
+            values = [float(r.outcome.answer.abstained) for r in rows]
+        if name == "router":
+            values = [v for v, r in zip(values, rows, strict=True) if r.outcome.corpora]
+        out[name] = 100 * sum(values) / len(values) if values else None
+    total = len(rows) or 1
+    out["calls"] = sum(r.outcome.answer.model_calls for r in rows) / total
+    out["tokens"] = sum(r.outcome.answer.tokens for r in rows) / total
+    out["ms"] = 1000 * sum(r.outcome.seconds for r in rows) / total
+    return out

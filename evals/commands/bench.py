@@ -1,0 +1,197 @@
+"""`ragweave bench PAPER --table N`: a paper's table run again, beside what the paper printed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragweave.evals.commands.common import WORK, JsonOut, MindName, Set, Work, run, runner
+
+if TYPE_CHECKING:
+    from ragweave.evals.bench.run import Asked, Scored
+    from ragweave.evals.bench.show import Grid
+    from ragweave.evals.bench.tables import Arm, Paper, Table
+
+
+def bench(
+    paper: Annotated[str, typer.Argument(help="universal-rag, rag-fusion, crag, auto-rag or video-rag.")],
+    table: Annotated[str, typer.Option("--table", metavar="N", help="Number of the table.")] = "1",
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder with the table's sets, each under its own name.")
+    ] = None,
+    from_: Annotated[
+        list[str] | None,
+        typer.Option("--from", metavar="SET=PATH", help="Where one set lies; a set of another name is added."),
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="Passages that every set is asked of, beside their own.")
+    ] = None,
+    answers: Annotated[
+        Path | None, typer.Option("--answers", help="Answers of other systems (LongerVideos), for the judge.")
+    ] = None,
+    arms: Annotated[str, typer.Option("--arms", help="Only these arms, by semicolons.")] = "",
+    beside: Annotated[str, typer.Option("--beside", help="Published block to show; default: the first.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Questions of each set, drawn by the seed; 0: all.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draw, and of the random arm.")] = 0,
+    mind: MindName = "auto",
+    set_: Set = None,
+    width: Annotated[int, typer.Option("--width", min=0, max=256, help="Questions at once; 0: as many as calls.")] = 0,
+    runs: Annotated[int, typer.Option("--runs", min=1, max=20, help="Times that a judge is asked.")] = 1,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and stop.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a chat model is called.")] = False,
+    html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write the tables as a page.")] = None,
+    work: Work = WORK,
+    json_out: JsonOut = None,
+) -> None:
+    """Run the arms of a published table on the sets that are here, and print them beside the paper's figures.
+
+    A run that is stopped goes on where it was when the same command is given again.
+    """
+    from ragweave.evals.bench import show
+    from ragweave.evals.bench.tables import paper as paper_of
+    from ragweave.evals.bench.tables import table as table_of
+    from ragweave.evals.commands.eval import needs
+    from ragweave.evals.corpus import use_home
+    from ragweave.evals.report import write_json
+    from ragweave.graphs.settings import with_settings
+    from ragweave.models.chat import chat
+    from ragweave.models.errors import InputError
+    from ragweave.models.settings import model_settings
+
+    needs()
+    of = paper_of(paper)
+    chosen = table_of(of, table)
+    if beside and beside not in chosen.published:
+        raise InputError(f"the table has no block “{beside}”", f"use one of: {', '.join(chosen.published)}")
+    more = with_settings({}, set_).model_dump(exclude_unset=True)
+    asked, missing = _sets(chosen, data, from_ or [], corpus, limit, seed)
+    extra = [c for a in asked if a.set not in chosen.sets for c in a.set.columns if not chosen.columns]
+    speaks = mind != "small" and chat("writer") is not None
+    ran, left_out = _arms(of, chosen, arms, speaks)
+    _say_cost(ran, asked, mind, more, speaks)
+    if estimate:
+        return
+    if speaks and not yes:
+        typer.confirm("Go on?", abort=True)
+    work = work.resolve()
+    use_home(work / "home")
+    notes = [f"{n}: not here, its column is the paper's alone." for n in missing]
+    notes += [f"{name}: needs a {why}, left out." for name, why in left_out]
+    if any(m == "bert" for s in chosen.sets for m in s.metrics):
+        notes.append("BERTScore needs weights that are not shipped and is not counted here.")
+    with runner(work, width or (model_settings().chat_width if speaks else 2)) as made:
+        found, grids, said = run(_measured(of, table, chosen, asked, ran, mind, more, seed, answers, runs, made, work))
+        notes += said
+    if not grids:
+        grids = show.grids(of, table, chosen, found, beside or next(iter(chosen.published)), extra)
+    for grid in grids:
+        typer.echo(show.markdown(grid) + "\n")
+    drawn = ", ".join(f"{a.set.name} {len(a.bundle.questions)}" for a in asked)
+    notes.append(f"Questions: {drawn} (seed {seed}). Mind: {'chat model' if speaks else 'small'}.")
+    typer.echo("\n".join(notes))
+    if html:
+        html.write_text(show.page(grids[0].title, grids, notes), encoding="utf-8")
+    if json_out:
+        write_json(json_out, show.flat(chosen, found, extra))
+
+
+def _sets(
+    table: Table, data: Path | None, given: list[str], corpus: Path | None, limit: int, seed: int
+) -> tuple[list[Asked], list[str]]:
+    """Return the sets that are here, those of the table first, and the names of those that are not."""
+    from ragweave.evals.bench.forms import collections, read
+    from ragweave.evals.bench.run import Asked
+    from ragweave.evals.data import sample
+    from ragweave.models.errors import InputError
+
+    where: dict[str, Path] = {}
+    for pair in given:
+        name, equals, path = pair.partition("=")
+        if not equals:
+            raise InputError(f"`--from {pair}` is not of the form SET=PATH", "write, say, --from hotpotqa=DIR")
+        where[name] = Path(path)
+    known = {s.name: s for s in table.sets}
+    for name in known if data is not None else ():
+        assert data is not None
+        ends = [data / name, *(data / f"{name}{end}" for end in (".jsonl", ".json", ".tsv", ".csv"))]
+        if here := [p for p in ends if p.exists()]:
+            where.setdefault(name, here[0])
+    if not where:
+        raise InputError("no set of the table is here", f"give --data, or --from {next(iter(known))}=PATH")
+    out = []
+    for name in sorted(where, key=lambda n: [*known, n].index(n)):
+        of = known.get(name) or table.other.model_copy(update={"name": name})
+        whole = read(name, where[name], corpus)
+        drawn = replace(whole, questions=sample(whole.questions, limit, seed))
+        out += [Asked(of, b) for b in (collections(drawn, where[name]) if of.apart else [drawn])]
+    return out, [n for n in known if n not in where]
+
+
+def _arms(of: Paper, table: Table, only: str, speaks: bool) -> tuple[dict[str, Arm], list[tuple[str, str]]]:
+    """Return the arms that can run, and those that cannot with what they need."""
+    from ragweave.models.errors import InputError
+    from ragweave.models.settings import model_settings
+
+    wanted = [a.strip() for a in only.split(";") if a.strip()] or list(table.arms)
+    for name in wanted:
+        if name not in table.arms:
+            raise InputError(f"the table has no arm “{name}”", f"use one of: {'; '.join(table.arms)}")
+    here = {"": True, "model": speaks, "router": bool(model_settings().router), "web": speaks}
+    told = {"model": "chat model", "router": "trained router (RAGWEAVE_ROUTER)", "web": "chat model and the web"}
+    ran = {n: of.arms[n] for n in wanted if here[of.arms[n].needs]}
+    return ran, [(n, told[of.arms[n].needs]) for n in wanted if n not in ran]
+
+
+def _say_cost(ran: dict[str, Arm], asked: list[Asked], mind: str, more: dict[str, Any], speaks: bool) -> None:
+    """Print what the run takes at most, before anything is asked."""
+    from ragweave.evals.bench.run import calls_of, context_of, tokens_of
+    from ragweave.models.settings import model_settings
+
+    questions = calls = tokens = 0
+    for arm in ran.values():
+        for a in asked:
+            count, context = len(a.bundle.questions), context_of(arm, a, mind, more)
+            questions += count
+            calls += count * calls_of(arm, context)
+            tokens += count * tokens_of(arm, context)
+    typer.echo(f"{len(ran)} arms, {questions} questions to ask.", err=True)
+    if speaks:
+        rate = model_settings().rate_table().get(model_settings().chat.partition(":")[2] or model_settings().chat)
+        cost = f", about {tokens * rate[0] / 1e6:.2f} for them in the unit of your rates" if rate else ""
+        typer.echo(f"At most {calls} calls and about {tokens:,} tokens in{cost}.", err=True)
+
+
+async def _measured(
+    of: Paper,
+    number: str,
+    table: Table,
+    asked: list[Asked],
+    ran: dict[str, Arm],
+    mind: str,
+    more: dict[str, Any],
+    seed: int,
+    answers: Path | None,
+    times: int,
+    made: Any,
+    work: Path,
+) -> tuple[dict[str, list[Scored]], list[Grid], list[str]]:
+    """Ask every arm; with a judge also let it speak, and return its tables."""
+    from ragweave.evals.bench import judged, show
+    from ragweave.evals.bench.run import ask, prepared
+    from ragweave.models.chat import chat
+
+    sets = await prepared(of, asked, work)
+    found = {
+        name: [row for a in sets for row in await ask(name, arm, a, made, mind, more, seed)]
+        for name, arm in ran.items()
+    }
+    if not table.judge:
+        return found, [], []
+    model = chat("judge") if mind != "small" else None
+    if model is None or judged.OURS not in found:
+        return found, [*judged.grids(of, number, table, {}), show.side_grid(found)], ["Judging needs a chat model."]
+    said = await judged.verdicts(table, judged.pairs(table, found, answers), model, times, made)
+    return found, [*judged.grids(of, number, table, said), show.side_grid(found)], []

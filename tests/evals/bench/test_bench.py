@@ -1,0 +1,162 @@
+"""A paper's table run again: arms, figures beside the paper's, cost first, and a run that goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ragweave.app import cli
+from ragweave.evals.bench.show import columns_of
+from ragweave.evals.bench.tables import PAPERS, paper
+from ragweave.evals.judge import ASPECTS
+from ragweave.graphs.run import GRAPHS
+from ragweave.minds.context import Context
+from ragweave.minds.method import GRAPH_OF
+from ragweave.models.chat import override
+from ragweave.models.errors import InputError
+from ragweave.tests.support import ScriptedChat
+
+PASSAGES = [
+    {"id": "rook", "title": "Rook", "text": "The Rook is a ship. The Rook was built in Tartu in 1801."},
+    {"id": "daw", "title": "Daw", "text": "The Daw is a lighthouse on the island of Muhu, painted white."},
+    {"id": "mill", "title": "Mill", "text": "The mill of Leigo was burnt down by lightning in 1932."},
+]
+QUERIES = [
+    {"id": "1", "question": "Where was the Rook built?", "answers": ["Tartu"], "gold": ["rook"]},
+    {"id": "2", "question": "What burnt down the mill of Leigo?", "answers": ["lightning"], "gold": ["mill"]},
+]
+
+
+@pytest.fixture
+def ships(tmp_path: Path) -> Path:
+    for name, rows in {"passages": PASSAGES, "queries": QUERIES}.items():
+        (tmp_path / "ships").mkdir(exist_ok=True)
+        (tmp_path / f"ships/{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return tmp_path / "ships"
+
+
+def bench(folder: Path, *argv: str, mind: str = "small") -> Any:
+    given = [*argv, "--mind", mind, "--work", str(folder / "w"), "--json", str(folder / "r.json")]
+    return CliRunner().invoke(cli.app, ["bench", *given])
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_table_fits_its_paper(name: str) -> None:
+    of = paper(name)
+    for table in of.tables.values():
+        wide = len(columns_of(table))
+        for block in table.published.values():
+            assert {len(row) for row in block.values()} == {wide}
+            assert not table.judge or tuple(block) == ASPECTS
+        for arm in (of.arms[a] for a in table.arms):
+            presets = {arm.preset.format(preset=s.preset) for s in (*table.sets, table.other)} if arm.preset else set()
+            assert all(Context(preset=p, **arm.knobs).preset == p for p in presets)
+            assert presets <= {*GRAPH_OF} and (arm.graph or "agent") in GRAPHS
+
+
+def test_ours_stands_beside_the_papers_and_a_set_that_is_not_here_is_named(ships: Path, tmp_path: Path) -> None:
+    page = tmp_path / "t.html"
+    done = bench(tmp_path, "auto-rag", "--from", f"nq={ships}", "--from", f"ships={ships}", "--html", str(page))
+    assert done.exit_code == 0, done.output
+    row = next(line for line in done.output.splitlines() if line.startswith("| Auto-RAG, paper"))
+    assert row.startswith("| Auto-RAG, paper | 37.9 | 60.9 |") and "| Auto-RAG, here | " in done.output
+    assert "hotpotqa: not here" in done.output and "3 arms, 12 questions to ask." in done.output
+    flat = json.loads((tmp_path / "r.json").read_text())
+    assert flat["naive RAG, ships acc"] == 1 and flat["naive RAG, recall@1 of all"] == 100
+    assert flat["no retrieval, ships acc"] == 0 and flat["naive RAG, nq em, questions"] == 2
+    assert "class=here" in page.read_text() and "37.9" in page.read_text()
+
+
+def test_oracle_and_fixed_routes_go_where_they_are_sent(ships: Path, tmp_path: Path) -> None:
+    arms = "Naive;Paragraph;Image;Random;Oracle;small head"
+    done = bench(tmp_path, "universal-rag", "--from", f"squad={ships}", "--arms", arms)
+    assert done.exit_code == 0, done.output
+    flat = json.loads((tmp_path / "r.json").read_text())
+    found = {a: flat.get(f"{a}, recall@1 of all") for a in arms.split(";")}
+    assert found["Paragraph"] == found["Oracle"] == 100 and found["Naive"] == found["Image"] == 0
+    assert flat["Oracle, router of all"] == 100 and flat["Image, router of all"] == 0
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(
+    ships: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ragweave.evals import runner
+
+    add, added = runner.Ledger.add, []
+
+    def stop_after_one(self: Any, id: str, row: Any) -> None:
+        if len(added) == 1:
+            raise KeyboardInterrupt
+        added.append(id)
+        add(self, id, row)
+
+    argv = ("auto-rag", "--from", f"ships={ships}", "--arms", "naive RAG", "--width", "1")
+    monkeypatch.setattr(runner.Ledger, "add", stop_after_one)
+    assert bench(tmp_path, *argv).exit_code == 130
+    asked: list[str] = []
+    monkeypatch.setattr(runner.Ledger, "add", lambda self, id, row: (asked.append(id), add(self, id, row)))
+    assert bench(tmp_path, *argv).exit_code == 0
+    assert len(added) == 1 and len(asked) == 1 and {*added, *asked} == {"1", "2"}
+
+
+def test_the_cost_comes_before_a_chat_model_is_called(ships: Path, tmp_path: Path) -> None:
+    argv = ("auto-rag", "--from", f"ships={ships}", "--arms", "Auto-RAG")
+    with override(writer=ScriptedChat(replies=[])):
+        told = bench(tmp_path, *argv, "--estimate", mind="llm")
+        refused = bench(tmp_path, *argv, mind="llm")
+    # Five rounds, a turn before them, and five recalls with a turn each.
+    assert told.exit_code == 0 and "At most 32 calls" in told.output
+    assert refused.exit_code == 1 and "Go on?" in refused.output
+
+
+def test_an_answer_of_a_chat_model_is_scored_by_the_papers_metric(ships: Path, tmp_path: Path) -> None:
+    def reply(messages: list[Any]) -> str:
+        return "Tartu" if "Rook built" in str(messages[-1].content) else "a storm"
+
+    with override(writer=ScriptedChat(react=reply)):
+        done = bench(tmp_path, "auto-rag", "--from", f"nq={ships}", "--arms", "naive RAG", "--yes", mind="llm")
+    assert done.exit_code == 0, done.output
+    flat = json.loads((tmp_path / "r.json").read_text())
+    assert flat["naive RAG, nq em"] == 0.5 and flat["naive RAG, calls of all"] == 1
+
+
+def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(tmp_path: Path) -> None:
+    folder = tmp_path / "long"
+    (folder / "0-mill").mkdir(parents=True)
+    (folder / "0-mill/mill.vtt").write_text(
+        "WEBVTT\n\n00:00:01.000 --> 00:00:09.000\nThe mill of Leigo was burnt down by lightning.\n", encoding="utf-8"
+    )
+    given = {"0": [{"type": "lecture", "questions": [{"id": 0, "question": "What burnt down the mill?"}]}]}
+    (folder / "dataset.json").write_text(json.dumps(given), encoding="utf-8")
+    theirs = folder / "all_answers/0-mill/answers-lightrag-hybrid"
+    theirs.mkdir(parents=True)
+    (theirs / "answer_0.md").write_text("Nobody knows.", encoding="utf-8")
+
+    def say(messages: list[Any]) -> Any:
+        text = "\n".join(str(m.content) for m in messages)
+        if "Nobody knows." in text or "density" in text:
+            worse = "Nobody knows." in text and text.index("Nobody knows.") < text.index("Lightning")
+            return {a: {"winner": "2" if worse else "1", "reason": ""} for a in ASPECTS}
+        return "Lightning burnt it down [1]."
+
+    with override(writer=ScriptedChat(react=say), judge=ScriptedChat(react=say)):
+        done = bench(
+            tmp_path, "video-rag", "--table", "2", "--from", f"longervideos={folder}", "--answers",
+            str(folder / "all_answers"), "--yes", "--width", "1", mind="llm",
+        )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    against = done.output.split("over LightRAG")[1]
+    assert "| overall, here | 100.00 | – | – | 100.00 |" in against and "| overall, paper | 57.85 |" in against
+    # The judge takes whichever of two alike answers stands first.
+    assert "| overall, here | 50.00 |" in done.output.split("over NaiveRAG")[1]
+
+
+def test_papers_tables_and_arms_that_are_not_there_are_refused() -> None:
+    with pytest.raises(InputError, match="there is no paper"):
+        paper("nobody")
+    done = CliRunner().invoke(cli.app, ["bench", "crag", "--table", "9"])
+    assert isinstance(done.exception, InputError) and "no table 9" in str(done.exception)

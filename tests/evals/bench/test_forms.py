@@ -1,0 +1,175 @@
+"""Sets as they are published are read as rows of one form: question, answers, gold, and what is searched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.evals.bench.forms import Bundle, collections, read
+from ragweave.models.errors import InputError
+
+
+def lines(path: Path, *rows: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
+    return path
+
+
+def whole(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def first(bundle: Bundle) -> tuple[str, tuple[str, ...], tuple[str, ...], str]:
+    q = bundle.questions[0]
+    return q.text, q.answers, q.gold, q.letter
+
+
+def searched(bundle: Bundle) -> dict[str, str]:
+    return {r["id"]: r["text"] for r in bundle.rows}
+
+
+def test_squad(tmp_path: Path) -> None:
+    qa = {"id": "1", "question": "Who built it?", "answers": [{"text": "Ada", "answer_start": 0}, {"text": "Ada"}]}
+    data = {"data": [{"title": "Mill", "paragraphs": [{"context": "Ada built it.", "qas": [qa]}]}]}
+    found = read("squad", whole(tmp_path / "dev.json", data))
+    assert first(found) == ("Who built it?", ("Ada",), ("Mill#0",), "")
+    assert searched(found) == {"Mill#0": "Ada built it."}
+
+
+def test_hotpotqa_and_2wiki(tmp_path: Path) -> None:
+    row = {
+        "_id": "a", "question": "Which is older?", "answer": "Rook", "supporting_facts": [["Rook", 0], ["Daw", 1]],
+        "context": [["Rook", ["Built 1801.", " Red."]], ["Daw", ["Blue.", "Built 1900."]], ["Kite", ["Green."]]],
+    }  # fmt: skip
+    found = read("hotpotqa", whole(tmp_path / "h.json", [row]))
+    assert first(found) == ("Which is older?", ("Rook",), ("Rook", "Daw"), "")
+    assert searched(found)["Rook"] == "Built 1801. Red." and len(found.rows) == 3
+
+
+def test_natural_questions_of_dpr_and_its_table(tmp_path: Path) -> None:
+    passage = {"title": "Oak", "text": "An oak lives long.", "passage_id": "7"}
+    row = {"question": "how old", "answers": ["long"], "positive_ctxs": [passage], "hard_negative_ctxs": [
+        {"title": "Elm", "text": "Elm.", "passage_id": "8"}]}  # fmt: skip
+    found = read("nq", whole(tmp_path / "nq.json", [row]))
+    assert first(found) == ("how old", ("long",), ("7",), "") and {*searched(found)} == {"7", "8"}
+    (tmp_path / "nq.csv").write_text("who wrote it\t['Ada', \"Ada's aunt\"]\n", encoding="utf-8")
+    assert first(read("nq", tmp_path / "nq.csv"))[:2] == ("who wrote it", ("Ada", "Ada's aunt"))
+
+
+def test_triviaqa(tmp_path: Path) -> None:
+    data = {
+        "Data": [{"QuestionId": "t", "Question": "Which ship?", "Answer": {"Value": "Rook", "Aliases": ["Rook", "R"]}}]
+    }
+    assert first(read("triviaqa", whole(tmp_path / "t.json", data)))[:2] == ("Which ship?", ("Rook", "R"))
+
+
+def test_popqa_as_a_table_and_with_passages(tmp_path: Path) -> None:
+    (tmp_path / "popqa.tsv").write_text(
+        'id\tsubj\tquestion\tpossible_answers\n4\tRook\tWhat is Rook?\t["ship", "a ship"]\n', encoding="utf-8"
+    )
+    assert first(read("popqa", tmp_path / "popqa.tsv"))[:2] == ("What is Rook?", ("ship", "a ship"))
+    row = {"question": "What?", "answers": ["ship"], "s_wiki_title": "Rook", "ctxs": [
+        {"title": "Rook", "text": "A ship."}, {"title": "Daw", "text": "A bird."}]}  # fmt: skip
+    found = read("popqa", lines(tmp_path / "p.jsonl", row))
+    assert found.questions[0].gold == ("Rook A ship.",) and len(found.rows) == 2
+
+
+def test_pubhealth_counts_by_its_truth(tmp_path: Path) -> None:
+    found = read("pubhealth", lines(tmp_path / "p.jsonl", {"id": "c", "claim": "Tea cures all.", "label": "SUPPORTS"}))
+    assert first(found)[:2] == ("Tea cures all.", ("true",))
+
+
+def test_arc_in_both_forms_and_choices_of_flashrag(tmp_path: Path) -> None:
+    options = [{"label": "1", "text": "ice"}, {"label": "2", "text": "sand"}]
+    own = {"id": "a", "question": {"stem": "What melts?", "choices": options}, "answerKey": "1"}
+    flat = {
+        "id": "b",
+        "question": "What melts?",
+        "choices": {"label": ["A", "B"], "text": ["sand", "ice"]},
+        "answerKey": "B",
+    }
+    flash = {"id": "c", "question": "What melts?", "choices": ["sand", "ice"], "golden_answers": [1]}
+    found = read("arc", lines(tmp_path / "arc.jsonl", own, flat, flash))
+    assert [q.letter for q in found.questions] == ["A", "B", "B"]
+    assert found.questions[0].text == "What melts?\nA. ice\nB. sand"
+
+
+def test_webquestions(tmp_path: Path) -> None:
+    target = '(list (description "Nova Scotia") (description Maine))'
+    found = read("webquestions", whole(tmp_path / "w.json", [{"utterance": "where is it?", "targetValue": target}]))
+    assert first(found)[:2] == ("where is it?", ("Nova Scotia", "Maine"))
+
+
+def test_flashrag_with_its_corpus(tmp_path: Path) -> None:
+    lines(tmp_path / "nq/test.jsonl", {"id": "test_0", "question": "who", "golden_answers": ["Ada"], "metadata": {}})
+    corpus = lines(tmp_path / "wiki.jsonl", {"id": "0", "contents": '"Ada"\nAda built the mill.'})
+    found = read("nq", tmp_path / "nq", corpus)
+    assert first(found)[:2] == ("who", ("Ada",)) and found.rows[0]["title"] == "Ada"
+    assert searched(found) == {"0": "Ada built the mill."}
+
+
+def test_a_table_of_passages_of_dpr(tmp_path: Path) -> None:
+    questions = lines(tmp_path / "q.jsonl", {"id": "1", "question": "who", "golden_answers": ["Ada"]})
+    (tmp_path / "psgs.tsv").write_text('id\ttext\ttitle\n1\t"Ada built ""it""."\tMill\n', encoding="utf-8")
+    assert searched(read("nq", questions, tmp_path / "psgs.tsv")) == {"1": 'Ada built "it".'}
+
+
+def test_a_folder_of_beir_asks_what_is_judged_alone(tmp_path: Path) -> None:
+    lines(tmp_path / "corpus.jsonl", {"_id": "d1", "title": "Tea", "text": "Tea helps."})
+    lines(tmp_path / "queries.jsonl", {"_id": "q1", "text": "does tea help"}, {"_id": "q2", "text": "unjudged"})
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq2\td1\t0\n", encoding="utf-8")
+    found = read("nfcorpus", tmp_path)
+    assert [(q.text, q.gold) for q in found.questions] == [("does tea help", ("d1",))]
+    assert searched(found) == {"d1": "Tea helps."}
+
+
+def test_queries_of_universalrag_with_the_texts_that_they_name(tmp_path: Path) -> None:
+    (tmp_path / "dataset/hotpotqa/text").mkdir(parents=True)
+    (tmp_path / "dataset/query").mkdir()
+    (tmp_path / "dataset/hotpotqa/text/1.txt").write_text("Rook\nA ship.", encoding="utf-8")
+    (tmp_path / "dataset/hotpotqa/text/2.txt").write_text("Daw\nA bird.", encoding="utf-8")
+    row = {"index": "h_1", "question": "What is Rook?", "answer": "ship", "source": "hotpotqa",
+           "gt_texts": ["dataset/hotpotqa/text/1.txt"], "gt_retrieval": "document"}  # fmt: skip
+    seen = {"index": "l_1", "question": "What?\n(A) a\n(B) b", "answer": "B", "gt_retrieval": "clip", "gt_videos": []}
+    found = read("hotpotqa", whole(tmp_path / "dataset/query/hotpotqa.json", [row, seen]))
+    assert first(found) == ("What is Rook?", ("ship",), ("1.txt",), "")
+    assert found.labels == {"h_1": "document", "l_1": "clip"} and {*searched(found)} == {"1.txt", "2.txt"}
+    assert found.questions[1].letter == "B"
+
+
+def test_recordings_with_lvbench_video_mme_and_longervideos(tmp_path: Path) -> None:
+    (tmp_path / "lv/videos").mkdir(parents=True)
+    (tmp_path / "lv/videos/a.mp4").write_bytes(b"")
+    qa = {"uid": "7", "question": "What colour?\n(A) red\n(B) blue", "answer": "B", "question_type": []}
+    lines(tmp_path / "lv/test.jsonl", {"key": "a", "type": "cartoon", "qa": [qa]})
+    found = read("lvbench", tmp_path / "lv")
+    assert found.questions[0].letter == "B" and [p.name for p in found.files] == ["a.mp4"]
+    row = {"question_id": "1-1", "question": "Which?", "options": ["A. one", "B. two"], "answer": "A", "task_type": "x"}
+    assert read("video-mme", lines(tmp_path / "mme.jsonl", row)).questions[0].letter == "A"
+    assert read("video-mme", whole(tmp_path / "mme.json", [row])).questions[0].letter == "A"
+    for name in ("0-tea", "1-oak"):
+        (tmp_path / f"long/{name}/videos").mkdir(parents=True)
+        (tmp_path / f"long/{name}/videos/{name}.mp4").write_bytes(b"")
+    asked = [{"id": 0, "question": "How is tea made?"}]
+    given = {k: [{"type": "lecture", "questions": asked}] for k in ("0", "1")}
+    whole(tmp_path / "long/dataset.json", given)
+    long = collections(read("longervideos", tmp_path / "long"), tmp_path / "long")
+    assert [([q.id for q in b.questions], [p.name for p in b.files]) for b in long] == [
+        (["0-0"], ["0-tea.mp4"]), (["1-0"], ["1-oak.mp4"])
+    ]  # fmt: skip
+    assert long[0].questions[0].kind == "lecture"
+
+
+def test_what_is_of_no_known_form_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"row 1 of x\.jsonl has no question"):
+        read("x", lines(tmp_path / "x.jsonl", {"id": "1", "answers": ["a"]}))
+    with pytest.raises(InputError, match="is not there"):
+        read("x", tmp_path / "nothing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="holds no one file of questions"):
+        read("x", tmp_path / "empty")
