@@ -50,7 +50,7 @@ def parse(path: Path) -> Parsed:
     blocks += inside
     try:
         date = parsedate_to_datetime(headers["Date"]) if headers["Date"] else None
-    except ValueError:
+    except (ValueError, OverflowError):
         date = None
     return Parsed(headers["Subject"], tuple(blocks), date, headers["From"], warnings=warnings, hidden=hidden)
 
@@ -59,7 +59,7 @@ def _header(message: EmailMessage, name: str) -> str:
     """Return a header in one line; one that does not decode counts as written."""
     try:
         return " ".join(str(message.get(name, "")).split())
-    except (ValueError, LookupError, IndexError, AttributeError):
+    except (ValueError, LookupError, AttributeError, OverflowError):  # an hour of 24 digits
         raw = next((v for k, v in message.raw_items() if k.lower() == name.lower()), "")
         return " ".join(str(raw).split())
 

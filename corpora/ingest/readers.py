@@ -8,6 +8,7 @@ import queue
 import re
 import selectors
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,8 @@ _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
 _PREFIX = "ragweave-reading-"
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
 """Variables that a process which reads strangers' files has no business with."""
+_TIME_IS_UP = int(getattr(signal, "SIGALRM", 0))
+"""Signal by which a process ends that took too long; the same file would end the next as well."""
 
 
 class Readers:
@@ -92,8 +95,17 @@ class _Reader:
     def read(self, wanted: dict[str, object]) -> Prepared:
         seconds, more = self._settings.parse_seconds, self._settings.ocr_seconds
         request = {**wanted, "seconds": seconds, "ocr_seconds": more, "version": VERSION}
+        line = json.dumps(request).encode() + b"\n"
         try:
-            reply = self._ask(json.dumps(request).encode() + b"\n", time.monotonic() + seconds)
+            try:
+                reply = self._ask(line, time.monotonic() + seconds)
+            except (BrokenPipeError, ConnectionResetError):
+                if self._closed or self._reached_a_limit():
+                    raise
+                # Perhaps it was not the file that ended it: once more, in a process of its own.
+                self.stop()
+                _emptied(str(wanted["media"]))
+                reply = self._ask(line, time.monotonic() + seconds)
         except TimeoutError:
             self.stop()
             raise SourceError(
@@ -114,6 +126,14 @@ class _Reader:
         if "ok" not in reply:
             raise SourceError(str(reply["what"]), str(reply["remedy"]))
         return Prepared.from_json(reply["ok"])
+
+    def _reached_a_limit(self) -> bool:
+        """Tell whether a process that has ended did so by its limit on time."""
+        assert self._process is not None
+        try:
+            return self._process.wait(5) == -_TIME_IS_UP
+        except subprocess.TimeoutExpired:  # it has closed its output, and goes on
+            return True
 
     def _ask(self, request: bytes, deadline: float) -> dict[str, dict[str, object]]:
         process = self._running()
@@ -168,6 +188,13 @@ class _Reader:
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     pipe.close()
+
+
+def _emptied(folder: str) -> None:
+    """Remove what a process that died had put into the folder for pictures."""
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder, exist_ok=True)
 
 
 def environment() -> dict[str, str]:

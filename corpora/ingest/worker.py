@@ -62,6 +62,7 @@ def answer(request: dict[str, Any], memory_mb: int, begins: Callable[[], None] =
         what, remedy = f"It cannot be read ({error.strerror or error})", "check the file and its permissions"
     except Exception as error:  # a reader met a file that it was not made for; the next file is still to be read
         what, remedy = f"It cannot be read ({type(error).__name__}: {error})"[:500], "check that the file is sound"
+    what = " ".join(what.split())  # a parser's own words may be several lines
     return json.dumps({"what": what, "remedy": remedy, "ends": not healthy}).encode(), healthy
 
 

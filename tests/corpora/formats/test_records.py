@@ -162,6 +162,7 @@ def test_a_mail_with_html_alone_is_read_from_it(write: Write) -> None:
     "body",
     [
         b"From: a\nTo: b\nSubject: =?utf-8?q?broken=?=\nDate: not a date\n\nwords",
+        b"From: a\nTo: b\nSubject: x\nDate: Mon, 18446744073709551616 Jan 2023 10:00:00 +0000\n\nwords",
         b"From: a\nTo: b\nSubject: x\nContent-Type: text/plain; charset=no-such\n\nwords",
         b"From: a\nTo: b\nSubject: x\nContent-Type: multipart/mixed; boundary=q\n\n--q\n\nwords\n--q",
         b"From: " + b"<" * 5000 + b"\nTo: b\nSubject: x\n\nwords",

@@ -64,6 +64,52 @@ def test_one_bad_file_gets_its_sentence_and_the_next_file_is_read(readers, folde
     assert readers.read(str(folder / "good.md"), "s", 300).title == "good"
 
 
+DYING = """
+import json, os, signal, sys
+from pathlib import Path
+from ragweave.corpora.ingest.worker import LENGTH, answer
+for line in sys.stdin.buffer:
+    request = json.loads(line)
+    died = Path(request["path"] + ".died")
+    times = len(died.read_text()) if died.exists() else 0
+    if times < {times}:
+        died.write_text("x" * (times + 1))
+        Path(request["media"], "half.webp").write_text("half")
+        {how}
+    reply, _ = answer(request, 64)
+    sys.stdout.buffer.write(LENGTH.pack(len(reply)) + reply)
+    sys.stdout.buffer.flush()
+"""
+
+
+@pytest.mark.parametrize(
+    "how, times, tries, read",
+    [
+        ("os._exit(1)", 1, 1, True),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", 1, 1, True),
+        ("os._exit(1)", 9, 2, False),
+        ("os.kill(os.getpid(), signal.SIGALRM)", 9, 1, False),
+    ],
+)
+def test_a_file_whose_reading_process_dies_without_a_limit_is_tried_once_more(
+    tmp_path, folder, how, times, tries, read
+):
+    script, media = tmp_path / "worker.py", tmp_path / "media"
+    script.write_text(DYING.replace("{times}", str(times)).replace("{how}", how))
+    media.mkdir()
+    readers = Readers(CorporaSettings(parse_workers=1), [sys.executable, str(script)])
+    try:
+        if read:
+            assert readers.read(str(folder / "good.md"), "s", 300, media).title == "good"
+            assert not list(media.iterdir())
+        else:
+            with pytest.raises(SourceError, match="ended the reading process"):
+                readers.read(str(folder / "good.md"), "s", 300, media)
+        assert len((folder / "good.md.died").read_text()) == tries
+    finally:
+        readers.close()
+
+
 def test_the_real_reading_process_answers_with_items_chunks_and_terms(folder):
     readers = Readers(CorporaSettings(parse_workers=1))
     try:
