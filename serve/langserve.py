@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Annotated, Any, Literal, cast
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -18,14 +18,14 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import add_routes
 from langserve.server import EndpointName
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Field, ValidationError, WithJsonSchema, model_validator
 from pydantic.fields import FieldInfo
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.graphs import run as graphs
 from ragweave.minds.context import Context
-from ragweave.models.errors import RagweaveError
+from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import problems
 from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.desk import Body
@@ -179,6 +179,8 @@ def mount(app: FastAPI, slots: Slots, settings: ServeSettings) -> None:
     """Put every graph into an app, as a sub-app of its own."""
     served = FastAPI(title="Ragweave over LangServe", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(served)
+    for kind in (UnicodeDecodeError, ValidationError):  # LangServe reads the body itself, and the parts of a batch
+        served.add_exception_handler(kind, _unreadable)
     for name in graphs.GRAPHS:
         graph = ServedGraph(name, slots, settings.run_seconds)
         add_routes(served, graph, path=f"/{name}", enabled_endpoints=_ENDPOINTS, per_req_config_modifier=with_caller)
@@ -186,13 +188,25 @@ def mount(app: FastAPI, slots: Slots, settings: ServeSettings) -> None:
     app.mount("/langserve", served)
 
 
+async def _unreadable(request: Request, error: Exception) -> Response:
+    found: RagweaveError = InputError("the body is not valid JSON", "send one JSON object")
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        found = problems.invalid(first["loc"], first["msg"])
+    return problems.response(found, str(getattr(request.state, "request_id", "")))
+
+
 async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any]:
     """Say who asks; what a client wrote in that place is overwritten.
 
     Raises:
-        InputError: the request sets what is no knob, which LangServe would leave out without a word.
+        InputError: the request sets what is no knob, which LangServe would leave out without a word; or a batch of
+            nothing.
     """
-    sent = (await request.json()).get("config") if request.method == "POST" else None
+    body = await request.json() if request.method == "POST" else {}
+    if not isinstance(body.get("inputs", []), list):
+        raise problems.invalid(("inputs",), "Input should be a list")
+    sent = body.get("config")
     for one in sent if isinstance(sent, list) else [sent]:
         for name in (one or {}).get("configurable") or {}:
             if name not in Context.model_fields and name not in (*_CLIENTS, CALLER):

@@ -46,6 +46,7 @@ _OPENAI = {
 }
 """Type and code of clients of the OpenAI API, by status."""
 _HTTP = {
+    400: ("the body cannot be read", "send one JSON object in UTF-8, or a form with the files"),
     404: ("there is nothing at this address", "see docs/api.md for what there is"),
     405: ("this address does not take that method", "see docs/api.md for what it takes"),
     413: ("the request is too large", "send less"),
@@ -58,7 +59,7 @@ def foreseen(error: Exception) -> RagweaveError:
         return error
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        if first["type"] == "json_invalid":
+        if isinstance(first, str) or first["type"] == "json_invalid":  # LangServe says it in words
             return InputError("the body is not valid JSON", "send one JSON object")
         return invalid(first["loc"], str(first["msg"]))
     if isinstance(error, HTTPException):

@@ -30,6 +30,8 @@ from ragweave.tests.hard.mutated import files
 SECONDS = 20.0
 """For one file of at most a mebibyte."""
 BATCH = 200
+SHRINK = 60.0
+"""Seconds that what was found is shrunk."""
 _UNFORESEEN = re.compile(r"It cannot be read \((\w+(?:Error|Exception|Warning|Iteration)): (.*?)\)")
 
 
@@ -41,35 +43,47 @@ def until(ends: float, first: int, cases: SearchStrategy[Any], take: Callable[[A
     """Draw cases until the time is over. What is found is shrunk and printed, and raised at the end."""
     number, found = first, []
     while time.monotonic() < ends:
-        last: list[Any] = []
-        shrinking: list[float] = []
-
-        @seed(number)
-        @settings(
-            max_examples=BATCH, deadline=None, database=None, phases=(Phase.generate, Phase.shrink),
-            suppress_health_check=list(HealthCheck), print_blob=False,
-        )  # fmt: skip
-        @given(cases)
-        def one(case: Any) -> None:
-            if time.monotonic() > (shrinking[0] if shrinking else ends):
-                return
-            try:
-                take(case)
-            except Found:
-                last[:] = [case]
-                shrinking[:] = shrinking or [time.monotonic() + 60]
-                raise
-
-        try:
-            one()
-        except Found as error:
-            if kept and last and isinstance(last[0][1], bytes):
-                (kept / f"found-{number}-{last[0][0]}").write_bytes(last[0][1])
-            found.append(f"seed {number}: {error}\n{last!r:.600}")
+        case, error = _batch(number, ends, cases, take)
+        if error is not None:
+            if kept and case and isinstance(case[1], bytes):
+                (kept / f"found-{number}-{case[0]}").write_bytes(case[1])
+            found.append(f"seed {number}: {error}\n{case!r:.600}")
             print(found[-1], flush=True)
         number += 1
     if found:
         raise Found("\n".join(found))
+
+
+def _batch(number: int, ends: float, cases: SearchStrategy[Any], take: Callable[[Any], None]) -> tuple[Any, Any]:
+    last: list[Any] = [None]
+    until = [ends]
+
+    @seed(number)
+    @settings(
+        max_examples=BATCH, deadline=None, database=None, phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck), print_blob=False, report_multiple_bugs=False,
+    )  # fmt: skip
+    @given(cases)
+    def one(case: Any) -> None:
+        if time.monotonic() > until[0]:
+            return
+        try:
+            take(case)
+        except Found:
+            if last == [None]:
+                until[0] = time.monotonic() + SHRINK
+            last[:] = [case]
+            raise
+
+    try:
+        one()
+    except Found as error:
+        return last[0], error
+    except BaseException as error:  # out of time while it was shrunk: what was found first counts
+        if last == [None]:
+            raise
+        return last[0], error
+    return None, None
 
 
 def fuzz_files(seconds: float, first: int, kept: Path | None = None) -> Counter[str]:
@@ -127,7 +141,7 @@ def main() -> int:
     if what == "files":
         run = fuzz_files
     else:
-        from ragweave.tests.hard.requests import fuzz_requests as run
+        from ragweave.tests.hard.requested import fuzz_requests as run
     try:
         run(seconds, first, kept)
     except Found:

@@ -196,3 +196,8 @@ async def test_a_second_client_without_the_cookie_is_somebody_else(app: FastAPI,
         assert (await client.get("/api/threads", headers=bearer(secret))).status_code == 200
         assert (await other.get("/api/threads")).status_code == 401
     assert corpora_settings().home.exists()
+
+
+async def test_a_body_in_no_encoding_is_refused_with_a_remedy(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/api/threads", content=b"\0\0\0\0\0", headers=JSON)
+    assert answer.status_code == 400 and "UTF-8" in answer.json()["remedy"]

@@ -114,3 +114,23 @@ async def test_a_body_of_another_form_is_a_problem(client: httpx.AsyncClient) ->
     for body, endpoint in itertools.product(bodies, ("invoke", "stream", "stream_log")):
         answer = await client.post(f"/langserve/agent/{endpoint}", json=body)
         assert answer.status_code == 422 and answer.json()["code"] == "input"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("invoke", b""),
+        ("invoke", b"\0\0\0\0\0"),
+        ("batch", b'{"inputs": null}'),
+        ("batch", b'{"inputs": {}}'),
+        ("batch", b'{"inputs": [3]}'),
+        ("batch", b'{"inputs": [{"question": 3}]}'),
+        ("stream", b"{"),
+    ],
+)
+async def test_a_body_that_cannot_be_used_is_refused_with_a_remedy(
+    client: httpx.AsyncClient, path: str, body: bytes
+) -> None:
+    headers = {"content-type": "application/json"}
+    answer = await client.post(f"/langserve/agent/{path}", content=body, headers=headers)
+    assert answer.status_code in (400, 422) and answer.json()["remedy"], answer.text
