@@ -1,9 +1,10 @@
 """Facts out of recordings: `python benchmarks/recorded.py DATA [--work FOLDER] [--only podcast] [--show]`.
 
-Three libraries: the four films with their questions, twelve episodes of a podcast as a transcript, and six lectures
-made of slides with the narration as subtitles. The questions on the latter two stand in `recorded.jsonl`; the second
-of an answer is where the words `said` begin in a turn of stated time, or when the slide is shown. Questions fall into
-two halves by the hash of their id: what is chosen is chosen on `a`, and `b` says what it is worth.
+Three libraries: the four films with their questions and 25 further ones (`unseen`, written before the first of them
+was asked), twelve episodes of a podcast as a transcript, and six lectures made of slides with the narration as
+subtitles. The further questions stand in `recorded.jsonl`; the second of an answer is where the words `said` begin in a
+turn of stated time, or when the slide is shown. Questions fall into two halves by the hash of their id: what is chosen
+is chosen on `a`, and `b` says what it is worth.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 from printed import options, own_home, tell
 from video_lectures import PACE, write
 
-SETS = ("films", "podcast", "lecture")
+SETS = ("films", "unseen", "podcast", "lecture")
 CHANNELS = ("speech", "chunk", "visual")
 
 
@@ -29,21 +30,22 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
     from ragweave.evals.data import read_jsonl
     from ragweave.evals.video import Asked, read_asked
 
-    folder, fresh = work / name, not (work / name).exists()
-    if name == "films":
+    folder, fresh = work / library_of(name), not (work / library_of(name)).exists()
+    if library_of(name) == "films":
         if fresh:
             shutil.copytree(data / "videos", folder, ignore=shutil.ignore_patterns("*.jsonl"))
-        return read_asked(data / "videos" / "qa.jsonl")
+        if name == "films":
+            return read_asked(data / "videos" / "qa.jsonl")
     at: dict[str, float] = {}
     slides: Mapping[str, tuple[str, float, float]] = {}
     if name == "podcast":
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(data / "transcripts_practicalai" / "segments.jsonl", folder / "segments.jsonl")
         turns = read_jsonl(folder / "segments.jsonl", ["episode", "text"])
-    elif fresh:
+    elif name == "lecture" and fresh:
         slides = write(data / "slide_lectures_swc", folder, True, 0)
         (work / "slides.json").write_text(json.dumps(slides), encoding="utf-8")
-    else:
+    elif name == "lecture":
         slides = json.loads((work / "slides.json").read_text(encoding="utf-8"))
     rows = [r for r in read_jsonl(Path(__file__).with_suffix(".jsonl"), ["id"]) if r["set"] == name]
     for row in rows:
@@ -58,11 +60,16 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
             r["question"],
             tuple(r["answers"]),
             (r["recording"],) if r["recording"] else (),
-            at.get(r["id"]),
+            at.get(r["id"], r.get("t")),
             name,
         )
         for r in rows
     ]
+
+
+def library_of(name: str) -> str:
+    """Return the library, and the folder, that the questions of a set are asked of."""
+    return "films" if name == "unseen" else name
 
 
 def half(id: str) -> str:
@@ -76,7 +83,7 @@ async def measured(name: str, questions: Sequence[Any], show: bool) -> dict[str,
     from ragweave.graphs.agent import graph
     from ragweave.minds.context import Context
 
-    outcomes = await ask_all(graph, questions, Context(mind="small", library=name))
+    outcomes = await ask_all(graph, questions, Context(mind="small", library=library_of(name)))
     for o in outcomes if show else ():
         marks = "".join("-+"[b] for b in (o.correct, o.timely, o.found, o.answer.abstained))
         print(f"{o.asked.id} {half(o.asked.id)} {marks} {o.asked.text} {list(o.asked.answers)} @{o.asked.at}")
@@ -101,7 +108,7 @@ async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
     from ragweave.graphs.search import graph
     from ragweave.minds.context import Context
 
-    library = await open_library(name)
+    library = await open_library(library_of(name))
     timed = [q for q in questions if q.at is not None]
     out: dict[str, float] = {}
     able = {"all": CHANNELS, "BM25": ("speech",)} | {f"no {c}": tuple(x for x in CHANNELS if x != c) for c in CHANNELS}
@@ -109,7 +116,7 @@ async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
         ranks: dict[int, int] = defaultdict(int)
         for q in timed:
             context = Context(
-                mind="small", library=name, corpora=("clip",), method={"channels": of}, rerank=way != "BM25"
+                mind="small", library=library_of(name), corpora=("clip",), method={"channels": of}, rerank=way != "BM25"
             )
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
             items = await library.items(state.get("candidates", []))
@@ -144,7 +151,7 @@ def main() -> None:
     with own_home(given.work) as folder:
         for name in (given.only,) if given.only else SETS:
             questions = asked(given.data, folder, name)
-            asyncio.run(indexed(folder / name, name))
+            asyncio.run(indexed(folder / library_of(name), library_of(name)))
             figures |= asyncio.run(
                 channels(name, questions) if given.channels else measured(name, questions, given.show)
             )

@@ -20,14 +20,14 @@ from ragweave.corpora.video.items import CLIP_SECONDS, items_of
 from ragweave.corpora.video.job import FINE, Tell, Work
 from ragweave.corpora.video.perceive import perceive
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
-from ragweave.corpora.video.recording import Cue, Frame, Recording
+from ragweave.corpora.video.recording import Cue, Frame, Recording, called
 from ragweave.corpora.video.streams import examine
 from ragweave.models.asr import Asr, asr
 from ragweave.models.caption import Captioner, why_down
 from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError
 from ragweave.models.ocr import ocr
 
-VERSION = 2
+VERSION = 3
 """Raise it when the items of the same recording change."""
 VIDEO, AUDIO = "video", "audio"
 RECORDINGS = (VIDEO, AUDIO)
@@ -108,7 +108,7 @@ class Intake:
             if not written:
                 raise
             # The subtitles are whole: they can be searched, and say when.
-            lost = Recording(Path(file.path).stem, written[-1].end, written, "subtitles")
+            lost = Recording(called(file.path), written[-1].end, written, "subtitles")
             return lost, [*warnings, f"only its subtitles were read: {error}"]
         listens = self._listened = asr()
         if listens is not None:
@@ -121,7 +121,7 @@ class Intake:
                 demuxer=how,
                 sha256=file.sha256,
                 container=container,
-                title=title if len(title) > 2 else Path(file.path).stem,
+                title=title if len(title) > 2 else called(file.path),
                 kept=kept,
                 tell=tell,
                 asr=listens,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -98,8 +99,11 @@ def _finish(work: Work, clip: Sequence[tuple[float, Pixels]], number: int) -> li
 
 
 def _rough(row: Sequence[tuple[float, str]]) -> list[str]:
-    """Return the frames of a clip that are read."""
-    return spread(list(dict.fromkeys(name for _, name in row)), ROUGH)
+    """Return the frames of a clip that are read: what stands still first, as what is to be read does."""
+    counts = Counter(name for _, name in row)
+    still = spread([name for name, n in counts.items() if n > 1], ROUGH)
+    moving = spread([name for name in counts if name not in still], ROUGH - len(still))
+    return [name for name in counts if name in still or name in moving]
 
 
 def _is_read(work: Work, row: Sequence[tuple[float, str]]) -> bool:

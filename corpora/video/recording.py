@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePath
 from typing import Literal
 
 Speech = Literal["", "subtitles", "transcript", "pocketsphinx", "whisper", "endpoint"]
 """Where the words come from; "" where nothing is said, or nobody listened."""
+
+SURE = 0.7
+"""Mean confidence of a recogniser's words below which what it heard is searched, and quoted only as heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +70,17 @@ class Recording:
     def shown_in(self, span: tuple[float, float]) -> list[Shown]:
         """Return what stands on the screen in a stretch of time."""
         return [s for s in self.shown if s.start < span[1] and s.end >= span[0]]
+
+
+def called(path: str) -> str:
+    """Return the title of a recording that states none: the words of its file's name.
+
+    >>> called("agent327_barbershop.mp4")
+    'agent 327 barbershop'
+    """
+    stem = PurePath(path).stem
+    return " ".join(_RUN_ON.sub(" ", stem.replace("_", " ")).split()) or stem
+
+
+_RUN_ON = re.compile(r"(?<=[^\W\d]{3})(?=\d)")
+"""Between a word and a number that are written as one."""

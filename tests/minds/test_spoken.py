@@ -65,7 +65,7 @@ def test_a_slide_is_told_with_its_title_for_as_long_as_it_stood() -> None:
     shown = tuple(Shown(10.0, 50.0, line) for line in lines)
     held = clips([], (*shown, Shown(51.0, 58.0, "Another slide")))
     start = held[0].text.index("Source")
-    text, seconds = slide(held, held[0], start)
+    text, seconds, _ = slide(held, held[0], start)
     assert text == "\n".join(lines) and seconds == (10.0, 50.0)
 
 

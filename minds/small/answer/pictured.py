@@ -11,6 +11,7 @@ from ragweave.minds.desk import Desk
 from ragweave.minds.fusion import fuse_scores
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of, heading_title
+from ragweave.minds.small.answer.deck import deck
 from ragweave.minds.small.question.asked import share
 from ragweave.models.text import clip, content_terms, sentences, terms
 
@@ -33,7 +34,9 @@ _ASKS = re.compile(
 
 
 async def pictured(desk: Desk, brief: Brief, page: Page) -> bool:
-    """Show the pictures that a question asks for; False where it asks for none, or none is written about like that."""
+    """Show the slide or the pictures that a question asks for; False where there is none like that."""
+    if await deck(desk, brief, page):
+        return True
     m = _ASKS.fullmatch(brief.question.strip())
     wanted = content_terms(m["what"]) if m else []
     if m is None or not wanted:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.video.recording import SURE
+from ragweave.corpora.video.slides import Slide, part, slides_of
 from ragweave.corpora.video.utterances import pieces, spoken
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
@@ -23,8 +27,6 @@ SILENCE = 3.0
 """Seconds of silence between two passages."""
 AROUND, READ = 0.5, 40
 """What the question's words in the passage count beside its sentence, and sentences that are read so."""
-HEARD = 0.7
-"""Mean confidence of a recogniser's words below which they are quoted as heard, perhaps wrongly."""
 ANSWERABLE = 0.65
 """How sure of the sentence, and which share of the question the passage must have, added up, to answer with it."""
 
@@ -49,8 +51,20 @@ def by_passage(ranked: Sequence[Extract], question: str, idf: Idf) -> list[Extra
 
 def answers(best: Extract, told: Strip, question: str, idf: Idf) -> bool:
     """Tell whether a passage is sure enough of to answer with it."""
-    have = set(terms(f"{told['title']} {told['text']}"))
-    return best.sure + share(content_terms(question), have, idf) >= ANSWERABLE
+    have, wanted = set(terms(f"{told['title']} {told['text']}")), content_terms(question)
+    # A word may be written as two, or two as one: a clean room is a cleanroom.
+    asked = terms(question)
+    for one, other in pairwise(asked):
+        have |= {one, other} if one + other in have else set()
+    have |= {a + b for a, b in pairwise(terms(told["text"]))} & set(wanted)
+    spelt = {_spelling(t) for t in have}
+    have |= {t for t in wanted if _spelling(t) in spelt}
+    return best.sure + share(wanted, have, idf) >= ANSWERABLE
+
+
+def _spelling(term: str) -> str:
+    """Return a stem as either side of the Atlantic would write it: centre, colour, licence, organise."""
+    return re.sub(r"er$", "r", re.sub(r"(?<=.)our", "or", re.sub(r"c$", "s", re.sub(r"iz$", "is", term))))
 
 
 async def passage(desk: Desk, best: Extract, question: str, idf: Idf) -> Strip:
@@ -64,14 +78,17 @@ async def passage(desk: Desk, best: Extract, question: str, idf: Idf) -> Strip:
     if item.text[start:end] != best.narrowed["text"]:
         return best.narrowed
     clips = [i for i in await library.items_of(item.source, "clip") if i.title == item.title]
-    near = [i for i in clips if abs(i.ordinal - item.ordinal) <= 1]
-    low, high = _part(item, "screen")
+    image = ""
+    low, high = part(item, "screen")
     if low <= start < high:
-        text, seconds = slide(near, item, start)
+        text, seconds, image = slide(clips, item, start)
     else:
+        near = [i for i in clips if abs(i.ordinal - item.ordinal) <= 1]
         text, seconds = around(near, item, start, end, {t: idf(t) for t in content_terms(question)})
     place: Locator = {**best.strip["locator"], "start": seconds[0], "end": seconds[1]}
     place.pop("chars", None)
+    if image:
+        place["image"] = image
     return Strip(**{**best.strip, "text": text, "locator": place})
 
 
@@ -80,37 +97,37 @@ async def doubtful(desk: Desk, best: Extract) -> bool:
     item = (await (await desk.library()).items([best.strip["evidence"]])).get(best.strip["evidence"])
     if item is None:
         return False
-    low, high = _part(item, "transcript")
+    low, high = part(item, "transcript")
     start = (best.strip["locator"].get("chars") or [0])[0] + best.start
-    return low <= start < high and float(str(item.meta.get("confidence", 1.0))) < HEARD
+    return low <= start < high and float(str(item.meta.get("confidence", 1.0))) < SURE
 
 
-def slide(clips: Sequence[Item], item: Item, start: int) -> tuple[str, tuple[float, float]]:
-    """Return the slide whose line stands at `start` of a clip, and the seconds for which it was seen.
+def slide(clips: Sequence[Item], item: Item, start: int) -> tuple[str, tuple[float, float], str]:
+    """Return the slide whose line stands at `start` of a clip, the seconds for which it was seen, and its frame.
 
-    A slide are the lines that stood on the screen together: of many the first, which is its title, and the nearest.
+    Of many lines the title and the nearest are told.
     """
-    low, high = _part(item, "screen")
+
+    def held(of: Slide) -> int:
+        rows = (n for n, x in enumerate(of.lines) if x.text == line and x.since <= until and x.until >= since)
+        return next(rows, -1)
+
     own = next((s for s in item.spans if s.start <= start < s.end and s.time), None)
     if own is None or own.time is None:
-        return item.text[start:high], _seconds(item, start, high)
-    middle = sum(own.time) / 2
-    lines = [s for s in item.spans if low <= s.start < high and s.time and s.time[0] <= middle <= s.time[1]]
-    told = [item.text[s.start : s.end] for s in lines]
-    at, room = lines.index(own), LONGEST - len(words(told[0]))
-    kept = {0}
-    for n in sorted(range(len(lines)), key=lambda n: (abs(n - at), -n)):
-        room -= len(words(told[n])) if n else 0
+        return item.text[start : part(item, "screen")[1]], _seconds(item, start, start + 1), ""
+    line, (since, until) = item.text[own.start : own.end], own.time
+    shown = next((s for s in slides_of(clips) if held(s) >= 0), None)
+    if shown is None:
+        return line, own.time, ""
+    at, told = held(shown), [x.text for x in shown.lines]
+    head = told.index(shown.title)
+    kept, room = {head}, LONGEST - len(words(shown.title))
+    for n in sorted(range(len(told)), key=lambda n: (abs(n - at), -n)):
+        room -= len(words(told[n])) if n != head else 0
         if room < 0 and n != at:
             break
         kept.add(n)
-    # It may have stood there in the clips before and after.
-    line, (since, until) = item.text[own.start : own.end], own.time
-    for clip in (*reversed([c for c in clips if c.ordinal < item.ordinal]), *clips):
-        for s in clip.spans:
-            if s.time and clip.text[s.start : s.end] == line and s.time[0] <= until and s.time[1] >= since:
-                since, until = min(since, s.time[0]), max(until, s.time[1])
-    return "\n".join(told[n] for n in sorted(kept)), (since, until)
+    return "\n".join(told[n] for n in sorted(kept)), (shown.since, shown.until), shown.image
 
 
 def around(
@@ -122,7 +139,7 @@ def around(
     """
     said: list[tuple[Item, int, int]] = []
     for clip in clips:
-        low, high = _part(clip, "transcript")
+        low, high = part(clip, "transcript")
         said += [(clip, low + a, low + b) for a, b in pieces(clip.text[low:high])]
     own = [n for n, (c, a, b) in enumerate(said) if c.id == item.id and a < end and b > start]
     if not own:
@@ -179,15 +196,6 @@ def _joined(said: Sequence[tuple[Item, int, int]]) -> str:
 def _voice(text: str) -> str:
     """Return the name of the speaker that a transcript puts before a text, or ""."""
     return text[: len(text) - len(spoken(text))]
-
-
-def _part(item: Item, name: str) -> tuple[int, int]:
-    """Return [start, end) of a part of a clip's text; a clip that names no parts is all speech."""
-    parts = item.meta.get("parts")
-    if not isinstance(parts, dict):
-        return (0, len(item.text)) if name == "transcript" else (0, 0)
-    low, high = parts.get(name, (0, 0))
-    return int(low), int(high)
 
 
 def _open(text: str) -> bool:

@@ -1,0 +1,150 @@
+"""The slides of a recording, told from the lines that stood on its screen and when: a slide is what stayed together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragweave.corpora.types import Item
+from ragweave.models.text import fold
+
+ALIKE = 0.5
+"""Share of the lines of the smaller of two moments that both must show to be one slide, which was built up."""
+HEADS = 0.6
+"""Share of at least four slides from which a line that stands on them is a running head or foot."""
+FULL = 0.8
+"""Length of a line, as a share of the longest one of its slide, after which one in small letters goes on."""
+WIDE = 25
+"""Letters of a line that may be wrapped."""
+_GOES_ON = re.compile(r"[a-z][a-z'’]*(?:[ ,;.]|$)")
+_MARK = re.compile(r"^\s*(?:[•·▪●○◦*–—-]|\(?\d{1,2}[.)]|[a-h][.)])\s*(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the screen, where it stands in its clip, and from when until when it was seen."""
+
+    item: Item
+    start: int
+    end: int
+    since: float
+    until: float
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return self.item.text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """A stretch of frames that show the same: its lines in reading order, its title, and its fullest frame."""
+
+    lines: tuple[Line, ...]
+    since: float
+    until: float
+    image: str = ""
+    heads: frozenset[str] = frozenset()
+    """Lines that stand on most slides."""
+
+    @property
+    def title(self) -> str:
+        """The first line that is no running head."""
+        return next((x.text for x in self.lines if _same(x.text) not in self.heads), self.lines[0].text)
+
+    @property
+    def text(self) -> str:
+        """Its lines, one below the other."""
+        return "\n".join(x.text for x in self.lines)
+
+    @property
+    def entries(self) -> list[str]:
+        """What it lists below its title: lines without their marks, those that go on joined."""
+        own = [x.text for x in self.lines if _same(x.text) not in self.heads][1:]
+        longest = max((len(t) for t in own), default=0)
+        out: list[str] = []
+        for before, line in zip(["", *own], own, strict=False):
+            marked = _MARK.match(line)
+            plain = _MARK.sub("", line)
+            if out and not marked and _GOES_ON.match(plain) and len(before) >= max(WIDE, FULL * longest):
+                out[-1] = f"{out[-1]} {plain}"
+            else:
+                out.append(plain)
+        return out
+
+    def said(self, clips: Sequence[Item]) -> list[tuple[Item, int, int]]:
+        """Return (clip, start, end) of what was said meanwhile, in order."""
+        out = []
+        for clip in clips:
+            low, high = part(clip, "transcript")
+            for s in clip.spans:
+                middle = sum(s.time) / 2 if s.time else -1.0
+                if low <= s.start < high and self.since <= middle < self.until:
+                    out.append((clip, s.start, s.end))
+        return out
+
+
+def slides_of(clips: Sequence[Item]) -> list[Slide]:
+    """Return the slides of one recording, given its clips in order."""
+    lines = _lines(clips)
+    groups: list[list[Line]] = []
+    shown: set[str] = set()
+    for at in sorted({x.since for x in lines}):
+        now = [x for x in lines if x.since <= at < x.until or x.since == at]
+        held = {_same(x.text) for x in now}
+        if groups and len(held & shown) >= ALIKE * min(len(held), len(shown)):
+            groups[-1] += [x for x in now if x not in groups[-1]]
+        else:
+            groups.append(now)
+        shown = held
+    counts = Counter(t for g in groups for t in {_same(x.text) for x in g})
+    heads = frozenset(t for t, n in counts.items() if len(groups) >= 4 and n >= HEADS * len(groups))
+    frames = [(float(t), str(name)) for c in clips for t, name in _frames(c)]
+    out: list[Slide] = []
+    for n, group in enumerate(groups):
+        since = min(x.since for x in group) if not out else max(out[-1].until, min(x.since for x in group))
+        after = min((x.since for x in groups[n + 1]), default=0.0) if n + 1 < len(groups) else float("inf")
+        after = min((x.since for x in groups[n + 1] if x not in group), default=after) if n + 1 < len(groups) else after
+        until = max(since, min(max(x.until for x in group), after))
+        image = max((f for f in frames if since <= f[0] < max(until, since + 0.01)), default=(0.0, ""))[1]
+        out.append(Slide(tuple(group), since, until, image, heads))
+    return out
+
+
+def _lines(clips: Sequence[Item]) -> list[Line]:
+    """Return the lines of all clips; one that goes on in the next clip is one."""
+    out: list[Line] = []
+    for clip in clips:
+        low, high = part(clip, "screen")
+        for s in clip.spans:
+            if not (low <= s.start < high and s.time):
+                continue
+            text = _same(clip.text[s.start : s.end])
+            # The same words twice on one slide are two lines.
+            again = [n for n, x in enumerate(out) if x.since < s.time[0] <= x.until and _same(x.text) == text]
+            at = next((n for n in again if out[n].until <= s.time[0] or out[n].item is not clip), None)
+            if at is None:
+                out.append(Line(clip, s.start, s.end, *s.time))
+            else:
+                out[at] = replace(out[at], until=max(out[at].until, s.time[1]))
+    return out
+
+
+def part(item: Item, name: str) -> tuple[int, int]:
+    """Return [start, end) of a part of a clip's text; a clip that names no parts is all speech."""
+    parts = item.meta.get("parts")
+    if not isinstance(parts, dict):
+        return (0, len(item.text)) if name == "transcript" else (0, 0)
+    low, high = parts.get(name, (0, 0))
+    return int(low), int(high)
+
+
+def _frames(item: Item) -> list[tuple[float, str]]:
+    found = item.meta.get("frames")
+    return [(float(t), str(name)) for t, name in found] if isinstance(found, list) else []
+
+
+def _same(text: str) -> str:
+    return " ".join(fold(text).split())
