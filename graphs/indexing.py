@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragweave.graphs.documents import kept
-
 if TYPE_CHECKING:
     from langchain_core.documents import Document
 
@@ -31,6 +29,7 @@ async def aindex(
 
     `documents` are those of a LangChain loader; their text is kept in the library's own folder.
     """
+    from ragweave.corpora.ingest.documents import kept
     from ragweave.corpora.ingest.run import index as run_index
 
     several = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]

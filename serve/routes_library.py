@@ -58,7 +58,7 @@ async def rename_library(caller: CallerNow, id: str, body: Name) -> dict[str, An
     """Give a library another name."""
     caller.require_all()
     row = await library_by_id(caller, id)
-    await libraries.rename_library(row.name, body.name)
+    await asyncio.to_thread(stores().catalog.rename, row.name, body.name)
     return await _library(await library_by_id(caller, id))
 
 

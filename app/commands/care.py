@@ -83,12 +83,12 @@ def reembed(
 
 def repair_all(library: str | None, as_json: bool) -> None:
     """Repair one library, or all, and print what was made anew; exit code 2 where one could not be repaired."""
-    from ragweave.corpora.store.library import list_libraries
     from ragweave.corpora.store.repair import repair
+    from ragweave.corpora.store.stores import stores
 
     done: list[Repaired] = []
     failed: list[RagweaveError] = []
-    for name in [library] if library else common.run(list_libraries()):
+    for name in [library] if library else [row.name for row in stores().catalog.libraries()]:
         try:
             done.append(common.run(repair(name)))
         except RagweaveError as error:

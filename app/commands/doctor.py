@@ -104,11 +104,12 @@ async def _home() -> list[Finding]:
 
 async def _libraries() -> list[Finding]:
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.corpora.store.library import list_libraries, open_library
+    from ragweave.corpora.store.library import open_library
+    from ragweave.corpora.store.stores import stores
 
     # Listing would make the home, and a look around should leave no trace.
     there = await asyncio.to_thread(os.path.isdir, corpora_settings().home)
-    names = await list_libraries() if there else []
+    names = [row.name for row in await asyncio.to_thread(stores().catalog.libraries)] if there else []
     if not names:
         return [Finding("libraries", "ok", "none yet", "make one: ragweave index FOLDER")]
     found = []

@@ -151,9 +151,9 @@ def _library(context: typer.Context, as_json: JsonOption = False) -> None:
 @library.command("list")
 def list_all(as_json: JsonOption = False) -> None:
     """List the libraries of this home."""
-    from ragweave.corpora.store.library import list_libraries
+    from ragweave.corpora.store.stores import stores
 
-    names = run(list_libraries())
+    names = [row.name for row in stores().catalog.libraries()]
     if as_json:
         print_json(names)
     elif names:
@@ -174,9 +174,9 @@ def create(name: str) -> None:
 @library.command("rename")
 def rename(old: str, new: str) -> None:
     """Give a library another name."""
-    from ragweave.corpora.store.library import rename_library
+    from ragweave.corpora.store.stores import stores
 
-    run(rename_library(old, new))
+    stores().catalog.rename(old, new)
     typer.echo(f"Library {old} is now called {new}.")
 
 
@@ -193,9 +193,9 @@ def set_library(
     ] = None,
 ) -> None:
     """Say how the documents of a library age; without an option, show it."""
-    from ragweave.corpora.store.library import set_ageing
+    from ragweave.corpora.store.stores import stores
 
-    row = run(set_ageing(name, recency, half_life))
+    row = stores().catalog.set_ageing(name, recency, half_life)
     when = {"auto": "where a question asks for them", "on": "always", "off": "never"}[row.recency]
     days = f"half-life {row.half_life:g} days" if row.half_life else "no half-life of its own"
     typer.echo(f"Library {row.name}: newer documents are preferred {when}; {days}.")

@@ -88,8 +88,7 @@ def _index(
     except LibraryNotFound:
         library = held.catalog.create(name, mind.name, mind.dim)
     check_encoder(library, mind.name)
-    patience = settings.lock_wait if wait is None else wait
-    with locks.writer(settings.home, library.id, name, patience, lambda holder: tell(Event("waiting", holder=holder))):
+    with locks.writer(library.id, name, wait, lambda holder: tell(Event("waiting", holder=holder))):
         # Read again: another writer may have changed, or deleted, the library while this one waited.
         row = held.catalog.row(library.id)
         check_encoder(row, mind.name)

@@ -101,7 +101,7 @@ def _export(name: str, path: Path, overwrite: bool) -> Bundle:
     found = held.catalog.library(name)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     copy = path.with_name(f".{path.name}.{os.getpid()}.sqlite")
-    with locks.writer(settings.home, found.id, name, settings.lock_wait, lambda holder: None):
+    with locks.writer(found.id, name):
         row, media = held.catalog.row(found.id), Media.of(found.id)
         Committer(held.catalog, row).recover()
         try:
@@ -179,7 +179,7 @@ def _import(path: Path, name: str, files: Path | None) -> Bundle:
         if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
             raise LibraryError(f"{path} cannot be opened ({error})", REMEDY) from error
         raise InputError(f"{path} is no bundle, or holds what cannot be used ({error})", "export it again") from error
-    with locks.writer(settings.home, library, name, 0, lambda holder: None):
+    with locks.writer(library, name, 0):
         held.vectors.tidy(library)
     return Bundle(path, name, encoder, *counts, sha256)
 

@@ -140,15 +140,14 @@ class Library:
         await asyncio.to_thread(self._remove, source_id)
 
     def _remove(self, source_id: str) -> None:
-        settings = corpora_settings()
-        with locks.writer(settings.home, self.id, self.name, settings.lock_wait, lambda holder: None):
+        with locks.writer(self.id, self.name):
             committer = Committer(self.held.catalog, self.held.catalog.row(self.id))
             committer.recover()
             if not committer.remove_source(source_id):
                 raise InputError(
                     f"The library {self.name!r} holds no source {source_id!r}", "list them with: ragweave sources"
                 )
-            sweep(settings.home, self.id, (s.sha256 for s in self.held.catalog.sources(self.id)))
+            sweep(corpora_settings().home, self.id, (s.sha256 for s in self.held.catalog.sources(self.id)))
             self.held.vectors.forget_indexes(self.id)
             self.held.catalog.compact(self.id)
 
@@ -171,11 +170,6 @@ def _open(name: str) -> Library:
     return Library(name, row.id, held, mind)
 
 
-async def list_libraries() -> list[str]:
-    """Return the names of all libraries, in order."""
-    return await asyncio.to_thread(lambda: [row.name for row in stores().catalog.libraries()])
-
-
 async def create_library(name: str) -> None:
     """Make an empty library for the encoder that is set.
 
@@ -191,28 +185,6 @@ async def create_library(name: str) -> None:
     await asyncio.to_thread(make)
 
 
-async def rename_library(name: str, to: str) -> None:
-    """Give a library another name; its content stays where it is.
-
-    Raises:
-        LibraryNotFound: there is none of that name.
-        LibraryError: the new name is taken.
-    """
-    await asyncio.to_thread(lambda: stores().catalog.rename(name, to))
-
-
-async def set_ageing(name: str, recency: str | None = None, half_life: float | None = None) -> LibraryRow:
-    """Say how the documents of a library age, for questions that do not say it themselves.
-
-    `auto` prefers newer documents where a question asks for it; the half-life is in days, and 0 forgets it.
-
-    Raises:
-        InputError: a value that cannot be used.
-        LibraryNotFound: there is none of that name.
-    """
-    return await asyncio.to_thread(lambda: stores().catalog.set_ageing(name, recency, half_life))
-
-
 async def delete_library(name: str) -> None:
     """Delete a library with everything it holds.
 
@@ -224,8 +196,8 @@ async def delete_library(name: str) -> None:
 
 
 def _delete(name: str) -> None:
-    settings, held = corpora_settings(), stores()
+    held = stores()
     row = held.catalog.library(name)
-    with locks.writer(settings.home, row.id, name, settings.lock_wait, lambda holder: None):
+    with locks.writer(row.id, name):
         held.catalog.delete(row.id)
         held.vectors.drop(row.id)

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import BaseFileLock, FileLock, Timeout
+from filelock import FileLock, Timeout
 
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.folders import unwritable
 from ragweave.models.errors import LibraryError
 
@@ -29,16 +30,34 @@ _WAIT = 120.0
 
 
 @contextmanager
-def writer(home: Path, library: str, name: str, wait: float, on_wait: Callable[[str], None]) -> Iterator[None]:
-    """Hold the writer lock of a library.
+def writer(
+    library: str, name: str, wait: float | None = None, on_wait: Callable[[str], None] = lambda holder: None
+) -> Iterator[None]:
+    """Hold the writer lock of a library, `wait` seconds long waited for; None takes the setting.
 
     Raises:
         LibraryError: the lock was not free in time; names its holder.
     """
+    settings = corpora_settings()
+    patience = settings.lock_wait if wait is None else wait
+    what = f"The library {name!r} is being written by"
+    with held(settings.home, library, patience, what, "wait until it has finished, or stop it", on_wait):
+        yield
+
+
+@contextmanager
+def held(
+    home: Path,
+    name: str,
+    wait: float,
+    what: str,
+    remedy: str,
+    on_wait: Callable[[str], None] = lambda holder: None,
+) -> Iterator[None]:
+    """Hold a lock of a home, and say in a note who does; `what` is the error of one not free, before its holder."""
     folder = _folder(home / "locks")
     # A lock object per caller: two threads of one process exclude each other like two processes.
-    lock = FileLock(folder / f"{library}.lock")
-    note = folder / f"{library}.json"
+    lock, note = FileLock(folder / f"{name}.lock"), folder / f"{name}.json"
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -46,16 +65,7 @@ def writer(home: Path, library: str, name: str, wait: float, on_wait: Callable[[
         try:
             lock.acquire(timeout=wait, poll_interval=0.05)
         except Timeout as error:
-            raise LibraryError(
-                f"The library {name!r} is being written by {holder(note)}", "wait until it has finished, or stop it"
-            ) from error
-    with noted(lock, note):
-        yield
-
-
-@contextmanager
-def noted(lock: BaseFileLock, note: Path) -> Iterator[None]:
-    """Say in `note` who holds a lock that was taken; release it at the end."""
+            raise LibraryError(f"{what} {holder(note)}", remedy) from error
     try:
         with suppress(OSError):  # the note is for the messages of others; a full disk is met where it matters
             note.write_text(json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8")
@@ -104,15 +114,8 @@ def forsaken(folder: Path) -> bool:
 @contextmanager
 def names(home: Path) -> Iterator[None]:
     """Hold the names of the libraries: one is given to one library."""
-    lock = FileLock(_folder(home / "locks") / "names.lock")
-    try:
-        lock.acquire(timeout=_WAIT, poll_interval=0.01)
-    except Timeout as error:
-        raise LibraryError("The libraries are held by another process", "stop the process that hangs") from error
-    try:
+    with held(home, "names", _WAIT, "The libraries are held by", "stop the process that hangs"):
         yield
-    finally:
-        lock.release()
 
 
 def _folder(path: Path) -> Path:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from sqlalchemy import delete, func, select, update
 
-from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.background import on_this_loop, stoppable
 from ragweave.corpora.store.blobs import CORPUS, entity_space
@@ -64,9 +63,9 @@ async def reembed(library: str, encoder: str, *, on_progress: Callable[[int], No
 
 def _reembed(name: str, wanted: str, tell: Callable[[int], None], stop: threading.Event) -> Reembedded:
     began = time.monotonic()
-    settings, held, mind = corpora_settings(), stores(), embed.encoder(wanted)
+    held, mind = stores(), embed.encoder(wanted)
     found = held.catalog.library(name)
-    with locks.writer(settings.home, found.id, name, settings.lock_wait, lambda holder: None):
+    with locks.writer(found.id, name):
         row = held.catalog.row(found.id)
         if row.encoder == mind.name:
             raise InputError(f"The library {name!r} has the encoder {mind.name!r} already", "name another one")

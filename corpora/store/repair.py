@@ -66,9 +66,9 @@ async def repair(library: str = "default") -> Repaired:
 
 def _repair(name: str) -> Repaired:
     began = time.monotonic()
-    settings, held, mind = corpora_settings(), stores(), embed.encoder()
+    held, mind = stores(), embed.encoder()
     found = held.catalog.library(name)
-    with locks.writer(settings.home, found.id, name, settings.lock_wait, lambda holder: None):
+    with locks.writer(found.id, name):
         row, media = held.catalog.row(found.id), Media.of(found.id)
         with held.catalog.reading(row.id) as connection:
             damage = [r[0] for r in connection.exec_driver_sql("PRAGMA quick_check(5)") if r[0] != "ok"]
@@ -100,7 +100,7 @@ def _repair(name: str) -> Repaired:
         there = {picture for source in media.orphans(()) for picture in media.files(source)}
         pages = (item for corpus in SEEN for page in held.catalog.pages(row.id, corpus) for item in page)
         lacking = sum(any(picture not in there for picture in pictures_of(item)) for item in pages)
-    free = shutil.disk_usage(settings.home).free
+    free = shutil.disk_usage(corpora_settings().home).free
     told = tuple(filter(None, notes))
     return Repaired(name, indexed, made, stray, len(empty), lacking, told, free, time.monotonic() - began)
 

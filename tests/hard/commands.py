@@ -153,9 +153,7 @@ class Commands:
                 if library in self.state["libraries"]:  # whoever reads is answered, or told who holds it up
                     beside = ["search", "beacon", "-l", library]
                     said = self._command({"op": BESIDE}, beside, library, codes=(0, 2, 3)) or ""
-                    if "error: " in said and not any(
-                        right in said for right in ("held by another", "no library named")
-                    ):
+                    if "error: " in said and not any(right in said for right in ("held by", "no library named")):
                         raise Broken(f"a reader beside one that stands still: {said[-1500:]}")
                 os.kill(child, signal.SIGCONT)
             elif pid:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragweave.corpora.store.library import Library, open_library, set_ageing
+from ragweave.corpora.store.library import Library, open_library
+from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, RankedList
@@ -242,7 +243,7 @@ def test_recency_counts_where_question_or_caller_asks(recency: Any, question: st
 async def test_a_library_says_how_its_documents_age_and_a_run_has_the_last_word(
     library: Library, asked: str, knobs: dict[str, Any], told: str
 ) -> None:
-    await set_ageing("default", "on", 30)
+    stores().catalog.set_ageing("default", "on", 30)
     events: list[Any] = []
     runtime = SimpleNamespace(context=Context(**knobs), stream_writer=events.append)
     state: Any = {"question": asked, "query": asked, "hop": 1, "found": await found(library, asked)}

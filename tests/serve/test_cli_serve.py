@@ -75,7 +75,7 @@ def test_a_port_in_use_gets_a_sentence(main: Main) -> None:
 def test_a_second_server_of_one_home_is_refused_with_the_remedy(main: Main, home: Path) -> None:
     with only_server():
         code, _, told = main("serve", "--port", "0")
-    assert code == 2 and "runs already (process" in told and "RAGWEAVE_HOME" in told
+    assert code == 2 and "runs already, as process" in told and "RAGWEAVE_HOME" in told
     with only_server():
         pass
 

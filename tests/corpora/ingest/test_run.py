@@ -217,7 +217,7 @@ async def test_a_second_run_waits_and_says_so_or_names_the_holder(notes, home):
     await index([notes])
     [row] = stores().catalog.libraries()
     told = []
-    with locks.writer(home, row.id, "default", 0, print):
+    with locks.writer(row.id, "default", 0, print):
         with pytest.raises(LibraryError, match=str(os.getpid())):
             await index([notes], wait=0.1, on_event=told.append)
     assert told[0].kind == "waiting"

@@ -18,7 +18,7 @@ from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store import bundle as module
 from ragweave.corpora.store import repair
 from ragweave.corpora.store.bundle import CATALOG, MANIFEST, export_library, import_library
-from ragweave.corpora.store.library import list_libraries, open_library, set_ageing
+from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import InputError, LibraryError
 from ragweave.models.settings import model_settings
@@ -113,7 +113,7 @@ async def test_what_was_imported_is_exported_as_it_was(bundle, tmp_path):
 
 async def test_how_its_documents_age_travels_with_a_library(bundle, tmp_path):
     await import_library(bundle.path)
-    await set_ageing("default", "on", 30)
+    stores().catalog.set_ageing("default", "on", 30)
     again = await export_library("default", tmp_path / "again.ragweave")
     await import_library(again.path, "second")
     about = await (await open_library("second")).about()
@@ -131,7 +131,7 @@ async def test_a_name_that_is_taken_is_refused(bundle):
     with pytest.raises(LibraryError, match="exists"):
         await import_library(bundle.path)
     await import_library(bundle.path, "second")
-    assert await list_libraries() == ["default", "second"]
+    assert [row.name for row in stores().catalog.libraries()] == ["default", "second"]
 
 
 def left(home):
@@ -203,7 +203,7 @@ async def test_a_bundle_that_was_tampered_with_is_refused_and_leaves_nothing(bun
     rewrite(bundle.path, change(parts(bundle.path)), resign)
     with pytest.raises(InputError, match=said):
         await import_library(bundle.path)
-    assert await list_libraries() == []
+    assert [row.name for row in stores().catalog.libraries()] == []
     assert left(tmp_path / "elsewhere") == []
 
 
@@ -241,7 +241,7 @@ async def test_a_failure_half_way_leaves_nothing(bundle, tmp_path, monkeypatch):
     monkeypatch.setattr(repair, "terms_of", lambda rows: (_ for _ in ()).throw(LibraryError("full", "")))
     with pytest.raises(LibraryError):
         await import_library(bundle.path)
-    assert await list_libraries() == []
+    assert [row.name for row in stores().catalog.libraries()] == []
     assert left(tmp_path / "elsewhere") == []
 
 

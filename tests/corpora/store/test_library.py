@@ -8,11 +8,9 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import (
     create_library,
     delete_library,
-    list_libraries,
     open_library,
-    rename_library,
 )
-from ragweave.corpora.store.stores import close_stores
+from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
 
@@ -112,14 +110,14 @@ async def test_a_library_is_opened_again_after_the_stores_were_closed(library):
 
 async def test_libraries_are_made_listed_renamed_and_deleted(library):
     await create_library("ملاحظات")
-    assert await list_libraries() == ["default", "ملاحظات"]
-    await rename_library("default", "первая")
+    assert [row.name for row in stores().catalog.libraries()] == ["default", "ملاحظات"]
+    stores().catalog.rename("default", "первая")
     assert (await library.counts())["paragraph"] == 3
     assert (await (await open_library("первая")).search("paragraph", ["lighthouse"]))[0].dense
     with pytest.raises(LibraryNotFound, match="default"):
         await open_library()
     await delete_library("первая")
-    assert await list_libraries() == ["ملاحظات"]
+    assert [row.name for row in stores().catalog.libraries()] == ["ملاحظات"]
     with pytest.raises(LibraryError, match="deleted"):
         await library.search("paragraph", ["lighthouse"])
     await create_library("первая")

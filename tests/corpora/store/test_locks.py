@@ -9,8 +9,8 @@ from ragweave.corpora.store.catalog import Catalog
 from ragweave.models.errors import LibraryError
 
 HOLD = (
-    "import sys; from pathlib import Path; from ragweave.corpora.store import locks\n"
-    "with locks.writer(Path(sys.argv[1]), 'lib', 'notes', 0, print):\n"
+    "import sys; from ragweave.corpora.store import locks\n"
+    "with locks.writer('lib', 'notes', 0, print):\n"
     "    print('held', flush=True); sys.stdin.read()\n"
 )
 
@@ -18,9 +18,7 @@ HOLD = (
 @pytest.fixture
 def holder(home):
     """Another process that holds the writer lock until it is told or killed."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "held\n"
     yield process
     process.kill()
@@ -33,7 +31,7 @@ def test_a_second_writer_says_who_holds_the_library(home, holder):
     waited = []
     with (
         pytest.raises(LibraryError, match=rf"'notes' is being written by process {holder.pid}\b"),
-        locks.writer(home, "lib", "notes", 0.1, waited.append),
+        locks.writer("lib", "notes", 0.1, waited.append),
     ):
         pass
     assert len(waited) == 1 and str(holder.pid) in waited[0]
@@ -41,7 +39,7 @@ def test_a_second_writer_says_who_holds_the_library(home, holder):
 
 def test_a_second_writer_goes_on_when_the_first_has_finished(home, holder):
     threading.Timer(0.3, holder.stdin.close).start()
-    with locks.writer(home, "lib", "notes", 30, lambda who: None):
+    with locks.writer("lib", "notes", 30):
         assert holder.wait(10) == 0
 
 
@@ -50,18 +48,18 @@ def test_the_lock_of_a_killed_process_is_not_held(home, holder):
     holder.wait()
     assert (home / "locks" / "lib.json").exists()
     waited = []
-    with locks.writer(home, "lib", "notes", 0, waited.append):
+    with locks.writer("lib", "notes", 0, waited.append):
         pass
     assert waited == []
 
 
 def test_two_threads_exclude_each_other_and_two_libraries_do_not(home):
-    with locks.writer(home, "lib", "notes", 0, print), locks.writer(home, "other", "b", 0, print):
+    with locks.writer("lib", "notes", 0, print), locks.writer("other", "b", 0, print):
         failed = []
 
         def second():
             try:
-                with locks.writer(home, "lib", "notes", 0, lambda who: None):
+                with locks.writer("lib", "notes", 0):
                     pass
             except LibraryError as error:
                 failed.append(error)

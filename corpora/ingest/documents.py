@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from ragweave.models.errors import InputError
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.folders import folder_of
+from ragweave.corpora.store.library import create_library, open_library
+from ragweave.models.errors import InputError, LibraryNotFound
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -28,11 +31,6 @@ async def kept(documents: Sequence[Document], library: str) -> list[Path]:
         InputError: there is no text in any of them.
         LibraryError: the library cannot be made or opened.
     """
-    from ragweave.corpora.settings import corpora_settings
-    from ragweave.corpora.store.folders import folder_of
-    from ragweave.corpora.store.library import create_library, open_library
-    from ragweave.models.errors import LibraryNotFound
-
     texts: dict[str, list[str]] = {}
     for one in documents:
         if text := one.page_content.strip():
