@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragweave.app.api import aask, aindex, asearch, ask, astream, build_agent, index, search
+    from ragweave.app.doors import Retriever, as_tool
     from ragweave.minds.context import Context
     from ragweave.models.errors import RagweaveError
     from ragweave.nodes.answer import Answer
@@ -14,14 +15,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Answer", "Context", "RagweaveError", "__version__", "aask", "aindex", "asearch", "ask", "astream", "build_agent",
-    "index", "search",
+    "Answer", "Context", "RagweaveError", "Retriever", "__version__", "aask", "aindex", "as_tool", "asearch", "ask",
+    "astream", "build_agent", "index", "search",
 ]  # fmt: skip
 
 _ELSEWHERE = {
     "Answer": "ragweave.nodes.answer",
     "Context": "ragweave.minds.context",
     "RagweaveError": "ragweave.models.errors",
+    "Retriever": "ragweave.app.doors",
+    "as_tool": "ragweave.app.doors",
 }
 
 

@@ -42,7 +42,7 @@ class Question:
     @property
     def scored(self) -> bool:
         """Whether anything says what a right answer is."""
-        return bool(self.answers or self.letter or not self.answerable)
+        return bool(self.answers or self.letter or self.must_not_contain or not self.answerable)
 
 
 @dataclass
@@ -65,10 +65,13 @@ class Outcome:
 
     @property
     def correct(self) -> bool:
-        """A shown sentence contains a gold answer, and none contains what must not be said."""
+        """A shown sentence contains a gold answer, where there is one, and none contains what must not be said."""
         if self.question.letter:
             return letter_score(self.shown, self.question.letter) == 1
-        return says(self.shown, self.question.answers) and not says(self.shown, self.question.must_not_contain)
+        said = (
+            says(self.shown, self.question.answers) if self.question.answers else bool(self.question.must_not_contain)
+        )
+        return said and not says(self.shown, self.question.must_not_contain)
 
     @property
     def verdict(self) -> str:

@@ -10,11 +10,10 @@ import sys
 from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.tools import tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
-from ragweave import Context, aask, build_agent
+from ragweave import Context, as_tool, build_agent
 
 
 def as_sub_graph() -> Any:
@@ -32,20 +31,13 @@ def as_sub_graph() -> Any:
     return outer.compile()
 
 
-@tool
-async def look_up(question: str) -> str:
-    """Answer a question from the person's own notes, with numbered sources."""
-    answer = await aask(question)
-    sources = [f"[{c.n}] {c.title}: “{c.quote}”" for c in answer.citations]
-    return "\n".join([answer.text, *sources])
-
-
-def as_tool(model: Any) -> Any:
+def with_tool(model: Any) -> Any:
     """Return an agent whose model may look things up.
 
     Args:
         model: chat model that can call tools, such as `init_chat_model(...)`; or a function of the messages.
     """
+    look_up = as_tool(name="look_up")
     outer = StateGraph(MessagesState)
     bound = model.bind_tools([look_up]) if hasattr(model, "bind_tools") else model
 

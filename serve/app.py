@@ -15,6 +15,7 @@ from ragweave.serve import (
     media,
     openai,
     problems,
+    responses,
     routes_ask,
     routes_library,
     routes_overview,
@@ -53,9 +54,11 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(routes_ask.router)
     app.include_router(routes_ask.plain)
     app.include_router(routes_turn.router)
+    app.include_router(routes_turn.plain)
     app.include_router(media.router)
     app.include_router(routes_pdf.router)
     app.include_router(openai.router)
+    app.include_router(responses.router)
     langserve.mount(app, slots, settings)
     tools = mcp.mount(app, slots, settings.run_seconds)
     routes_page.mount(app)

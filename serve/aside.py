@@ -19,6 +19,7 @@ from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
 from ragweave.serve.access import Caller
 from ragweave.serve.desk import Desk
+from ragweave.serve.problems import Refused
 from ragweave.serve.runs import ASIDE, Run
 from ragweave.serve.store import Thread, Turn
 
@@ -29,6 +30,22 @@ def said_before(turns: Sequence[Turn], n: int) -> list[AnyMessage]:
     for turn in turns:
         if turn.n < n and turn.answer:
             said += [HumanMessage(turn.question), AIMessage(turn.answer["text"])]
+    return said
+
+
+async def rewind(desk: Desk, thread: Thread, n: int) -> list[AnyMessage]:
+    """Take turn `n` and those after it out of a conversation, and return what was said before.
+
+    Raises:
+        Refused: if the conversation is being answered.
+    """
+    if desk.runs.answers(thread.id):
+        raise Refused(409, "this conversation is being answered already", "wait for the answer, or cancel it")
+    await desk.runs.cancel_thread(thread.id)
+    said = said_before(await asyncio.to_thread(desk.store.turns, thread.id), n)
+    # The state of the graph holds what goes; it is made anew from what stays.
+    await desk.saver.adelete_thread(thread.id)
+    await asyncio.to_thread(desk.store.drop_turns, thread.id, n)
     return said
 
 

@@ -163,7 +163,7 @@ async def models(caller: CallerNow) -> dict[str, Any]:
 @router.get("/models/{name:path}")
 async def model(caller: CallerNow, name: str) -> dict[str, Any]:
     """Describe one model."""
-    await _resolve(caller, name, None)
+    await resolve(caller, name, None)
     return _model(name)
 
 
@@ -171,7 +171,7 @@ async def model(caller: CallerNow, name: str) -> dict[str, Any]:
 async def complete(caller: CallerNow, desk: DeskNow, request: Request, body: ChatRequest) -> Response:
     """Answer the last message."""
     check(body)
-    graph, library = await _resolve(caller, body.model, body.ragweave.library)
+    graph, library = await resolve(caller, body.model, body.ragweave.library)
     messages = await conversation(body.messages, desk.pictures)
     events = answering(desk.slots, library, messages, graph, body.ragweave.context, desk.settings.run_seconds)
     writer = Writer(body, desk.settings.url or str(request.base_url).rstrip("/"))
@@ -185,7 +185,7 @@ async def complete(caller: CallerNow, desk: DeskNow, request: Request, body: Cha
         return Response(status_code=499)
 
 
-async def _resolve(caller: Caller, name: str, library: str | None) -> tuple[str, LibraryRow]:
+async def resolve(caller: Caller, name: str, library: str | None) -> tuple[str, LibraryRow]:
     """Return the graph and the library that a model name means."""
     graph, at, named = name.partition("@")
     if graph not in graphs.GRAPHS:
@@ -209,7 +209,7 @@ class Writer:
         self._id, self._created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
         self._text, self._sign = "", ""
         self._marks: list[tuple[int, int, int]] = []
-        self._answer: dict[str, Any] = {}
+        self.answer: dict[str, Any] = {}
 
     async def deltas(self, events: Events) -> Events:
         """Yield what each event adds to the message, the role at the first of them."""
@@ -222,7 +222,7 @@ class Writer:
                 if event["type"] == "sentence":
                     yield {"content": self._sentence(event)}
                 elif event["type"] == "answer":
-                    self._answer = event["answer"]
+                    self.answer = event["answer"]
                 elif step := self._step(event):
                     yield {"reasoning_content": step}
         if rest := self._close():
@@ -234,9 +234,9 @@ class Writer:
         async for delta in self.deltas(events):
             for member, more in delta.items():
                 message[member] = message[member] + more if member in message else more
-        message["annotations"] = self._annotations()
+        message["annotations"] = self.annotations()
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-        return self._frame("chat.completion", choices=[choice], usage=_usage(self._answer))
+        return self._frame("chat.completion", choices=[choice], usage=usage_of(self.answer))
 
     async def stream(self, first: dict[str, Any], rest: Events) -> AsyncIterator[ServerSentEvent]:
         """Yield the chunks of the completion."""
@@ -248,10 +248,10 @@ class Writer:
         except RagweaveError as error:
             yield ServerSentEvent(json.dumps(openai_error(error)))
             return
-        annotations = self._annotations()
+        annotations = self.annotations()
         yield self._chunk({"annotations": annotations} if annotations else {}, finish="stop")
         if self._request.stream_options and self._request.stream_options.include_usage:
-            frame = self._frame("chat.completion.chunk", choices=[], usage=_usage(self._answer))
+            frame = self._frame("chat.completion.chunk", choices=[], usage=usage_of(self.answer))
             yield ServerSentEvent(json.dumps(frame))
         yield ServerSentEvent("[DONE]")
 
@@ -277,7 +277,7 @@ class Writer:
 
     def _close(self) -> str:
         """Append the sources and notes, and return what was appended."""
-        begin, answer = len(self._text), self._answer
+        begin, answer = len(self._text), self.answer
         if not self._text:
             self._text += plain(answer["text"])
         lines = []
@@ -292,8 +292,9 @@ class Writer:
             self._text += SOURCES + "\n\n".join(parts)
         return self._text[begin:]
 
-    def _annotations(self) -> list[dict[str, Any]]:
-        cited = {c["n"]: c for c in self._answer["citations"]}
+    def annotations(self) -> list[dict[str, Any]]:
+        """Return what was cited, with its place in the text and its address."""
+        cited = {c["n"]: c for c in self.answer["citations"]}
         found = []
         for n, start, end in self._marks:
             if (c := cited.get(n)) and (url := self._link(c)):
@@ -323,7 +324,7 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _usage(answer: Mapping[str, Any]) -> dict[str, int]:
+def usage_of(answer: Mapping[str, Any]) -> dict[str, int]:
     """Return the tokens that chat models took; the small mind takes none."""
     read = sum(row["input_tokens"] for row in answer["usage"])
     written = sum(row["output_tokens"] for row in answer["usage"])

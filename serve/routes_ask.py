@@ -20,6 +20,7 @@ from ragweave.minds.context import Context
 from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
+from ragweave.serve.aside import rewind
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import context_of, messages_of
 from ragweave.serve.media import with_openings
@@ -43,11 +44,14 @@ class Question(Body):
     graph: str | None = Field(None, max_length=100)
     context: dict[str, Any] = Field(default_factory=dict)
     pictures: list[str] = Field(default_factory=list, max_length=MOST)
+    replaces: int | None = Field(None, ge=1)
 
     @model_validator(mode="after")
     def _either(self) -> Question:
         if self.messages if self.question else not self.model_fields_set & {"question", "messages"}:
             raise ValueError("send a question or messages, one of them")
+        if self.replaces and not self.thread:
+            raise ValueError("what is replaced is a turn of a thread: name it")
         return self
 
 
@@ -114,11 +118,11 @@ async def context_form() -> dict[str, Any]:
 
 
 @router.get("/threads")
-async def list_threads(caller: CallerNow, desk: DeskNow, library: str | None = None) -> dict[str, Any]:
-    """List the caller's conversations, the last used first."""
+async def list_threads(caller: CallerNow, desk: DeskNow, library: str | None = None, q: str = "") -> dict[str, Any]:
+    """List the caller's conversations, the last used first; with `q`, those alone that hold these words."""
     rows = {row.id: row for row in await visible(caller)}
     only = (await library_named(caller, library)).id if library is not None else None
-    found = await asyncio.to_thread(desk.store.threads, caller.id, only)
+    found = await asyncio.to_thread(desk.store.threads, caller.id, only, q[:500])
     return {"threads": [_thread(t, rows[t.library]) for t in found if t.library in rows]}
 
 
@@ -195,6 +199,8 @@ async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any
     graph = body.graph or run_settings().graph
     # What was said in a conversation that is named, the server knows itself.
     said = earlier if body.thread is None else []
+    if body.replaces:
+        said = await rewind(desk, thread, body.replaces)
     run = await desk.runs.start(caller, last.text, thread, row, graph, context, pictures, said)
     return {"run": run.id, "thread": thread.id, "turn": run.turn}
 

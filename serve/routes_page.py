@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import mimetypes
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ragweave.serve.guard import COOKIE
 from ragweave.serve.problems import Refused
 
 router = APIRouter()
+mimetypes.add_type("application/manifest+json", ".webmanifest")
 
 STATIC = Path(__file__).parent / "static"
 CSP = (

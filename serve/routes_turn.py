@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import Field, StrictBool
 
 from ragweave.nodes.condense import check_question
-from ragweave.serve.access import CallerNow
+from ragweave.serve.access import CallerNow, library_named
 from ragweave.serve.aside import aside
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.direct import context_of
 from ragweave.serve.problems import NotFound
 from ragweave.serve.routes_ask import find_thread
-from ragweave.serve.store import now
+from ragweave.serve.store import Turn, now
 
 router = APIRouter(prefix="/api/threads/{id}/turns/{n}")
+plain = APIRouter(prefix="/api")
 
 
 class Again(Body):
@@ -52,3 +54,30 @@ async def judge(caller: CallerNow, desk: DeskNow, id: str, n: int, body: Verdict
     said = None if body.good is None else {"good": body.good, "reason": body.reason.strip(), "at": now()}
     if not await asyncio.to_thread(desk.store.judge, thread.id, n, said):
         raise NotFound("There is no such turn", "the conversation says how many it has")
+
+
+@plain.get("/verdicts")
+async def verdicts(caller: CallerNow, desk: DeskNow, library: str) -> Response:
+    """Send what was judged of a library's answers as questions that `ragweave eval answers` reads, JSON Lines.
+
+    The sentences of a good answer are gold; those of a bad one must not be said again.
+    """
+    row = await library_named(caller, library)
+    found = await asyncio.to_thread(desk.store.judged, caller.id, row.id)
+    lines = [json.dumps(question_of(thread, turn), ensure_ascii=False) + "\n" for thread, turn in found]
+    named = {"Content-Disposition": 'attachment; filename="questions.jsonl"'}
+    return Response("".join(lines), media_type="application/x-ndjson; charset=utf-8", headers=named)
+
+
+def question_of(thread: str, turn: Turn) -> dict[str, Any]:
+    """Return a judged turn as a question with what its answer should say, or should not."""
+    answer, verdict = turn.answer or {}, turn.verdict or {}
+    told = [s["text"] for s in answer.get("sentences", []) if s["support"] != "contradicted"]
+    asked = {"id": f"{thread}-{turn.n}", "question": turn.question, "kind": "good" if verdict["good"] else "bad"}
+    asked |= {"reason": verdict["reason"]} if verdict["reason"] else {}
+    if not verdict["good"]:
+        return asked | {"must_not_contain": told}
+    if answer.get("abstained"):
+        return asked | {"answerable": False}
+    files = [c["locator"]["file"] for c in answer.get("citations", []) if c["locator"].get("file")]
+    return asked | {"answers": told, "gold_files": list(dict.fromkeys(files))}

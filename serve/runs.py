@@ -149,6 +149,10 @@ class Runs:
             if run.status == "running":  # it was stopped before its first step
                 await self._stopped(run)
 
+    def answers(self, thread: str) -> bool:
+        """Tell whether a conversation is being answered."""
+        return any(r.thread == thread and r.status == "running" for r in self._runs.values())
+
     async def cancel_thread(self, thread: str) -> None:
         """Stop whatever answers a conversation."""
         for run in [r for r in self._runs.values() if r.thread == thread]:

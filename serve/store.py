@@ -116,13 +116,20 @@ class Store:
         finally:
             db.close()
 
-    def threads(self, owner: str | None = None, library: str | None = None) -> list[Thread]:
-        """Return conversations of one owner or all, with one library or all, the last used first."""
+    def threads(self, owner: str | None = None, library: str | None = None, words: str = "") -> list[Thread]:
+        """Return conversations of one owner or all, with one library or all, the last used first.
+
+        With `words`, those alone whose title, questions or answers hold them.
+        """
         with self.open() as db:
+            db.create_function("holds", 1, lambda text: words.casefold() in (text or "").casefold())
+            said = (
+                "SELECT 1 FROM turns WHERE thread = t.id AND (holds(question) OR holds(json_extract(answer, '$.text')))"
+            )
             rows = db.execute(
-                "SELECT * FROM threads WHERE owner = coalesce(?, owner) AND library = coalesce(?, library) "
-                "ORDER BY updated DESC, id",
-                (owner, library),
+                "SELECT * FROM threads t WHERE owner = coalesce(?, owner) AND library = coalesce(?, library) "
+                f"AND (? OR holds(title) OR EXISTS ({said})) ORDER BY updated DESC, id",
+                (owner, library, not words),
             ).fetchall()
         return [Thread(**row) for row in rows]
 
@@ -211,6 +218,16 @@ class Store:
         with self.open() as db:
             given = (_json(verdict), thread, n)
             return bool(db.execute("UPDATE turns SET verdict = ? WHERE thread = ? AND n = ?", given).rowcount)
+
+    def judged(self, owner: str, library: str) -> list[tuple[str, Turn]]:
+        """Return the turns of an owner's conversations with a library that were judged, each with its thread."""
+        with self.open() as db:
+            rows = db.execute(
+                f"{_TURNS} WHERE verdict IS NOT NULL AND thread IN (SELECT id FROM threads WHERE owner = ? AND "
+                "library = ?) ORDER BY created, n",
+                (owner, library),
+            ).fetchall()
+        return [(row["thread"], _turn(row)) for row in rows]
 
     def drop_turns(self, thread: str, n: int) -> None:
         """Delete turn `n` of a conversation and those after it."""

@@ -52,7 +52,7 @@ async def test_it_is_a_tool_of_another_agent(example: ModuleType) -> None:
         call: Any = {"name": "look_up", "args": {"question": QUESTION}, "id": "1"}
         return AIMessage("", tool_calls=[call])
 
-    end = await example.as_tool(model).ainvoke({"messages": [HumanMessage("The lamp?")]})
+    end = await example.with_tool(model).ainvoke({"messages": [HumanMessage("The lamp?")]})
     assert "1874" in end["messages"][-1].text and "[1]" in end["messages"][-1].text
 
 

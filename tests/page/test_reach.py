@@ -113,7 +113,7 @@ def test_the_focus_stays_where_the_reader_is_when_a_list_is_drawn_anew(
     page.keyboard.press("Escape")
     ask(page, QUESTION)
     page.locator(".thread.here a").focus()
-    for _ in range(3):  # past saving and renaming
+    for _ in range(4):  # past pinning, saving and renaming
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).press("Enter")

@@ -9,6 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
+from ragweave.evals.answers import Outcome, question_of
+from ragweave.evals.question_files import rows_of
+from ragweave.nodes.answer import Answer
 from ragweave.tests.support.serving import ask_over_http, parse_events
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
@@ -77,3 +80,51 @@ async def test_the_knobs_of_a_turn_are_kept_with_it(client: httpx.AsyncClient) -
     thread = (await ask_over_http(client, QUESTION, context={"sentences": 2}))[0]["thread"]
     (turn,) = (await client.get(f"/api/threads/{thread}")).json()["turns"]
     assert turn["context"]["sentences"] == 2
+
+
+async def test_a_question_is_replaced_with_all_that_follows_and_the_talk_goes_on(
+    client: httpx.AsyncClient, thread: str
+) -> None:
+    await ask_over_http(client, "Which way is north?", thread=thread)
+    await ask_over_http(client, "How often does the ferry sail?", thread=thread, replaces=2)
+    turns = (await client.get(f"/api/threads/{thread}")).json()["turns"]
+    assert [t["question"] for t in turns] == [QUESTION, "How often does the ferry sail?"]
+    told = await ask_over_http(client, "And how often does it sail?", thread=thread)
+    assert "four times" in told[-2]["answer"]["text"]
+    refused = await client.post("/api/ask", json={"question": QUESTION, "replaces": 1})
+    assert refused.status_code == 422
+
+
+async def test_what_a_reader_says_of_an_answer_is_kept_and_can_be_evaluated(
+    client: httpx.AsyncClient, thread: str, tmp_path: Path
+) -> None:
+    await ask_over_http(client, "How often does the ferry sail?", thread=thread)
+    for n, said in ((1, {"good": True}), (2, {"good": False, "reason": "Wrong"})):
+        assert (await client.put(f"/api/threads/{thread}/turns/{n}/verdict", json=said)).status_code == 204
+    assert (await client.put(f"/api/threads/{thread}/turns/9/verdict", json={"good": True})).status_code == 404
+    turns = (await client.get(f"/api/threads/{thread}")).json()["turns"]
+    assert turns[0]["verdict"]["good"] and turns[1]["verdict"]["reason"] == "Wrong"
+    path = tmp_path / "questions.jsonl"
+    path.write_bytes((await client.get("/api/verdicts", params={"library": "default"})).content)
+    good, bad = [question_of(row) for row in rows_of(path)]
+    assert good.scored and "1874" in good.answers[0] and good.gold == ("lighthouse.md",)
+    answers = [Answer.model_validate(t["answer"]) for t in turns]
+    assert Outcome(good, answers[0], 0).correct and not Outcome(good, answers[1], 0).correct
+    assert bad.scored and not Outcome(bad, answers[1], 0).correct and Outcome(bad, answers[0], 0).correct
+    await client.put(f"/api/threads/{thread}/turns/1/verdict", json={"good": None})
+    assert (await client.get(f"/api/threads/{thread}")).json()["turns"][0]["verdict"] is None
+
+
+async def test_conversations_are_found_by_what_was_said_in_them_and_pinned(
+    client: httpx.AsyncClient, thread: str
+) -> None:
+    other = (await ask_over_http(client, "How often does the ferry sail?"))[0]["thread"]
+    for words, found in (("LAMP", [thread]), ("October 1874", [thread]), ("four times", [other]), ("100%", [])):
+        threads = (await client.get("/api/threads", params={"q": words})).json()["threads"]
+        assert [t["id"] for t in threads] == found, words
+    told = (await client.patch(f"/api/threads/{thread}", json={"pinned": True})).json()
+    assert told["pinned"] and told["title"] == QUESTION
+    assert {t["id"]: t["pinned"] for t in (await client.get("/api/threads")).json()["threads"]} == {
+        thread: True,
+        other: False,
+    }

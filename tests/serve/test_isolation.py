@@ -128,6 +128,7 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/api/threads/{f.thread}/proof", {}),
         ("POST", f"/api/threads/{f.thread}/turns/1/again", {"json": {}}),
         ("PUT", f"/api/threads/{f.thread}/turns/1/verdict", {"json": {"good": True}}),
+        ("GET", "/api/verdicts", {"params": {"library": f.name}}),
         ("PATCH", f"/api/threads/{f.thread}", {"json": {"title": "x"}}),
         ("DELETE", f"/api/threads/{f.thread}", {}),
         ("POST", "/api/ask", {"json": {**ask, "library": f.name}}),
@@ -150,6 +151,7 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/media/{f.library}/source/{f.source}/find", {"params": {"words": "code"}}),
         ("GET", f"/v1/models/agent@{f.name}", {}),
         ("POST", "/v1/chat/completions", {"json": {**chat, "model": f"agent@{f.name}"}}),
+        ("POST", "/v1/responses", {"json": {"input": "What is the code word?", "model": f"agent@{f.name}"}}),
         ("POST", "/v1/chat/completions", {"json": {**chat, "model": "agent", "ragweave": {"library": f.name}}}),
         (
             "POST",

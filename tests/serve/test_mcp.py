@@ -59,6 +59,23 @@ async def _use(tools: Client) -> None:
     assert structured(await tools.call_tool("list_libraries", {})) == ["default", "tea room"]
     names = [s["name"] for s in structured(await tools.call_tool("list_sources", {"library": "tea room"}))]
     assert names == ["tea.md"]
+    held = {s["name"]: s for s in structured(await tools.call_tool("list_sources", {}))}
+    only = {"sources": [held["ferry.md"]["id"]]}
+    found = structured(await tools.call_tool("search", {"query": "lamp of the lighthouse", **only}))
+    assert {"four times" in f["text"] for f in found} == {True}
+    answer = structured(await tools.call_tool("ask", {**QUESTION, **only}))
+    assert "1874" not in answer["text"]
+    await _read(tools, cited["uri"], held["lighthouse.md"]["uri"])
+
+
+async def _read(tools: Client, passage: str, source: str) -> None:
+    offered = {t.uri_template for t in (await tools.list_resource_templates()).resource_templates}
+    assert offered == {"ragweave://{library}/items/{id}", "ragweave://{library}/sources/{id}"}
+    for uri in (passage, source):
+        (read,) = (await tools.read_resource(uri)).contents
+        assert "3 October 1874" in read.text  # type: ignore[union-attr]
+    with pytest.raises(MCPError, match="no such item"):
+        await tools.read_resource("ragweave://default/items/nothing")
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
@@ -93,6 +110,8 @@ async def test_a_key_opens_its_libraries_and_no_other(notes: Path, app: FastAPI)
                 assert "ninety" in answer["text"]
                 foreign = await client.call_tool("ask", {**QUESTION, "library": "default"})
                 assert foreign.is_error and "1874" not in str(foreign)
+                with pytest.raises(MCPError, match="no library named"):
+                    await client.read_resource("ragweave://default/sources/x")
 
 
 async def test_the_command_speaks_over_standard_input_and_output(notes: Path, home: Path) -> None:

@@ -57,6 +57,14 @@ export class Again {
     form.scrollIntoView({ block: "nearest" });
   }
 
+  /** Answer another question beside this turn. */
+  compare(question) {
+    this.open();
+    this.form.querySelector("textarea").value = question;
+    this.question = question;
+    this.run();
+  }
+
   close() {
     this.stop?.abort();
     this.element.hidden = true;

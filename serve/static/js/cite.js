@@ -46,9 +46,15 @@ function show(button, citation) {
     { "aria-hidden": "true" },
     h("p.title", { dir: "auto" }, icon(iconOf(citation.open?.view || citation.locator.kind)), titleOf(citation)),
     h("p.fine", { text: where(citation), dir: "auto" }),
+    citation.open?.picture && h("img", { src: citation.open.picture, alt: "" }),
     citation.quote && h("blockquote", { text: citation.quote, dir: "auto" }),
   );
   document.body.append(card);
+  place_(button);
+  card.querySelector("img")?.addEventListener("load", () => card && place_(button));
+}
+
+function place_(button) {
   const at = button.getBoundingClientRect();
   const [width, height] = [card.offsetWidth, card.offsetHeight];
   const left = Math.min(Math.max(12, at.left - 24), window.innerWidth - width - 12);

@@ -1,6 +1,7 @@
 // The conversation on screen: its turns, the run that is answering, and its way through reloads and lost connections.
 
 import { call, follow, Problem } from "./api.js";
+import { confirm } from "./dialog.js";
 import { fill, h, toast } from "./dom.js";
 import { closePanel } from "./panel.js";
 import { asData } from "./pictures.js";
@@ -8,6 +9,7 @@ import { loadThreads, ring, runContext, setRunning, state, useLibrary } from "./
 import { Turn } from "./turn.js";
 import { whatNext } from "./next.js";
 import { welcome } from "./welcome.js";
+import { some } from "./words.js";
 
 const main = () => document.getElementById("main");
 let column = h("div.column");
@@ -58,10 +60,12 @@ export async function open(id, { quiet = false } = {}) {
 }
 
 /** Ask in the conversation on screen, with knobs of this question alone; tells whether the server took it. */
-export async function ask(question, pictures = [], knobs = {}) {
+export async function ask(question, pictures = [], knobs = {}, replaced = null) {
   if (run) return false;
   let taken = true;
   const mine = shown;
+  const replaces = replaced ? { replaces: replaced.place.turn } : {};
+  if (replaced) for (const gone of turns.splice(turns.indexOf(replaced))) gone.element.remove();
   if (!turns.length) fill(main(), column);
   const turn = add(question, pictures);
   turn.context = { ...runContext(), ...knobs };
@@ -74,7 +78,7 @@ export async function ask(question, pictures = [], knobs = {}) {
   try {
     const place = here ? { thread: here } : { library: state.library.name };
     const sent = pictures.length ? { pictures: await Promise.all(pictures.map(asData)) } : {};
-    const began = await call("POST", "/api/ask", { question, ...sent, ...place, graph: state.graph, context: turn.context });
+    const began = await call("POST", "/api/ask", { question, ...sent, ...place, ...replaces, graph: state.graph, context: turn.context });
     if (mine === shown) {
       const stopped = run?.wanted;
       run = null;
@@ -134,10 +138,19 @@ function add(question, pictures) {
   for (const before of turns) before.next.replaceChildren();
   const last = () => turns.at(-1) === turn;
   const next = (box, answer) => queueMicrotask(() => last() && whatNext(box, answer, last)); // once a kept conversation is whole
-  const turn = new Turn(question, pictures, { again: ask, next, consent: (agreed) => consent(turn, agreed) });
+  const turn = new Turn(question, pictures, { again: ask, next, replace: (gone, asked) => replace(gone, asked), consent: (agreed) => consent(turn, agreed) });
   turns.push(turn);
   column.append(turn.element);
   return turn;
+}
+
+/** Ask another question in place of one; the answers below it go as well, and whoever asks is told before. */
+async function replace(gone, asked) {
+  const below = turns.length - turns.indexOf(gone) - 1;
+  if (run) return;
+  if (below && !(await confirm("Replace this question?", `${some(below, "later question")} of this conversation ${below === 1 ? "goes" : "go"} with it.`, "Replace"))) return;
+  const { place } = gone;
+  if (!(await ask(asked, gone.pictures, {}, gone))) open(place.thread, { quiet: true });
 }
 
 async function watch(id, thread, turn, live) {

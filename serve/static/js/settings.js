@@ -22,7 +22,8 @@ let body = null;
 export function openSettings() {
   body = h("div.settings");
   const reset = h("button.button.small", { type: "button", text: "Set all back", on: { click: resetAll } });
-  openDialog("Settings of a run", [h("p.fine", { text: "They count for the next question, and are kept in this browser." }), body, h("div.choices", {}, reset)], { classes: "wide", onclose: () => (body = null) });
+  const judged = h("a.fine", { href: `/api/verdicts?library=${encodeURIComponent(state.library.name)}`, download: "questions.jsonl", text: "Save what was judged good or not, for ragweave eval" });
+  openDialog("Settings of a run", [h("p.fine", { text: "They count for the next question, and are kept in this browser." }), body, h("div.choices", {}, judged, reset)], { classes: "wide", onclose: () => (body = null) });
   draw();
 }
 

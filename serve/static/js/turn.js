@@ -2,6 +2,7 @@
 
 import { Again } from "./again.js";
 import { told } from "./api.js";
+import { editable } from "./edit.js";
 import { announce, fill, h, iconButton, toast } from "./dom.js";
 import { icon } from "./icons.js";
 import { thumbs } from "./pictures.js";
@@ -10,6 +11,7 @@ import { rail } from "./rail.js";
 import { refusal } from "./refusal.js";
 import { lay, sentenceOf, tally } from "./sentence.js";
 import { Trail } from "./trail.js";
+import { thumbsOf } from "./verdict.js";
 import { lasted, number, providerName, some } from "./words.js";
 
 export class Turn {
@@ -36,12 +38,13 @@ export class Turn {
     this.tally = h("div");
     this.sources = h("div");
     this.foot = h("div.foot");
+    this.why = h("div");
     this.next = h("div.next");
     this.element = h(
       "article.turn",
       { "aria-label": question.slice(0, 120) },
-      h("div.question", {}, thumbs(pictures), h("h2", { text: question, dir: "auto" }), this.readAs),
-      h("div.reply", {}, this.trail.element, this.answer, this.tally, this.asked, this.problem, this.notes, this.sources, this.foot, this.again.element, this.next),
+      h("div.question", {}, thumbs(pictures), editable(question, { ready: () => this.status !== "running" && !!this.place, replace: (asked) => this.doing.replace(this, asked), compare: (asked) => this.again.compare(asked) }), this.readAs),
+      h("div.reply", {}, this.trail.element, this.answer, this.tally, this.asked, this.problem, this.notes, this.sources, this.foot, this.why, this.again.element, this.next),
     );
   }
 
@@ -65,6 +68,7 @@ export class Turn {
   restore(kept) {
     this.trail.draw(kept.graph);
     this.context = kept.context;
+    this.verdict = kept.verdict;
     for (const event of kept.trail || []) this.apply(event, false);
     if (kept.answer) this.whole(kept.answer, false);
     if (kept.problem) this.fail(kept.problem);
@@ -173,10 +177,12 @@ export class Turn {
       sum("input_tokens") + sum("output_tokens") ? `${number(sum("input_tokens") + sum("output_tokens"))} tokens` : "",
       sum("cost") ? `cost ${sum("cost").toPrecision(2)}` : "",
     ];
+    const { thumbs: judged, why } = thumbsOf(this.place, this.verdict);
+    fill(this.why, why);
     fill(
       this.foot,
       usageTable(models, spent.filter(Boolean).join(" · ")),
-      h("span.actions", {}, iconButton(icon("copy"), "Copy the answer with its sources", () => this.copy(), "bare.small"), iconButton(icon("seal"), "Save as a proof: one file with the cited places and the hashes of their files", () => saveProof(this.place, this.question), "bare.small"), iconButton(icon("compare"), "Answer once more with other settings, beside this answer", () => this.again.open(), "bare.small"), iconButton(icon("again"), "Ask again", () => this.doing.again(this.question, this.pictures), "bare.small")),
+      h("span.actions", {}, judged, iconButton(icon("copy"), "Copy the answer with its sources", () => this.copy(), "bare.small"), iconButton(icon("seal"), "Save as a proof: one file with the cited places and the hashes of their files", () => saveProof(this.place, this.question), "bare.small"), iconButton(icon("compare"), "Answer once more with other settings, beside this answer", () => this.again.open(), "bare.small"), iconButton(icon("again"), "Ask again", () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
 

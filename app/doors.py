@@ -1,0 +1,83 @@
+"""Ragweave inside other programs: a retriever of LangChain, and a tool for an agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import Field
+
+from ragweave.app.api import aask, run_sync
+from ragweave.graphs.run import asearch, in_library
+from ragweave.minds.context import Context
+from ragweave.minds.evidence import Evidence
+from ragweave.nodes.answer import Answer
+
+
+class Retriever(BaseRetriever):
+    """A library as a retriever of LangChain: routed, retrieved, fused and scored, the best first.
+
+    Each document has the text that was found; its metadata has `title`, `corpus`, `locator` (page, heading, seconds,
+    address), `date`, `relevance` in [-1, 1] and `score`.
+    """
+
+    library: str | None = Field(None, description="Name of the library; None: that of the context.")
+    k: int | None = Field(None, ge=1, le=50, description="Most documents; None: as the context says, or 8.")
+    context: Context | None = Field(None, description="The knobs of a run.")
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return await self._found(query)
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return run_sync(self._found(query))
+
+    async def _found(self, query: str) -> list[Document]:
+        context = in_library(self.context, self.library)
+        if self.k is not None:
+            context = context.model_copy(update={"top_k": self.k})
+        return [_document(row) for row in await asearch(query, context=context)]
+
+
+def as_tool(
+    *,
+    library: str | None = None,
+    context: Context | None = None,
+    name: str = "ask_library",
+    description: str = "Answer a question from the person's own documents, pictures and recordings. Every sentence was "
+    "checked against a numbered source. Ask a whole question that can be understood by itself.",
+) -> BaseTool:
+    """Return a tool that answers from a library, for an agent whose model calls tools.
+
+    The model reads the answer and its sources; the `Answer` itself is the artifact of the tool's message.
+
+    Args:
+        library: name of the library; default: that of the context.
+        context: the run's knobs.
+        name: what the model calls it.
+        description: what the model reads of it.
+    """
+
+    async def look_up(question: str) -> tuple[str, Answer]:
+        answer = await aask(question, library=library, context=context)
+        return _told(answer), answer
+
+    def look_up_now(question: str) -> tuple[str, Answer]:
+        return run_sync(look_up(question))
+
+    return StructuredTool.from_function(look_up_now, look_up, name, description, response_format="content_and_artifact")
+
+
+def _told(answer: Answer) -> str:
+    sources = [f"[{c.n}] {c.title}: “{c.quote}”" for c in answer.citations]
+    return "\n".join([answer.text, *sources])
+
+
+def _document(row: Evidence) -> Document:
+    known: dict[str, Any] = dict(row)
+    kept = {k: known[k] for k in ("title", "corpus", "locator", "date", "relevance", "score") if k in known}
+    return Document(known["text"], id=known["id"], metadata=kept)

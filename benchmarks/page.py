@@ -1,0 +1,152 @@
+"""How the page holds large libraries and long conversations: `python -m ragweave.benchmarks.page`.
+
+A library of small files is indexed, a conversation of many turns is written into the server's store, and Chromium
+opens both. Printed are the median first paint, the time until the page can be used, and how long frames take while the
+sources and the conversation are scrolled from end to end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+OPENINGS = 5
+"""Times that the page is opened anew."""
+SCROLL = """async (box) => {
+  const frames = [];
+  let last = performance.now();
+  const step = Math.max(40, (box.scrollHeight - box.clientHeight) / 120);
+  box.scrollTop = 0;
+  for (let at = 0; at < box.scrollHeight; at += step) {
+    box.scrollTop = at;
+    await new Promise((go) => requestAnimationFrame(go));
+    const now = performance.now();
+    frames.push(now - last);
+    last = now;
+  }
+  return frames;
+}"""
+
+
+async def make(folder: Path, sources: int, turns: int) -> str:
+    """Index the files, write the conversation, and return its id."""
+    from ragweave.app.api import aindex
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.corpora.store.stores import close_stores, stores
+    from ragweave.serve.access import Caller
+    from ragweave.serve.runs import new_thread
+    from ragweave.serve.store import Store
+
+    files = folder / "files"
+    files.mkdir()
+    for n in range(sources):
+        (files / f"note-{n:05}.md").write_text(
+            f"# Note {n}\n\nPump {n} was built in {1800 + n % 200} at pier {n % 37}.\n"
+        )
+    await aindex([files], library="default")
+    row = next(r for r in stores().catalog.libraries() if r.name == "default")
+    store = Store(Path(corpora_settings().home) / "serve.sqlite")
+    thread = new_thread(Caller(), row, "A long conversation")
+    store.add_thread(thread)
+    text = "The pump was built in 1874. It stands at the pier, and was painted twice since."
+    said = [{"text": part, "support": "verified", "citations": [1]} for part in text.split(". ") for _ in range(3)]
+    cited = {"n": 1, "id": "x", "title": "Note 1", "quote": text, "origin": "library", "open": {"view": "none"}}
+    answer = {
+        "question": "", "text": text, "sentences": said, "notes": [], "abstained": False, "dropped": 0, "usage": [],
+        "mind": "small", "citations": [{**cited, "locator": {"kind": "text", "file": "note-00001.md", "line": 3}}],
+    }  # fmt: skip
+    for n in range(turns):
+        turn = store.add_turn(thread.id, f"run-{n}", "agent", f"What was built at pier {n}?", thread.title)
+        store.set_turn(thread.id, turn, "done", answer=answer, trail=[])
+    close_stores()
+    return thread.id
+
+
+@contextmanager
+def served(home: Path) -> Iterator[str]:
+    """Serve a home, and yield the address."""
+    command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none"]
+    env = {**os.environ, "RAGWEAVE_HOME": str(home), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        found = re.search(r"http://[\d.]+:\d+", process.stdout.readline())
+        assert found, "the server did not start"
+        yield found.group()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+
+
+def opened(browser: Any, address: str, ready: str) -> tuple[float, float]:
+    """Return milliseconds to the first paint, and until an element is there."""
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    began = time.perf_counter()
+    page.goto(address)
+    page.locator(ready).first.wait_for()
+    whole = (time.perf_counter() - began) * 1000
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN")
+    page.close()
+    return paint, whole
+
+
+def scrolled(page: Any, box: str) -> str:
+    """Return how long frames took while an element was scrolled to its end."""
+    frames = sorted(page.locator(box).evaluate(SCROLL)[1:])
+    slow = sum(f > 50 for f in frames)
+    late = frames[int(len(frames) * 0.95)]
+    return f"median {statistics.median(frames):.0f} ms, 95 % {late:.0f} ms, {slow} of {len(frames)} over 50 ms"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sources", type=int, default=5000)
+    parser.add_argument("--turns", type=int, default=200)
+    given = parser.parse_args()
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        os.environ["RAGWEAVE_HOME"] = str(folder / "home")
+        thread = asyncio.run(make(folder, given.sources, given.turns))
+        with served(folder / "home") as address, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            for name, at, ready in (
+                ("new conversation", "/", "#question"),
+                (f"{given.turns} turns", f"/#/t/{thread}", f".turn:nth-child({given.turns}).over"),
+            ):
+                rows = [opened(browser, address + at, ready) for _ in range(OPENINGS)]
+                paint, whole = (statistics.median(column) for column in zip(*rows, strict=True))
+                print(f"{name}: first paint {paint:.0f} ms, ready {whole:.0f} ms")
+            page = browser.new_page(viewport={"width": 1400, "height": 900})
+            page.goto(f"{address}/#/t/{thread}")
+            page.locator(".turn.over").nth(given.turns - 1).wait_for()
+            print(f"scrolling {given.turns} turns: {scrolled(page, '#main')}")
+            fold = page.locator(".group .fold").first
+            fold.wait_for()
+            began = time.perf_counter()
+            if fold.get_attribute("aria-expanded") == "false":
+                fold.click()
+            page.locator(".source-list li").nth(given.sources - 1).wait_for(state="attached")
+            print(f"unfolding {given.sources} sources: {(time.perf_counter() - began) * 1000:.0f} ms")
+            print(f"scrolling {given.sources} sources: {scrolled(page, '.source-list')}")
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

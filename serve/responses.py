@@ -1,0 +1,185 @@
+"""The second door of the OpenAI API, `/v1/responses`: the same answers in the form that newer clients ask for.
+
+Nothing is kept here: a conversation is sent whole in `input`, and `previous_response_id` is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import ConfigDict, Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from ragweave.models.errors import InputError, RagweaveError
+from ragweave.serve.access import CallerNow
+from ragweave.serve.desk import Body, DeskNow
+from ragweave.serve.direct import Events, Left, answering, unless_left
+from ragweave.serve.openai import ChatRequest, Own, Writer, check, conversation, resolve, usage_of
+from ragweave.serve.problems import openai_error
+
+router = APIRouter(prefix="/v1")
+
+
+class ResponseRequest(Body):
+    """One request. Sampling settings of the standard are accepted and do nothing."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    model: str = Field(max_length=400)
+    input: str | list[dict[str, Any]] = Field(max_length=10_000_000)
+    stream: bool = False
+    previous_response_id: str | None = None
+    background: bool | None = None
+    tool_choice: Any = None
+    text: dict[str, Any] | None = None
+    ragweave: Own = Field(default_factory=Own)
+
+
+@router.post("/responses")
+async def respond(caller: CallerNow, desk: DeskNow, request: Request, body: ResponseRequest) -> Response:
+    """Answer the last message of the input."""
+    chat = as_chat(body)
+    check(chat)
+    graph, library = await resolve(caller, body.model, body.ragweave.library)
+    messages = await conversation(chat.messages, desk.pictures)
+    events = answering(desk.slots, library, messages, graph, body.ragweave.context, desk.settings.run_seconds)
+    writer = Responder(chat, desk.settings.url or str(request.base_url).rstrip("/"))
+    if body.stream:
+        # Waited for here, so that what cannot be asked is refused with a status and not within a stream.
+        deltas = writer.deltas(events)
+        return EventSourceResponse(writer.events(await anext(deltas), deltas), sep="\n", ping=15)
+    try:
+        return JSONResponse(await unless_left(request, writer.response(events)))
+    except Left:
+        return Response(status_code=499)
+
+
+def as_chat(body: ResponseRequest) -> ChatRequest:
+    """Return the request in the form of chat completions."""
+    for name in ("previous_response_id", "background"):
+        if getattr(body, name):
+            raise InputError(f"{name} is not kept here", "send the whole conversation in input")
+    rows = [{"role": "user", "content": body.input}] if isinstance(body.input, str) else body.input
+    messages = [{"role": row.get("role", ""), "content": _content(row)} for row in rows if _said(row)]
+    form = (body.text or {}).get("format") or {}
+    sent = {"model": body.model, "messages": messages, "stream": body.stream, "tool_choice": body.tool_choice}
+    return ChatRequest.model_validate({**sent, "response_format": form or None, "ragweave": body.ragweave.model_dump()})
+
+
+def _said(row: dict[str, Any]) -> bool:
+    kind = row.get("type", "message")
+    if kind not in ("message", "reasoning"):
+        raise InputError(f"an item of the input is a {str(kind)[:50]!r}", "send messages alone")
+    return bool(kind == "message")
+
+
+def _content(row: dict[str, Any]) -> Any:
+    content = row.get("content", "")
+    if not isinstance(content, list):
+        return content
+    parts = []
+    for part in content:
+        kind = part.get("type") if isinstance(part, dict) else ""
+        if kind in ("input_text", "output_text", "text"):
+            parts.append({"type": "text", "text": part.get("text", "")})
+        elif kind == "input_image":
+            parts.append({"type": "image_url", "image_url": {"url": part.get("image_url") or ""}})
+        else:
+            raise InputError(f"a part of the input is a {str(kind)[:50]!r}", "send input_text and input_image")
+    return parts
+
+
+class Responder(Writer):
+    """Writes the events of one run as a response."""
+
+    def __init__(self, request: ChatRequest, base: str) -> None:
+        super().__init__(request, base)
+        self._model = request.model
+        self._ids = f"resp_{secrets.token_hex(12)}", f"msg_{secrets.token_hex(12)}"
+        self._at, self._n = int(time.time()), -1
+
+    async def response(self, events: Events) -> dict[str, Any]:
+        """Return the response, whole."""
+        text = "".join([delta.get("content") or "" async for delta in self.deltas(events)])
+        return self._whole("completed", text)
+
+    async def events(self, first: dict[str, Any], rest: Events) -> AsyncIterator[ServerSentEvent]:
+        """Yield the events of a response that is streamed."""
+        text, place = first.get("content") or "", {"item_id": self._ids[1], "output_index": 0, "content_index": 0}
+        yield self._event("response.created", response=self._whole("in_progress"))
+        yield self._event("response.in_progress", response=self._whole("in_progress"))
+        empty = {**self._message("in_progress", ""), "content": []}
+        yield self._event("response.output_item.added", output_index=0, item=empty)
+        yield self._event("response.content_part.added", **place, part=self._part(""))
+        try:
+            async with aclosing(rest):
+                async for delta in rest:
+                    if more := delta.get("content"):
+                        text += more
+                        yield self._event("response.output_text.delta", **place, delta=more, logprobs=[])
+        except RagweaveError as error:
+            told = openai_error(error)["error"]
+            failed = {**self._whole("failed"), "error": {"code": "server_error", "message": told["message"]}}
+            yield self._event("response.failed", response=failed)
+            return
+        part = self._part(text)
+        for n, annotation in enumerate(part["annotations"]):
+            yield self._event(
+                "response.output_text.annotation.added", **place, annotation_index=n, annotation=annotation
+            )
+        yield self._event("response.output_text.done", **place, text=text, logprobs=[])
+        yield self._event("response.content_part.done", **place, part=part)
+        yield self._event("response.output_item.done", output_index=0, item=self._message("completed", text))
+        yield self._event("response.completed", response=self._whole("completed", text))
+
+    def _event(self, kind: str, **members: Any) -> ServerSentEvent:
+        self._n += 1
+        return ServerSentEvent(json.dumps({"type": kind, "sequence_number": self._n, **members}), event=kind)
+
+    def _part(self, text: str) -> dict[str, Any]:
+        cited = self.annotations() if self.answer else []
+        flat = [{"type": "url_citation", **row["url_citation"]} for row in cited]
+        return {"type": "output_text", "text": text, "annotations": flat, "logprobs": []}
+
+    def _message(self, status: str, text: str) -> dict[str, Any]:
+        head = {"type": "message", "id": self._ids[1], "status": status, "role": "assistant"}
+        return {**head, "content": [self._part(text)]}
+
+    def _whole(self, status: str, text: str = "") -> dict[str, Any]:
+        done = status == "completed"
+        return {
+            "id": self._ids[0],
+            "object": "response",
+            "created_at": self._at,
+            "status": status,
+            "model": self._model,
+            "output": [self._message(status, text)] if done else [],
+            "error": None,
+            "incomplete_details": None,
+            "instructions": None,
+            "metadata": {},
+            "parallel_tool_calls": False,
+            "temperature": None,
+            "top_p": None,
+            "tool_choice": "none",
+            "tools": [],
+            "usage": _usage(self.answer) if done else None,
+        }
+
+
+def _usage(answer: dict[str, Any]) -> dict[str, Any]:
+    took = usage_of(answer)
+    return {
+        "input_tokens": took["prompt_tokens"],
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": took["completion_tokens"],
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": took["total_tokens"],
+    }

@@ -1,0 +1,58 @@
+// A question written otherwise: its answer replaces the one that stands here and all below, or stands beside it.
+
+import { fill, h, iconButton, uid } from "./dom.js";
+import { icon } from "./icons.js";
+
+/**
+ * The heading of a turn with a pen that turns it into a field.
+ * @param {string} question what was asked
+ * @param {{ready: () => boolean, replace: (question: string) => void, compare: (question: string) => void}} doing what
+ *   becomes of another question; `ready` tells whether this one can be edited now
+ */
+export function editable(question, doing) {
+  const box = h("div.asked-box");
+  const pen = iconButton(icon("pen"), "Edit this question", () => doing.ready() && write(), "bare.small.edit");
+  const heading = h("h2", { text: question, dir: "auto" });
+  const show = () => fill(box, heading, pen);
+
+  function write() {
+    const id = uid("edit");
+    const input = h("textarea.field", { id, rows: "2", dir: "auto", "aria-label": "The question, written otherwise" });
+    input.value = question;
+    const close = () => {
+      show();
+      pen.focus();
+    };
+    const go = (how) => {
+      const asked = input.value.trim();
+      if (!asked) return input.focus();
+      show();
+      return how(asked);
+    };
+    const button = (text, look, title, click) => h(`button.button.small${look}`, { type: look ? "submit" : "button", text, title, on: look ? {} : { click } });
+    const form = h(
+      "form.edit-form",
+      { "aria-label": "Edit the question" },
+      input,
+      h("div.choices", {}, button("Cancel", "", "Leave the question as it is", close), button("Compare", "", "Show both answers side by side; the conversation stays as it is", () => go(doing.compare)), button("Replace", ".primary", "Take out this answer and all below it, and ask this instead")),
+    );
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      go(doing.replace);
+    });
+    form.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey && event.target === input && !event.isComposing) {
+        event.preventDefault();
+        go(doing.replace);
+      } else if (event.key === "Escape") {
+        event.stopPropagation();
+        close();
+      }
+    });
+    fill(box, form);
+    input.focus();
+  }
+
+  show();
+  return box;
+}

@@ -1,0 +1,36 @@
+"""Ragweave inside other programs: a retriever and a tool of LangChain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import ToolCall
+from langchain_core.runnables import RunnablePassthrough
+
+import ragweave
+from ragweave.tests.support import build_library
+
+TEXTS = {
+    "pump.md": "# Pump\n\nThe pump stands in the cellar. It was built by the Orlow company in 1987.",
+    "garden.md": "# Garden\n\nThe roses need water twice a week in summer. The hedge is cut in March.",
+}
+
+
+async def test_a_library_is_a_retriever_of_langchain(home: Any, tmp_path: Any) -> None:
+    await build_library(tmp_path / "texts", TEXTS, "house")
+    retriever = ragweave.Retriever(library="house", k=1)
+    (found,) = await retriever.ainvoke("Who built the pump?")
+    assert "Orlow" in found.page_content and found.id
+    assert found.metadata["title"] == "Pump" and found.metadata["locator"]["file"].endswith("pump.md")
+    chain = {"notes": retriever, "question": RunnablePassthrough()} | RunnablePassthrough()
+    assert "Orlow" in chain.invoke("Who built the pump?")["notes"][0].page_content
+
+
+async def test_a_library_is_a_tool_whose_artifact_is_the_answer(home: Any, tmp_path: Any) -> None:
+    await build_library(tmp_path / "texts", TEXTS, "house")
+    tool = ragweave.as_tool(library="house", name="notes")
+    call = ToolCall(name="notes", args={"question": "When is the hedge cut?"}, id="1", type="tool_call")
+    message = await tool.ainvoke(call)
+    assert "March" in message.content and "[1] Garden" in message.content
+    assert isinstance(message.artifact, ragweave.Answer) and message.artifact.citations
+    assert "March" in str(tool.invoke({"question": "When is the hedge cut?"}))
