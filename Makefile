@@ -116,7 +116,7 @@ lines:
 	@at=$$(mktemp -d) && git archive $(or $(AT),HEAD) | tar -x -C $$at && cd $$at && \
 	count() { find "$$@" \( -name '*.py' -o -name '*.md' \) -exec cat {} + 2>/dev/null | wc -l; }; \
 	say() { printf '%-34s %7d\n' "$$1" "$$2"; }; \
-	for room in $(ROOMS) tests benchmarks docs; do say $$room $$(count $$room); done; \
+	for room in $(ROOMS) corpora/*/ minds/*/ tests benchmarks docs; do say $$room $$(count $$room); done; \
 	package=$$(count __init__.py $(filter-out evals,$(ROOMS))); \
 	say 'graphs + nodes + prompts' $$(count graphs nodes prompts); say minds $$(count minds); \
 	say 'installed base' $$((package - $$(count serve corpora/video models/checkpoint*))); \

@@ -78,22 +78,21 @@ async def picture(caller: CallerNow, library: str, source: str, name: str) -> Fi
     return response
 
 
-def _file(path: Path, name: str = "") -> FileResponse | None:
+def _file(path: Path) -> FileResponse | None:
     try:
         seen = path.stat()
     except OSError:
         return None
     if not stat.S_ISREG(seen.st_mode):
         return None
-    name = name or path.name
-    ending = PurePath(name).suffix.lower().lstrip(".")
+    ending = path.suffix.lower().lstrip(".")
     kind = _SHOWN.get(ending) or ("text/plain; charset=utf-8" if ending in _TEXT else "application/octet-stream")
     shown = "inline" if ending in _SHOWN or ending in _TEXT else "attachment"
     # The viewer of a browser for PDF files does not work in a sandbox; such a file runs nothing of this origin.
     policy = "frame-ancestors 'self'" if ending == "pdf" else _POLICY
     headers = {"Cache-Control": "private, no-cache", "Content-Security-Policy": policy}
     return FileResponse(
-        path, media_type=kind, filename=name, content_disposition_type=shown, stat_result=seen, headers=headers
+        path, media_type=kind, filename=path.name, content_disposition_type=shown, stat_result=seen, headers=headers
     )
 
 
