@@ -9,7 +9,7 @@ import asyncio
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query
@@ -111,6 +111,38 @@ async def around(
         raise NotFound("There is no such item", "it may have been removed, or indexed anew, since it was cited")
     told = [{"id": i.id, "here": i.id == id, "text": i.text, "heading": list(i.heading)} for i in found]
     return {"title": found[0].title, "around": told}
+
+
+@router.get("/api/open/{library}/{id}/transcript")
+async def transcript(caller: CallerNow, library: str, id: str) -> dict[str, Any]:
+    """Return what is said and shown in the recording that an item stands in, with its seconds, and its chapters."""
+    row = await library_by_id(caller, library)
+    told = await asyncio.to_thread(_transcript, row.id, id)
+    if told is None:
+        raise NotFound("There is no such recording", "it may have been removed, or indexed anew, since it was cited")
+    return told
+
+
+def _transcript(library: str, id: str) -> dict[str, Any] | None:
+    catalog = stores().catalog
+    held, source = catalog.items(library, [id]).get(id), catalog.sources_of(library, [id]).get(id)
+    if held is None or source is None or "start" not in held.locator:
+        return None
+    # A source may hold several recordings, each under its title.
+    of_it = [[i for i in catalog.items_of(library, source.id, c) if i.title == held.title] for c in ("clip", "video")]
+    chapters = [c for whole in of_it[1] for c in cast(list[Any], whole.meta.get("chapters", []))]
+    lines: list[dict[str, Any]] = [
+        {"start": s.time[0], "end": s.time[1], "text": " ".join(clip.text[s.start : s.end].split())}
+        for clip in of_it[0]
+        for s in clip.spans
+        if s.time is not None and clip.text[s.start : s.end].strip()
+    ]
+    lines.sort(key=lambda line: line["start"])
+    return {
+        "title": held.title,
+        "chapters": [{"start": a, "end": b, "title": title} for a, b, title in chapters if title],
+        "lines": lines,
+    }
 
 
 _VIEWS = {"page": "page", "heading": "text", "image": "picture", "time": "video", "url": "web"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -89,6 +90,7 @@ async def list_graphs() -> dict[str, Any]:
     return {"graphs": await asyncio.to_thread(_graphs), "default": run_settings().graph}
 
 
+@lru_cache(maxsize=1)
 def _graphs() -> list[dict[str, Any]]:
     # The sentence that opens a graph's module says what it does.
     modules = {name: import_module(module) for name, module in graphs.GRAPHS.items()}

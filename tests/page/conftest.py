@@ -85,7 +85,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         finally:
             process.send_signal(signal.SIGINT)
             try:
-                process.wait(10)
+                process.wait(60)  # a loaded machine takes its time
             finally:
                 process.kill()
 

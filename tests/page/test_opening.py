@@ -130,6 +130,18 @@ def test_a_recording_opens_at_its_second_and_stops_where_the_passage_ends(media:
     assert video.evaluate("v => v.currentTime") == pytest.approx(26, abs=2)
 
 
+def test_a_line_of_a_transcript_is_played_where_it_is_pressed(media: Any, ask: Callable[..., Any]) -> None:
+    ask(media, "Who replaced the crane?").locator(".sentence .cite").first.click()
+    panel = media.get_by_role("complementary")
+    lines = panel.get_by_role("list", name="What is said").locator(".line")
+    expect(lines).to_have_count(3)
+    expect(panel.locator(".lines .here")).to_contain_text("Otto Brandt")
+    expect(lines.nth(2).locator("time")).to_have_text("0:30")
+    lines.nth(2).click()
+    expect(lines.nth(2)).to_have_attribute("aria-current", "time")
+    assert panel.locator("video").evaluate("v => v.currentTime") >= 29.9
+
+
 def test_a_web_page_is_an_address_that_only_the_reader_opens(kept: Any) -> None:
     kept.locator(".sentence .cite").nth(0).click()
     panel = kept.get_by_role("complementary")

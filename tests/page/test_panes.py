@@ -182,3 +182,18 @@ def test_an_answer_and_a_conversation_are_saved_as_one_file_that_stands_alone(
     alone.goto((tmp_path / "one.html").as_uri())
     assert alone.locator("h2").count() == 1 and alone.locator("article img").count() >= 1
     alone.context.close()
+
+
+def test_thousands_of_sources_are_drawn_as_they_come_near(window: Callable[..., Any], site: Any) -> None:
+    page = window()
+    (one, *_) = page.request.get(f"{site.url}/api/sources?library=default").json()["sources"]
+    many = [{**one, "id": f"s{n}", "name": f"note-{n:04}.md", "title": "", "kind": "md"} for n in range(3000)]
+    page.route("**/api/sources?*", lambda route: route.fulfill(json={"library": "default", "sources": many}))
+    page.reload()
+    page.get_by_role("button", name="Text 3000").click()
+    rows = page.locator(".source-list li")
+    expect(rows.first).to_contain_text("note-0000.md")
+    page.locator(".source-list").evaluate("box => { box.scrollTop = box.scrollHeight }")
+    expect(rows.last).to_contain_text("note-2999.md")
+    expect(page.locator(".source-list li", has_text="note-0000.md")).to_have_count(0)
+    assert rows.count() < 300

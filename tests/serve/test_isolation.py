@@ -121,6 +121,7 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/api/items/{f.item}", {"params": {"library": "mine"}}),
         ("GET", f"/api/open/{f.library}/{f.item}", {}),
         ("GET", f"/api/open/{f.library}/{f.item}/around", {}),
+        ("GET", f"/api/open/{f.library}/{f.item}/transcript", {}),
         ("GET", "/api/threads", {"params": {"library": f.name}}),
         ("POST", "/api/threads", {"json": {"library": f.name}}),
         ("GET", f"/api/threads/{f.thread}", {}),

@@ -167,6 +167,7 @@ class Side {
       this.trail.draw(event.graph);
       this.trail.begin(event.budget);
       this.trail.element.open = true;
+      this.trail.drawn();
     } else if (event.type === "step") this.trail.add(event);
     else if (event.type === "sentence") lay(this.answer, sentenceOf(event.text, event.support, event.citations), event.sign);
     else if (event.type === "answer") this.whole(event.answer, this.trail.steps);

@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { confirm } from "./dialog.js";
 import { fill, h, iconButton, toast, uid } from "./dom.js";
 import { icon, iconOf } from "./icons.js";
+import { lists } from "./lazy.js";
 import { openSource } from "./panel.js";
 import { recall, remember } from "./prefs.js";
 import { loadLibraries, on, onlySources, setOnlySources, state } from "./state.js";
@@ -105,7 +106,7 @@ function group(name, rows, only) {
   const fold = h("button.fold", { type: "button", "aria-expanded": String(!shut), "aria-controls": id, on: { click: () => (folded.set(name, !shut), draw()) } }, h("span", { text: name }), h("span.fine.number", { text: String(rows.length) }), icon("down"));
   all.dataset.key = `all ${name}`;
   fold.dataset.key = `fold ${name}`;
-  return h("div.group", {}, h("div.group-head", {}, all, h("h3", {}, fold)), h("ul", { id, role: "list", hidden: shut, "aria-label": name }, ...(shut ? [] : rows.map((s) => row(s, only)))));
+  return h("div.group", {}, h("div.group-head", {}, all, h("h3", {}, fold)), h("div", { id, hidden: shut }, ...(shut ? [] : lists(rows, (s) => row(s, only), list, name))));
 }
 
 function row(source, only) {

@@ -24,6 +24,7 @@ export class Trail {
     this.body = h("div.steps");
     const summary = h("summary", {}, this.sign, this.line, this.side, icon("down"));
     this.element = h("details.trail", {}, summary, this.lane, this.body);
+    this.element.addEventListener("toggle", () => this.element.open && this.drawn());
     // Of a run that takes its time the drawing is shown at once, and by a click the steps.
     summary.addEventListener("click", (event) => this.element.classList.contains("brief") && (event.preventDefault(), this.element.classList.remove("brief")));
     this.began = performance.now();
@@ -34,10 +35,17 @@ export class Trail {
 
   /** Draw the graph that answers. */
   draw(name) {
-    if (this.graph) return;
-    this.graph = new Graph(name, this.onpick);
+    this.name = name;
+    if (this.element.open) this.drawn();
+  }
+
+  /** The drawing, made when it is first looked at: a conversation may have hundreds. */
+  drawn() {
+    if (this.graph || !this.name) return;
+    this.graph = new Graph(this.name, this.onpick);
     fill(this.lane, this.graph.element);
     for (const step of this.steps) this.graph.add(step);
+    if (this.sign.className !== "spin") this.graph.end();
   }
 
   /** Show what the run spends while it goes on, beside what it may spend. */

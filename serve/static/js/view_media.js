@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { icon, iconOf } from "./icons.js";
 import { itemAddress, quoted } from "./panel.js";
+import { transcript } from "./transcript.js";
 import { lay } from "./view_page.js";
 import { clock, span } from "./words.js";
 
@@ -86,7 +87,13 @@ export async function videoView(citation, body) {
   });
   player.src = `${media}#t=${start}`;
   fill(body, h("div.player", { class: sound ? "sound" : "" }, player), bar, h("div.view-tools", {}, play, told), quoted(citation));
-  body.append(await words(citation, "What is said and shown there"));
+  const said = await transcript(citation, (second) => {
+    within = false;
+    player.currentTime = second;
+    player.play().catch(() => {});
+  });
+  player.addEventListener("timeupdate", () => said.at(player.currentTime));
+  body.append(said.element, await words(citation, "What is said and shown there"));
   return {
     leave() {
       player.pause();
@@ -99,7 +106,7 @@ export async function videoView(citation, body) {
 /** A transcript without its recording: the words, and the time at which they are said. */
 async function spoken(citation, body) {
   const { start = 0, end } = citation.open;
-  fill(body, h("p.fine", { text: `Said at ${span(start, end)}. The library holds the transcript, not the recording.` }), await words(citation, "What is said there"), quoted(citation));
+  fill(body, h("p.fine", { text: `Said at ${span(start, end)}. The library holds the transcript, not the recording.` }), await words(citation, "What is said there"), quoted(citation), (await transcript(citation, null)).element);
 }
 
 async function words(citation, title) {
