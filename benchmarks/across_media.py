@@ -202,6 +202,7 @@ async def measure(folder: Path, show: bool) -> dict[str, Any]:
         cited = {Path(c.locator.get("file", "")).stem for c in answer.citations}
         cited |= {str(i.meta.get("own", "")) for i in items.values()}
         said = fold(" ".join([*(s.text for s in answer.sentences), *(cited if files == gold else ())]))
+        said = " ".join(said.split())
         right = any(fold(g) in said for g in gold) and not answer.abstained if gold else answer.abstained
         rows.append((kind, right, answer.abstained, len(files), set(files) <= cited and not answer.abstained))
         if show:

@@ -172,6 +172,7 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
         ("Gone and forgotten", [short_path(p) for p in removed], None),
         ("Left out", [f"{short_path(p)}: {clean(why)}" for p, why in report.skipped], None),
         ("Failed", [f"{short_path(p)}: {clean(why)}" for p, why in report.failed], "red"),
+        ("Understood", [f"{short_path(p)}: {clean(how)}" for p, how in report.understood], None),
         ("Not done", [clean(note) for note in report.notes], "yellow"),
     ):
         if lines:

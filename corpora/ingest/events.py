@@ -12,9 +12,10 @@ Stage = Literal["read", "embed", "commit"]
 class Report:
     """What a run did.
 
-    `linked` are files whose bytes the library held under another path; `failed` and `skipped` have (path, reason);
-    `chunks` are vectors, `seen` pictures that the image-text encoder saw, `extracted` chunks of recordings that were
-    read for entities. `busy` has the seconds that each stage worked, summed over its workers; `seconds` is wall time.
+    `linked` are files whose bytes the library held under another path; `failed` and `skipped` have (path, reason),
+    `understood` (path, how well) of each recording that was taken in; `chunks` are vectors, `seen` pictures that the
+    image-text encoder saw, `extracted` chunks of recordings that were read for entities. `busy` has the seconds that
+    each stage worked, summed over its workers; `seconds` is wall time.
     """
 
     library: str
@@ -34,6 +35,7 @@ class Report:
     busy: dict[Stage, float] = field(default_factory=lambda: {"read": 0.0, "embed": 0.0, "commit": 0.0})
     stopped: bool = False
     extracted: int = 0
+    understood: list[tuple[str, str]] = field(default_factory=list)
 
 
 Kind = Literal[

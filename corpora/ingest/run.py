@@ -154,6 +154,7 @@ class _Run:
                 files = pipeline.run(files, known, again)
         finally:
             intake.close()
+            self.report.understood += sorted(intake.understood)
 
     def forget(self, files: Sequence[str], roots: Sequence[Path]) -> None:
         """Forget the files that are gone."""

@@ -22,12 +22,13 @@ from ragweave.corpora.video.perceive import perceive
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording, called
 from ragweave.corpora.video.streams import examine
+from ragweave.corpora.video.understood import understood
 from ragweave.models.asr import Asr, asr
 from ragweave.models.caption import Captioner, why_down
 from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError
 from ragweave.models.ocr import ocr
 
-VERSION = 3
+VERSION = 4
 """Raise it when the items of the same recording change."""
 VIDEO, AUDIO = "video", "audio"
 RECORDINGS = (VIDEO, AUDIO)
@@ -64,6 +65,8 @@ class Intake:
     max_words: int
     captioner: Captioner | None
     stop: threading.Event
+    understood: list[tuple[str, str]] = field(default_factory=list, init=False)
+    """(path, how well it was understood) of each recording that was taken in."""
     _down: str | None = field(default=None, init=False)
     _listened: Asr | None = field(default=None, init=False)
     _checking: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -95,6 +98,7 @@ class Intake:
             recording, warnings = self._perceived(file, media, tell)
         except (MissingExtra, ModelError, WeightsError, InputError) as error:
             raise Later(error.what, error.remedy) from error
+        self.understood.append((file.path, understood(recording, file.path)))
         items = items_of(file.source, file.path, recording)
         kind = VIDEO if recording.frames else AUDIO
         return made_of(kind, recording.title, items, self.max_words, language=recording.language, warnings=warnings)

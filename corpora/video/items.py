@@ -110,8 +110,12 @@ def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:
             continue
         for start, end in _stretches(cue):
             times = _when(cue, start, end)
-            words = tuple(w for w in cue.words if times[0] - 1e-6 <= w[0] and w[1] <= times[1] + 1e-6)
-            out.append(replace(cue, start=times[0], end=times[1], text=cue.text[start:end], words=words))
+            inside = [n for n, w in enumerate(cue.words) if times[0] - 1e-6 <= w[0] and w[1] <= times[1] + 1e-6]
+            words = tuple(cue.words[n] for n in inside)
+            sure = tuple(cue.sure[n] for n in inside if n < len(cue.sure))
+            mean = sum(sure) / len(sure) if sure else cue.confidence
+            said = cue.text[start:end]
+            out.append(replace(cue, start=times[0], end=times[1], text=said, words=words, sure=sure, confidence=mean))
     return tuple(sorted(out, key=lambda c: (c.start, c.end)))
 
 
@@ -169,6 +173,9 @@ def _clip(
     if said:
         meta["speech"] = recording.speech
         meta["confidence"] = round(sum(c.confidence for c in said) / len(said), 3)
+        if any(c.confidence < 1 for c in said):
+            # One number for each utterance, in the order of the transcript's spans.
+            meta["sure"] = [round(c.confidence, 3) for c in said]
     return text, places, meta
 
 

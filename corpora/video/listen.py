@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ragweave.corpora.video.cues import timed_cues
+from ragweave.corpora.video.decent import decent
 from ragweave.corpora.video.ffmpeg import Running, failed, reading
 from ragweave.corpora.video.job import Work
 from ragweave.corpora.video.recording import Cue, Speech
@@ -128,4 +129,6 @@ def _transcribed(work: Work, engine: Asr, stretch: Stretch) -> Transcript:
 def _cue(start: float, end: float, heard: Transcript) -> Cue:
     words = tuple((round(start + w.start, 3), round(start + w.end, 3), w.text) for w in heard.words)
     first, last = (words[0][0], words[-1][1]) if words else (start, end)
-    return Cue(first, max(first, last), heard.text, confidence=min(heard.confidence, 0.999), words=words)
+    sure = tuple(w.confidence for w in heard.words)
+    said = decent(heard.text, sure, heard.confidence)
+    return Cue(first, max(first, last), said, confidence=min(heard.confidence, 0.999), words=words, sure=sure)

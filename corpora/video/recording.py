@@ -19,7 +19,8 @@ SURE = 0.7
 class Cue:
     """One utterance between two seconds of the recording, on one line.
 
-    The recogniser's confidence is 0 to 1, and 1 for what people wrote; `words` are (start, end, word) where known.
+    The recogniser's confidence is 0 to 1, and 1 for what people wrote; `words` are (start, end, word) where known, and
+    `sure` the confidence of each of them.
     """
 
     start: float
@@ -28,6 +29,7 @@ class Cue:
     speaker: str = ""
     confidence: float = 1.0
     words: tuple[tuple[float, float, str], ...] = ()
+    sure: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,15 @@ def part(item: Item, name: str) -> tuple[int, int]:
     return int(low), int(high)
 
 
+def sureness(item: Item, start: int, end: int) -> float:
+    """Return how sure a recogniser was of text[start:end] of a clip, by its least sure utterance; 1 for other text."""
+    low, high = part(item, "transcript")
+    said = [s for s in item.spans if low <= s.start < high]
+    rows = item.meta.get("sure")
+    of = rows if isinstance(rows, list) and len(rows) == len(said) else [item.meta.get("confidence", 1.0)] * len(said)
+    return min((float(str(c)) for s, c in zip(said, of, strict=True) if s.start < end and s.end > start), default=1.0)
+
+
 def _frames(item: Item) -> list[tuple[float, str]]:
     found = item.meta.get("frames")
     return [(float(t), str(name)) for t, name in found] if isinstance(found, list) else []

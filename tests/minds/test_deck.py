@@ -90,6 +90,8 @@ async def ask(question: str, found: bool = True) -> Page | None:
         ("What is said while the slide “Diseases” is shown?", "reported to the office", 30.0),
         ("What does the slide show while she says that foulbrood has to be reported?", "Varroa mites", 30.0),
         ("What is the last topic of the talk on bees?", "Diseases", 30.0),
+        ("What does one harvest according to the slide with objectives?", "Harvest honey", 10.0),
+        ("How are bees in a garden called in the course?", "Course 7", 0.0),
     ],
 )
 async def test_the_slide_that_is_meant_is_shown_with_its_frame_and_seconds(
@@ -108,6 +110,8 @@ async def test_the_slide_that_is_meant_is_shown_with_its_frame_and_seconds(
         "Who found the comet?",
         "What is the slide of the playground made of?",
         "What are the rules of chess?",
+        "Which objectives had Napoleon in Egypt?",
+        "Who keeps bees in a garden of Vienna near the palace?",
     ],
 )
 async def test_other_questions_mean_no_slide(question: str) -> None:

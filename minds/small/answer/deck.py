@@ -11,7 +11,7 @@ from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.places import KINDS
 from ragweave.corpora.video.recording import SURE
 from ragweave.corpora.video.scope import Scope, named_scope
-from ragweave.corpora.video.slides import Slide, slides_of
+from ragweave.corpora.video.slides import Slide, slides_of, sureness
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
@@ -63,11 +63,12 @@ _MOMENT = re.compile(
     r"\b(?:says?|said|speaks? of|talks? about|mentions?)\b(?: that)? (?P<thing>.+?)[?.]?$",
     re.I,
 )
+_SHOWN = re.compile(r"\bslides?\b|\bon (?:the )?screen\b", re.I)
 _TOPIC = re.compile(r"^(?:main )?(?:topics?|subjects?|items?|points?|parts?|sections?|chapters?)$", re.I)
 _AGENDA = set(terms("agenda outline overview contents topics programme program plan today"))
 _CLOSING = re.compile(r"^\W*(?:thanks?|thank you|questions?|q ?& ?a|the end|end|discussion)\b.{0,20}$", re.I)
 _GENERIC = re.compile(
-    rf"\b(?:{KINDS}|slides?|screen|deck|lists?|listed|named?|given|gives?|shown?|shows?|mention\w*|stands?|written|said|says?)\b",
+    rf"\b(?:{KINDS}|courses?|lessons?|slides?|screen|deck|lists?|listed|named?|given|gives?|shown?|shows?|mention\w*|stands?|written|writes?|called|according|contains?|states?|defined|said|says?)\b",
     re.I,
 )
 
@@ -81,8 +82,8 @@ class Deck:
 
     @property
     def words(self) -> set[str]:
-        """The words of its title and of those of its slides."""
-        return set(terms(" ".join([self.clips[0].title, *(s.title for s in self.slides)])))
+        """The words of its title and of its slides."""
+        return set(terms(" ".join([self.clips[0].title, *(s.text for s in self.slides)])))
 
 
 async def deck(desk: Desk, brief: Brief, page: Page) -> bool:
@@ -90,7 +91,7 @@ async def deck(desk: Desk, brief: Brief, page: Page) -> bool:
     asked = brief.question.strip()
     named, moment = _SLIDE.search(asked), _MOMENT.search(asked)
     noun = _COUNT.search(asked) or _ENTRY.search(asked) or _LIST.search(asked)
-    if not (named or noun or moment):
+    if not (named or noun or moment or any(e["corpus"] == "clip" for e in brief.rows.values())):
         return False
     library = await desk.library()
     decks = await _decks(library, brief, asked, named is not None or moment is not None)
@@ -105,6 +106,8 @@ async def deck(desk: Desk, brief: Brief, page: Page) -> bool:
         _show_block(page, *found, brief.question)
         return True
     meant = _named(decks, named, asked, idf) if named else _of_noun(decks, noun, asked, idf) if noun else None
+    if meant is None and named is None:
+        meant = _titled(decks, asked, idf)
     if meant is None:
         return False
     of, slide = meant
@@ -193,6 +196,23 @@ def _of_noun(
     return None if best is None or best[0] < ABOUT or alike else best[1:]
 
 
+def _titled(decks: Sequence[Deck], asked: str, idf: Callable[[str], float]) -> tuple[Deck, Slide] | None:
+    """Return the slide whose title the question has as a phrase, where the rest is about its recording."""
+    said = terms(asked)
+    able: list[tuple[int, float, Deck, Slide]] = []
+    for of in decks:
+        for slide in of.slides:
+            title = terms(slide.title)
+            begins = [n for n in range(len(said)) if title and said[n : n + len(title)] == title]
+            least = 1 if _SHOWN.search(asked) else 2
+            if begins and len(title) >= least and content_terms(slide.title):
+                rest = set(content_terms(_GENERIC.sub(" ", asked))) - set(title)
+                able.append((len(title), share(rest, of.words, idf) if rest else 1.0, of, slide))
+    best = max(able, key=lambda row: row[:2], default=None)
+    alike = best is not None and sum(row[:2] == best[:2] for row in able) > 1
+    return None if best is None or best[1] < ABOUT or alike else best[2:]
+
+
 def _entry(of: Deck, slide: Slide, m: re.Match[str]) -> str:
     """Return the entry of a list by its number; of recordings without a list of their topics, the title of a slide."""
     n = _ORDER[m["nth"].lower()]
@@ -221,7 +241,7 @@ def _show_said(page: Page, of: Deck, slide: Slide, question: str) -> bool:
     said = " ".join(" ".join(clip.text[a:b] for clip, a, b in rows).split()[:LONGEST])
     if not said:
         return False
-    sure = min(float(str(clip.meta.get("confidence", 1.0))) for clip, _, _ in rows)
+    sure = min(sureness(*row) for row in rows)
     strip = _strip(of, slide, said, question)
     page.show(phrase("heard", question, text=said) if sure < SURE else said, "verified", [strip], 1.0)
     return True

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.recording import SURE
-from ragweave.corpora.video.slides import Slide, part, slides_of
+from ragweave.corpora.video.slides import Slide, part, slides_of, sureness
 from ragweave.corpora.video.utterances import pieces, spoken
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
@@ -97,9 +97,8 @@ async def doubtful(desk: Desk, best: Extract) -> bool:
     item = (await (await desk.library()).items([best.strip["evidence"]])).get(best.strip["evidence"])
     if item is None:
         return False
-    low, high = part(item, "transcript")
     start = (best.strip["locator"].get("chars") or [0])[0] + best.start
-    return low <= start < high and float(str(item.meta.get("confidence", 1.0))) < SURE
+    return sureness(item, start, start + best.end - best.start) < SURE
 
 
 def slide(clips: Sequence[Item], item: Item, start: int) -> tuple[str, tuple[float, float], str]:
