@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from ragweave.corpora.types import Item
 from ragweave.models.text import fold
@@ -22,7 +24,7 @@ _GOES_ON = re.compile(r"[a-z][a-z'’]*(?:[ ,;.]|$)")
 _MARK = re.compile(r"^\s*(?:[•·▪●○◦*–—-]|\(?\d{1,2}[.)]|[a-h][.)])\s*(?=\S)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Line:
     """A line of the screen, where it stands in its clip, and from when until when it was seen."""
 
@@ -89,26 +91,28 @@ class Slide:
 def slides_of(clips: Sequence[Item]) -> list[Slide]:
     """Return the slides of one recording, given its clips in order."""
     lines = _lines(clips)
-    groups: list[list[Line]] = []
+    groups: list[dict[Line, None]] = []
     shown: set[str] = set()
-    for at in sorted({x.since for x in lines}):
-        now = [x for x in lines if x.since <= at < x.until or x.since == at]
+    now: list[Line] = []
+    for at, come in groupby(sorted(lines, key=lambda x: x.since), key=lambda x: x.since):
+        now = [*(x for x in now if at < x.until), *come]
         held = {_same(x.text) for x in now}
         if groups and len(held & shown) >= ALIKE * min(len(held), len(shown)):
-            groups[-1] += [x for x in now if x not in groups[-1]]
+            groups[-1].update(dict.fromkeys(now))
         else:
-            groups.append(now)
+            groups.append(dict.fromkeys(now))
         shown = held
     counts = Counter(t for g in groups for t in {_same(x.text) for x in g})
     heads = frozenset(t for t, n in counts.items() if len(groups) >= 4 and n >= HEADS * len(groups))
-    frames = [(float(t), str(name)) for c in clips for t, name in _frames(c)]
+    frames = sorted(f for c in clips for f in _frames(c))
     out: list[Slide] = []
     for n, group in enumerate(groups):
-        since = min(x.since for x in group) if not out else max(out[-1].until, min(x.since for x in group))
-        after = min((x.since for x in groups[n + 1]), default=0.0) if n + 1 < len(groups) else float("inf")
-        after = min((x.since for x in groups[n + 1] if x not in group), default=after) if n + 1 < len(groups) else after
-        until = max(since, min(max(x.until for x in group), after))
-        image = max((f for f in frames if since <= f[0] < max(until, since + 0.01)), default=(0.0, ""))[1]
+        since = max(out[-1].until if out else 0.0, min(x.since for x in group))
+        after = groups[n + 1] if n + 1 < len(groups) else {}
+        ends = min((x.since for x in after if x not in group), default=float("inf"))
+        until = max(since, min(max(x.until for x in group), ends))
+        last = bisect_left(frames, (max(until, since + 0.01), "")) - 1
+        image = frames[last][1] if last >= 0 and frames[last][0] >= since else ""
         out.append(Slide(tuple(group), since, until, image, heads))
     return out
 
@@ -116,16 +120,17 @@ def slides_of(clips: Sequence[Item]) -> list[Slide]:
 def _lines(clips: Sequence[Item]) -> list[Line]:
     """Return the lines of all clips; one that goes on in the next clip is one."""
     out: list[Line] = []
+    known: dict[str, list[int]] = {}
     for clip in clips:
         low, high = part(clip, "screen")
         for s in clip.spans:
             if not (low <= s.start < high and s.time):
                 continue
-            text = _same(clip.text[s.start : s.end])
+            same = known.setdefault(_same(clip.text[s.start : s.end]), [])
             # The same words twice on one slide are two lines.
-            again = [n for n, x in enumerate(out) if x.since < s.time[0] <= x.until and _same(x.text) == text]
-            at = next((n for n in again if out[n].until <= s.time[0] or out[n].item is not clip), None)
+            at = next((n for n in same if out[n].since < s.time[0] <= out[n].until and out[n].item is not clip), None)
             if at is None:
+                same.append(len(out))
                 out.append(Line(clip, s.start, s.end, *s.time))
             else:
                 out[at] = replace(out[at], until=max(out[at].until, s.time[1]))
