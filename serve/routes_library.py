@@ -68,7 +68,6 @@ async def delete_library(caller: CallerNow, desk: DeskNow, id: str) -> Response:
     caller.require_all()
     row = await library_by_id(caller, id)
     await libraries.delete_library(row.name)
-    await asyncio.to_thread(uploads.discard_all, row.id)
     threads = await asyncio.to_thread(desk.store.threads, library=row.id)  # whoever's they are
     await forget_threads(desk, [thread.id for thread in threads])
     return Response(status_code=204)
@@ -123,7 +122,6 @@ async def delete_source(caller: CallerNow, id: str, library: str) -> Response:
     if not found:
         raise NotFound("There is no such source", "list the sources, and name one of them")
     await (await libraries.open_library(row.name)).remove(id)
-    await asyncio.to_thread(uploads.discard, row.id, found[0].paths)
     return Response(status_code=204)
 
 

@@ -9,20 +9,22 @@ import os
 import secrets
 import shutil
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from ragweave.corpora.ingest.events import Event
+from ragweave.corpora.ingest.walk import is_secret
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.files import Known, Stat, known_paths
+from ragweave.corpora.store.folders import discard, uploads_of
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs.indexing import aindex
-from ragweave.models.errors import InputError, RagweaveError
+from ragweave.models.errors import InputError
 from ragweave.serve.access import Caller, visible
 from ragweave.serve.journal import Journal
-from ragweave.serve.problems import NotFound, Refused, problem
+from ragweave.serve.problems import NotFound, Refused, foreseen, problem
 
 logger = logging.getLogger(__name__)
 
@@ -35,11 +37,15 @@ _KEPT = 100
 
 def folder_of(library: str) -> Path:
     """Return the folder that keeps the uploads of a library by id."""
-    return Path(corpora_settings().home) / "uploads" / library
+    return uploads_of(corpora_settings().home, library)
 
 
 def safe_name(name: str) -> str:
-    """Return the name under which an uploaded file is kept: its last part, in any script, without what deceives."""
+    """Return the name under which an uploaded file is kept: its last part, in any script, without what deceives.
+
+    Raises:
+        InputError: nothing is left of it, or no file of that name is ever read.
+    """
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     kept = "".join(
         c
@@ -56,7 +62,10 @@ def safe_name(name: str) -> str:
     stem = stem.encode()[:room].decode(errors="ignore").rstrip(" .")
     if not stem:
         raise InputError(f"{name[:80]!r} is no file name", "rename the file")
-    return f"{stem}.{ending}" if ending else stem
+    kept = f"{stem}.{ending}" if ending else stem
+    if is_secret(kept):  # refused before it is accepted: a run would leave it out, and each server try it again
+        raise InputError(f"{kept[:80]!r} is the name of a key or password file, and those are never read", "rename it")
+    return kept
 
 
 def place(folder: Path, name: str, digest: str) -> Path:
@@ -91,31 +100,38 @@ def keep(name: str, content: BinaryIO, library: str) -> Path:
         try:
             with open(part_of, "xb") as out:
                 shutil.copyfileobj(content, out, 1 << 20)
+                out.flush()
+                os.fsync(out.fileno())  # what is acknowledged outlives a power cut
             os.replace(part_of, path)
+            _sync(folder)
         finally:
             part_of.unlink(missing_ok=True)
     return path
 
 
-def discard(library: str, paths: Sequence[str]) -> None:
-    """Delete those of the paths that are uploads of a library; a person's own files are not touched."""
-    folder = folder_of(library)
-    for path in map(Path, paths):
-        if path.parent == folder and not path.is_symlink():
-            path.unlink(missing_ok=True)
-
-
-def discard_all(library: str) -> None:
-    """Delete every upload of a library."""
-    shutil.rmtree(folder_of(library), ignore_errors=True)
+def _sync(folder: Path) -> None:
+    """Bring the names in a folder to the disk, where the system can."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _not_indexed(library: str) -> list[Path]:
-    """Return the uploads of a library that are no sources of it."""
+    """Return the uploads of a library that are no sources of it, or others than those."""
     folder = folder_of(library)
     found = sorted(p for p in folder.glob("*") if not p.name.startswith("."))
-    known = {p for s in stores().catalog.sources(library) for p in s.paths} if found else set()
-    return [p for p in found if str(p) not in known]
+    known = known_paths(stores().catalog, library) if found else {}
+    return [p for p in found if _waits(p, known.get(str(p)))]
+
+
+def _waits(path: Path, known: Known | None) -> bool:
+    try:
+        return known is None or bool(known.sha256) and not known.stat.same(Stat.of(str(path)))
+    except FileNotFoundError:  # it was removed just now
+        return False
 
 
 def _digest(path: Path) -> str:
@@ -131,6 +147,8 @@ class Job:
     owner: str
     library: LibraryRow
     paths: list[Path]
+    others: frozenset[Path] = frozenset()
+    """Files of the jobs that waited or ran when it began."""
     journal: Journal = field(default_factory=Journal)
     task: asyncio.Task[None] | None = None
 
@@ -149,7 +167,8 @@ class Jobs:
 
     def start(self, caller: Caller, library: LibraryRow, paths: list[Path], refused: list[dict[str, str]]) -> Job:
         """Begin to index files, and tell of those that were refused."""
-        job = Job(secrets.token_urlsafe(16), caller.id, library, paths)
+        others = frozenset(p for j in self._jobs.values() if not j.journal.closed for p in j.paths)
+        job = Job(secrets.token_urlsafe(16), caller.id, library, paths, others)
         self._jobs[job.id] = job
         for old in [j for j in list(self._jobs.values())[:-_KEPT] if j.journal.closed]:
             del self._jobs[old.id]
@@ -182,7 +201,7 @@ class Jobs:
         left = {str(path) for path in job.paths} & {
             str(p) for p in await asyncio.to_thread(_not_indexed, job.library.id)
         }
-        await asyncio.to_thread(discard, job.library.id, sorted(left))
+        await asyncio.to_thread(discard, corpora_settings().home, job.library.id, sorted(left))
 
     async def close(self) -> None:
         """Stop every job after the batch in hand; the next index goes on from there."""
@@ -196,16 +215,25 @@ class Jobs:
 async def _drive(job: Job) -> None:
     journal = job.journal
     try:
-        if job.paths:
-            await aindex(job.paths, job.library.name, on_event=lambda event: journal.add(told(event)))
+        # With what an earlier job could not finish, and without what was removed while it waited.
+        paths, name = await asyncio.to_thread(_due, job)
+        if paths:
+            await aindex(paths, name, on_event=lambda event: journal.add(told(event)))
         journal.close(status="done")
     except asyncio.CancelledError:
         journal.close(status="cancelled")
     except Exception as error:
-        if not isinstance(error, RagweaveError):
+        if foreseen(error).code == "unexpected":
             logger.error("job %s failed", job.id, exc_info=error)
         journal.add({"type": "error", "problem": problem(error)})
         journal.close(status="failed")
+
+
+def _due(job: Job) -> tuple[list[Path], str]:
+    """Return the files to index for a job, and the name that its library has now."""
+    name = stores().catalog.row(job.library.id).name
+    left = set(_not_indexed(job.library.id)) - job.others
+    return sorted(left.union(filter(Path.exists, job.paths))), name
 
 
 def told(event: Event) -> dict[str, Any]:

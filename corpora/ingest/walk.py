@@ -49,7 +49,7 @@ def walk(roots: Sequence[Path]) -> Walk:
     seen: set[str] = set()
     for root in roots:
         path = Path(os.path.abspath(root.expanduser()))
-        if _is_secret(path.name):
+        if is_secret(path.name):
             out.skipped.append((path, "its name is that of a key or password file, and those are never read"))
         elif path.is_dir():
             _folder(path, out, seen)
@@ -57,7 +57,7 @@ def walk(roots: Sequence[Path]) -> Walk:
             out.skipped.append((path, "it does not exist"))
         elif not path.is_file():
             out.skipped.append((path, "it is not a regular file" if path.exists() else "it is a link to nothing"))
-        elif _is_secret(path.resolve().name):
+        elif is_secret(path.resolve().name):
             out.skipped.append((path, "it is a link to a key or password file, and those are never read"))
         else:
             _take(path, out, seen)
@@ -73,7 +73,8 @@ def _take(path: Path, out: Walk, seen: set[str]) -> None:
         out.files.append(path)
 
 
-def _is_secret(name: str) -> bool:
+def is_secret(name: str) -> bool:
+    """Tell whether a file of this name is never read."""
     return any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in SECRETS)
 
 
@@ -115,7 +116,7 @@ def _folder(root: Path, out: Walk, seen: set[str]) -> None:
 
 def _reason(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]) -> str:
     """Return why an entry is left out by its name or the ignore files, or ""."""
-    if _is_secret(path.name):
+    if is_secret(path.name):
         return "its name is that of a key or password file"
     if path.name.startswith("."):
         return "it is hidden"

@@ -11,7 +11,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, seeing
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
-from ragweave.corpora.store.folders import sweep
+from ragweave.corpora.store.folders import discard, sweep, take_in_uploads
 from ragweave.corpora.store.rows import Recording, Source
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
 from ragweave.corpora.types import Corpus, Hit, Item, Lists
@@ -133,6 +133,8 @@ class Library:
     async def remove(self, source_id: str) -> None:
         """Remove a source: its items, its vectors, its words; then from the disk as well what the files still hold.
 
+        Its file goes only where it was uploaded: left there, the next server would take it for one still to be read.
+
         Raises:
             InputError: the library holds no such source.
             LibraryError: another process writes the library, or the disk has no room to write the catalog anew.
@@ -143,6 +145,8 @@ class Library:
         with locks.writer(self.id, self.name):
             committer = Committer(self.held.catalog, self.held.catalog.row(self.id))
             committer.recover()
+            for source in self.held.catalog.sources(self.id, [source_id]):
+                discard(corpora_settings().home, self.id, source.paths)
             if not committer.remove_source(source_id):
                 raise InputError(
                     f"The library {self.name!r} holds no source {source_id!r}", "list them with: ragweave sources"
@@ -186,7 +190,7 @@ async def create_library(name: str) -> None:
 
 
 async def delete_library(name: str) -> None:
-    """Delete a library with everything it holds.
+    """Delete a library with everything it holds, also the files that were uploaded to it.
 
     Raises:
         LibraryNotFound: there is none of that name.
@@ -199,5 +203,6 @@ def _delete(name: str) -> None:
     held = stores()
     row = held.catalog.library(name)
     with locks.writer(row.id, name):
+        take_in_uploads(corpora_settings().home, row.id)  # first: of a library that is gone nobody would look for them
         held.catalog.delete(row.id)
         held.vectors.drop(row.id)

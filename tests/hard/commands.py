@@ -32,6 +32,7 @@ from ragweave.graphs import agent  # noqa: E402, F401
 from ragweave.models import embed  # noqa: E402
 from ragweave.tests.hard.boundary import KINDS, Boundary, step_clock  # noqa: E402
 from ragweave.tests.hard.held import Tiny, examine  # noqa: E402
+from ragweave.tests.hard.uploaded import serve  # noqa: E402
 
 LIMIT = 90.0
 """Seconds after which a step counts as one that hangs."""
@@ -54,6 +55,7 @@ class Commands:
     clock: float = 0.0
     state: dict[str, Any] = field(default_factory=lambda: {"libraries": {}, "turns": {}})
     counts: Counter[str] = field(default_factory=Counter)
+    said: str = ""
 
     def __post_init__(self) -> None:
         self.home, self.tmp = self.root / "home", self.root / "tmp"
@@ -79,6 +81,7 @@ class Commands:
         fault = step.get("fault", "")
         encoder = self.state["libraries"].get(library, {}).get("encoder", "tiny1")
         code, said, _ = self._forked(step, lambda pipe: self._main(argv, step, encoder, text, how), library)
+        self.said = said
         if step["op"] != BESIDE:
             self._look()
         self.counts[f"{step['op']} {fault}".strip() + (": " + ("ended" if code in codes else "stopped"))] += 1
@@ -117,7 +120,7 @@ class Commands:
         if step.get("fault") in KINDS:
             where = self.home if step["fault"] == "read-only" else self.root
             Boundary(step["fault"], step["at"], str(where)).install()
-        return cli.main(argv)
+        return serve(argv[1], argv[2:]) if argv[0] == "upload" else cli.main(argv)
 
     def _forked(self, step: Step, work: Callable[[int], Any], library: str = "") -> tuple[int, str, Any]:
         """Do something in a child; return its exit code or minus its signal, what it printed, and what it told."""

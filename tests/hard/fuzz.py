@@ -109,8 +109,9 @@ def fuzz_files(seconds: float, first: int, kept: Path | None = None) -> Counter[
                         (kept / f"{hashlib.sha256(data).hexdigest()[:8]}{path.suffix}").write_bytes(data)
                         print(f"{kind}: {found[2][:300]}", flush=True)
                     counts[kind] += 1
-                if "ended the reading process" in said or "takes longer than" in said or "MiB of memory" in said:
+                if "ended the reading process" in said or time.monotonic() - began > SECONDS + 15:
                     raise Found(f"{name}: {said}") from None
+                counts["stopped at a limit"] += "takes longer than" in said or "MiB of memory" in said
                 if not error.remedy or "\n" in said:
                     raise Found(f"{name}: no sentence with a remedy: {said!r}") from None
                 counts["refused"] += 1

@@ -11,10 +11,13 @@ from pathlib import Path
 
 from ragweave.tests.hard.commands import Broken, Commands, Step
 from ragweave.tests.hard.held import content, on_disk
+from ragweave.tests.hard.uploaded import ACCEPTED
 
 FILES = ("write", "edit", "rename", "move", "copy", "remove", "clock")
 ENDINGS = (".md", ".md", ".md", ".txt", ".txt", ".vtt", ".png", ".pdf")
 ANCHOR = "anchor.md"
+UPLOADS = "e"
+"""The library that files are uploaded to."""
 _ANCHOR_TEXT = b"# Beacon tok0000000000\n\nThe beacon of tok0000000000 was lit in 1700.\n"
 
 
@@ -26,10 +29,12 @@ class World(Commands):
     synced: dict[str, dict[str, str]] = field(default_factory=dict)
     turns: dict[str, int] = field(default_factory=dict)
     bundles: dict[str, list[str]] = field(default_factory=dict)
+    accepted: dict[str, str] = field(default_factory=dict)
+    """Digests of the uploads that were accepted and not removed, by path."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for folder in "a", "b", "out":
+        for folder in "a", "b", "out", "sent":
             (self.root / folder).mkdir()
         for name in "ab":  # a file that stays as it is: a run that can read nothing at all ends with another code
             self._put(self.root / name / ANCHOR, _ANCHOR_TEXT)
@@ -157,6 +162,31 @@ class World(Commands):
                 if self.state["libraries"][name]["encoder"] != other:
                     raise Broken("the encoder is the old one")
 
+    def _upload(self, step: Step, rng: random.Random) -> None:
+        for old in (self.root / "sent").iterdir():
+            old.unlink()
+        sent = [
+            self.root / "sent" / f"{rng.choice('pq')}{rng.randint(1, 3)}{rng.choice(ENDINGS)}"
+            for _ in range(rng.randint(0, 3))
+        ]
+        for path in sent:
+            path.write_bytes(content(rng, path.suffix, f"tok{rng.getrandbits(40):010x}"))
+        said = self._command(step, ["upload", UPLOADS, *sorted({str(p) for p in sent})], UPLOADS)
+        if not (held := self.state["libraries"].get(UPLOADS)):
+            if ACCEPTED in self.said:
+                raise Broken("an upload was accepted for a library that is not there")
+            return
+        folder = self.home / "uploads" / held["id"]
+        for line in self.said.splitlines():
+            if line.startswith(ACCEPTED):
+                name, kept = line.removeprefix(ACCEPTED).split("\t")
+                self.accepted[str(folder / kept)] = hashlib.sha256((self.root / "sent" / name).read_bytes()).hexdigest()
+        if said is not None and step.get("fault") in (None, "stop"):
+            if lost := [p for p, s in self.accepted.items() if held["files"].get(p) not in (s, "")]:
+                raise Broken(f"accepted, and neither indexed nor recorded as failed: {lost}")
+            if left := list(folder.glob(".*.part")):
+                raise Broken(f"halves of uploads are left: {left}")
+
     def _delete(self, step: Step, rng: random.Random) -> None:
         if name := self._library(rng):
             if self._command(step, ["library", "delete", name, "--yes"], name) is not None:
@@ -164,6 +194,10 @@ class World(Commands):
                     raise Broken("a library that was deleted is there")
             if name not in self.state["libraries"]:
                 self.synced.pop(name, None)
+            if name == UPLOADS:  # where it was stopped, they may be on their way out
+                self.accepted = {p: s for p, s in self.accepted.items() if Path(p).exists()}
+                if name not in self.state["libraries"] and (left := list((self.home / "uploads").glob("*/*"))):
+                    raise Broken(f"uploads of a library that was deleted: {left}")
 
     def _repair(self, step: Step, rng: random.Random) -> None:
         if name := self._library(rng):
@@ -173,6 +207,9 @@ class World(Commands):
         name = self._library(rng)
         if name and (named := self.state["libraries"][name]["named"]):
             source = rng.choice(sorted(named.values()))
+            if name == UPLOADS:
+                sha = next(s for p, s in self.state["libraries"][name]["files"].items() if named.get(p) == source)
+                self.accepted = {p: s for p, s in self.accepted.items() if s != sha and named.get(p) != source}
             done = self._command(step, ["sources", "remove", source, "-l", name, "--yes"], name)
             if done is not None and source in self.state["libraries"][name]["named"].values():
                 raise Broken("a source that was removed is there")
@@ -213,6 +250,9 @@ class World(Commands):
             lost = [p for p, s in synced.items() if now.get(p) == s and held["files"].get(p) != s]
             if lost:
                 raise Broken(f"{name} has lost {lost}")
+        for path, sha in self.accepted.items():
+            if not Path(path).exists() or hashlib.sha256(Path(path).read_bytes()).hexdigest() != sha:
+                raise Broken(f"an upload that was accepted is lost: {path}")
         lost = {t for t, n in self.turns.items() if state["turns"].get(t, 0) < n}
         if lost:
             raise Broken(f"turns are lost in {lost}")

@@ -15,9 +15,12 @@ from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.folders import discard
+from ragweave.corpora.store.library import delete_library, open_library, rename_library
+from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError
 from ragweave.serve import uploads
+from ragweave.serve.access import Caller
 from ragweave.tests.support.serving import parse_events
 
 
@@ -60,7 +63,9 @@ def test_names(name: str, kept: str) -> None:
     assert uploads.safe_name(name) == kept
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "/", "\\", "../", "   ", "\x00", "...", "x." + "y" * 300])
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "/", "\\", "../", "   ", "\x00", "...", "x." + "y" * 300, "id_rsa", "a/.env", "x.pem"]
+)
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(InputError):
         uploads.safe_name(name)
@@ -90,7 +95,7 @@ def test_only_uploads_are_discarded(home: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.md"
     own.write_text("mine")
     kept = uploads.keep("a.md", io.BytesIO(b"one"), "lib")
-    uploads.discard("lib", [str(own), str(kept), str(kept.parent / ".." / "other" / "b.md")])
+    discard(home, "lib", [str(own), str(kept), str(kept.parent / ".." / "other" / "b.md")])
     assert own.exists() and not kept.exists()
 
 
@@ -158,6 +163,38 @@ async def test_a_deleted_source_takes_its_upload_along_and_nothing_else(client: 
     assert (notes / "ferry.md").exists()
     names = [s["name"] for s in (await client.get("/api/sources?library=default")).json()["sources"]]
     assert names == ["lighthouse.md"]
+
+
+async def test_an_upload_that_is_removed_elsewhere_does_not_come_back_with_the_next_server(
+    client: httpx.AsyncClient, notes: Path
+) -> None:
+    await upload(client, ("mill.md", b"# The mill\n\nThe mill was built in 1702.\n"))
+    library = await open_library("default")
+    (mill,) = [s.id for s in await library.sources() if s.path.endswith("mill.md")]
+    await library.remove(mill)
+    assert not list(uploads.folder_of(library.id).iterdir()) and uploads._not_indexed(library.id) == []
+
+
+async def test_a_library_that_is_deleted_elsewhere_takes_its_uploads_along(client: httpx.AsyncClient) -> None:
+    await upload(client, ("mill.md", b"# The mill\n\nThe mill was built in 1702.\n"), library="Mills")
+    kept = uploads.folder_of(stores().catalog.library("Mills").id)
+    assert list(kept.iterdir())
+    await delete_library("Mills")
+    assert not kept.exists()
+
+
+async def test_a_job_takes_what_an_earlier_one_left_and_finds_its_library_under_another_name(
+    client: httpx.AsyncClient, app: FastAPI
+) -> None:
+    library = stores().catalog.library("default")
+    uploads.keep("left.md", io.BytesIO(b"# Left\n\nThe mill was built in 1702.\n"), library.id)
+    gone = uploads.keep("gone.md", io.BytesIO(b"# Gone\n\nThe mill fell in 1803.\n"), library.id)
+    gone.unlink()
+    await rename_library("default", "renamed")
+    job = app.state.desk.jobs.start(Caller(), library, [gone], [])
+    await job.task
+    assert "default" not in [row.name for row in stores().catalog.libraries()]
+    assert any(s.path.endswith("left.md") and s.items for s in stores().catalog.sources(library.id))
 
 
 async def test_a_library_is_made_renamed_and_deleted_with_what_belongs_to_it(client: httpx.AsyncClient) -> None:
