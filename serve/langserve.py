@@ -179,7 +179,11 @@ def mount(app: FastAPI, slots: Slots, settings: ServeSettings) -> None:
     """Put every graph into an app, as a sub-app of its own."""
     served = FastAPI(title="Ragweave over LangServe", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(served)
-    for kind in (UnicodeDecodeError, ValidationError):  # LangServe reads the body itself, and the parts of a batch
+    for kind in (
+        UnicodeDecodeError,
+        ValidationError,
+        TypeError,
+    ):  # LangServe reads the body itself, and the parts of a batch
         served.add_exception_handler(kind, _unreadable)
     for name in graphs.GRAPHS:
         graph = ServedGraph(name, slots, settings.run_seconds)
@@ -189,6 +193,8 @@ def mount(app: FastAPI, slots: Slots, settings: ServeSettings) -> None:
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:
+    if isinstance(error, TypeError) and not str(error).startswith("Expected a string, dict"):  # of a config of null
+        raise error
     found: RagweaveError = InputError("the body is not valid JSON", "send one JSON object")
     if isinstance(error, ValidationError):
         first = error.errors()[0]

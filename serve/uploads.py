@@ -129,7 +129,7 @@ def _not_indexed(library: str) -> list[Path]:
 
 def _waits(path: Path, known: Known | None) -> bool:
     try:
-        return known is None or bool(known.sha256) and not known.stat.same(Stat.of(str(path)))
+        return known is None or (bool(known.sha256) and not known.stat.same(Stat.of(str(path))))
     except FileNotFoundError:  # it was removed just now
         return False
 

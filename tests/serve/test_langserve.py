@@ -126,6 +126,7 @@ async def test_a_body_of_another_form_is_a_problem(client: httpx.AsyncClient) ->
         ("batch", b'{"inputs": [3]}'),
         ("batch", b'{"inputs": [{"question": 3}]}'),
         ("stream", b"{"),
+        ("invoke", b'{"input": {"question": "x"}, "config": null}'),
     ],
 )
 async def test_a_body_that_cannot_be_used_is_refused_with_a_remedy(

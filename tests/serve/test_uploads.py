@@ -64,7 +64,7 @@ def test_names(name: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".", "..", "/", "\\", "../", "   ", "\x00", "...", "x." + "y" * 300, "id_rsa", "a/.env", "x.pem"]
+    "name", ["", ".", "..", "/", "\\", "../", "   ", "\x00", "...", "x." + "y" * 300, "id_rsa", "x.pem"]
 )
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(InputError):
