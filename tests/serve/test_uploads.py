@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.corpora.store.folders import discard
-from ragweave.corpora.store.library import delete_library, open_library, rename_library
+from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError
 from ragweave.serve import uploads
@@ -190,7 +190,7 @@ async def test_a_job_takes_what_an_earlier_one_left_and_finds_its_library_under_
     uploads.keep("left.md", io.BytesIO(b"# Left\n\nThe mill was built in 1702.\n"), library.id)
     gone = uploads.keep("gone.md", io.BytesIO(b"# Gone\n\nThe mill fell in 1803.\n"), library.id)
     gone.unlink()
-    await rename_library("default", "renamed")
+    stores().catalog.rename("default", "renamed")
     job = app.state.desk.jobs.start(Caller(), library, [gone], [])
     await job.task
     assert "default" not in [row.name for row in stores().catalog.libraries()]
