@@ -6,11 +6,13 @@ from collections.abc import Sequence, Set
 
 from ragweave.minds.small.answer.reading import Read
 from ragweave.minds.small.question.asked import Asked
+from ragweave.minds.small.question.likes import likes
 from ragweave.models.relevance import embed
 from ragweave.models.text import terms, words
 
-NEAR, KIN = 0.55, 0.9
-"""Cosine at which a word stands in for another, and what a word counts that goes on or stops short (Kenya, Kenyan)."""
+NEAR, KIN, LIKE = 0.55, 0.9, 0.8
+"""Cosine at which a word stands in for another, and what a word counts that goes on or stops short (Kenya, Kenyan), or
+that is listed as standing for another (buy, purchase)."""
 
 
 def stand_ins(asked: Asked, read: Sequence[Read]) -> dict[str, dict[str, float]]:
@@ -18,6 +20,9 @@ def stand_ins(asked: Asked, read: Sequence[Read]) -> dict[str, dict[str, float]]
     lacking = {w for w in words(asked.question) if w.isalpha() and w.isascii() and set(terms(w)) & asked.slot}
     around = {w for r in read for w in words(r.said) if w.isalpha() and w.isascii() and len(w) > 2}
     out = _kin(asked, {t for r in read for t in r.have})
+    for t, alike in likes(asked.question).items():
+        if t in asked.slot:
+            out[t] = {**dict.fromkeys(alike, LIKE), **out.get(t, {})}
     if not lacking or not around:
         return out
     ours, theirs = sorted(lacking), sorted(around)

@@ -12,10 +12,11 @@ from ragweave.corpora.types import Locator
 from ragweave.corpora.video.utterances import pieces, spoken
 from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
-from ragweave.minds.small.answer.alike import stand_ins
+from ragweave.minds.small.answer.alike import LIKE, stand_ins
 from ragweave.minds.small.answer.hostile import harmless
 from ragweave.minds.small.answer.reading import Read, run_in
 from ragweave.minds.small.question.asked import Asked, Idf, asked_of, asked_part, cases, share
+from ragweave.minds.small.question.likes import likes
 from ragweave.models import tables
 from ragweave.models.embed import encoder
 from ragweave.models.text import content_terms, fold, names, terms, words
@@ -41,10 +42,14 @@ FOREIGN = 1.5
 """Where the question is not English its function words and endings, which are not known, cannot be asked for."""
 SURE = 0.3
 """What the log odds that a sentence answers count for its order."""
-WHOLE = 0.9
-"""Share of subject and slot that a sentence in another language must hold to answer whatever its relevance."""
-LINKED, GAIN = 8, 0.1
-"""Best sentences that are read two at a time, and how much more of the question two must cover together."""
+WHOLE, HALF = 0.9, 0.4
+"""Share of subject and slot that a sentence in another language, or in other words, must hold to answer whatever its
+relevance."""
+SWAPPED = 0.5
+"""What the part of a question counts for the order that a sentence says in other words."""
+LINKED, GAIN, ALONE = 8, 0.1, 0.1
+"""Best sentences that are read two at a time, how much more of the question two must cover together, and how much the
+first holds of the slot."""
 
 
 @dataclass(frozen=True)
@@ -136,12 +141,16 @@ def rank(
     if not read:
         return []
     cosine = encoder().texts([r.read for r in read]) @ encoder().queries([question])[0]
-    near = stand_ins(asked, read)
+    near, listed = stand_ins(asked, read), {t: s for t, s in likes(question).items() if t in asked.slot}
     best = max((s["score"] for s in strips), default=-1.0) if best is None else best
     out: list[tuple[Extract, Read]] = []
     for r, cos in zip(read, cosine, strict=True):
         fit = asked.fits(r.told)
+        if 0 < fit < 1 and listed.get(asked.counted, frozenset()) & r.own:
+            fit = 1.0
+        swapped = {t for t, alike in listed.items() if alike & r.have and r.level(t) < LIKE}
         value = 0.5 * share(wanted, r.have, idf) + 0.5 * share(part, r.have, idf)
+        value += SWAPPED * share(wanted, swapped, idf)
         value += COSINE * float(cos) + STRIP * r.strip["score"] + FIT * fit
         value += NAMED * (r.strip["evidence"] in chain.named) + LED * (r.strip["evidence"] in chain.led)
         value += OPEN * share(chain.open, r.have, idf)
@@ -149,8 +158,8 @@ def rank(
         value += LEAD / (1 + r.at) if not asked.kind and wanted and every <= r.title else 0.0
         signs, covers = _signs(asked, every, r, fit, float(cos), idf, near)
         top = best
-        if r.abroad and signs[2] >= WHOLE:
-            # Relevance is read in the question's language: of a text in another one it tells nothing.
+        if (r.abroad and signs[2] >= WHOLE) or (swapped and fit == 1 and signs[2] >= HALF):
+            # Relevance is read in the question's words: of a text in another language, or in others, it tells nothing.
             signs, top = (*signs[:-1], max(signs[-1], 0.0)), max(best, 0.0)
         signs = (*signs, top, (1 - signs[2]) * r.piece, 0.0)
         before = r.before if r.leans else None
@@ -190,7 +199,7 @@ def _linked(asked: Asked, wanted: Sequence[str], best: Sequence[Extract], idf: I
             and any(n <= have[b] and not n <= titles[a] & titles[b] for a, b in ((i, j), (j, i)) for n in named[a])
         ]
         gain, j = max(able, default=(0.0, 0))
-        if gain >= GAIN:
+        if gain >= GAIN and e.signs[1] >= ALONE:
             e = replace(e, partner=best[-j], signs=(*e.signs[:-1], gain))
         out.append(e)
     return out

@@ -147,9 +147,7 @@ def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (froz
     """
     capitals, lower = cased
     part = asked_part(question)
-    kind = next((k for k, form in _KINDS if form.search(part)), "") or next(
-        (k for k, f in _KINDS if f.search(question)), ""
-    )
+    kind = _kind(part) or _kind(question)
     if not kind and _YES_NO.match(question.strip()):
         kind = "yes"
     found = next(((re.compile(v, re.I), m) for _, f, v in _MEASURES if (m := re.search(f, question, re.I))), None)
@@ -168,6 +166,12 @@ def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (froz
     many = _HOW_MANY.search(question)
     counted = next(iter(content_terms(many[1].split()[-1])), "") if many else ""
     return Asked(question, kind, found[0] if found else None, frozenset(named), slot, implied & slot, counted)
+
+
+def _kind(text: str) -> str:
+    """Return the kind that the first question word asks for (“who ... when he was a boy”)."""
+    found = [(m.start(), n, k) for n, (k, form) in enumerate(_KINDS) if (m := form.search(text))]
+    return min(found, default=(0, 0, ""))[2]
 
 
 _HOW_MANY = re.compile(r"\bhow many ((?:[a-z-]+ ){0,1}?[a-z-]+)\b", re.I)

@@ -6,15 +6,17 @@ Names, numbers and words of one spelling still do, so that the right file may be
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from ragweave.corpora.meta import NAMES, guess_language
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, reads
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.page import Page
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.question.lexicon import TAUGHT, asked_abroad, translated
-from ragweave.models.text import fold, names, numbers, terms
+from ragweave.minds.small.question.likes import likes, reworded
+from ragweave.models.text import content_terms, fold, names, numbers, terms
 
 _ASKING = {
     "en": "who whom whose which what where when why how does did is are was were the",
@@ -25,6 +27,8 @@ _ASKING = {
     "pt": "quem qual quando onde como quanto quantos quantas",
     "nl": "wie wat welke wanneer waar hoe hoeveel waarom",
 }
+_NOWHERE = "\0"
+"""A word that no library holds."""
 _LEAST = 2
 """Words of a question's own that tell its language."""
 
@@ -45,11 +49,18 @@ def language_of(question: str) -> str:
 
 
 async def elsewhere(desk: Desk, question: str) -> list[str]:
-    """Return a question as it is searched for in the other languages of the library: in their words, or in English."""
+    """Return a question as it is searched for in other words: those that the library has, its other languages, English.
+
+    A chat model is asked for phrasings instead of the first.
+    """
     asked, held = language_of(question), await (await desk.library()).languages()
-    if asked == "en":
-        found = asked_abroad(question, [code for code in held if code != "en"])
-        return [found] if found else []
+    if asked in ("en", ""):
+        found = [asked_abroad(question, [code for code in held if code != "en"]) if asked else ""]
+        if reads(desk.context):
+            return [q for q in found if q]
+        alike = likes(question)
+        idf = await (await desk.library()).idf({_NOWHERE, *content_terms(question), *chain(*alike.values())})
+        return [q for q in (*found, reworded(question, idf, idf[_NOWHERE])) if q]
     return [translated(question, asked)] if asked in TAUGHT and "en" in held else []
 
 
