@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ragweave.models.text import STOP, content_terms, terms
 
+_ROWS = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
 _LIGHT = frozenset(
     terms(
         "thing something anything somebody someone anybody anyone nobody everybody everyone go going goes take get give"
@@ -23,7 +24,7 @@ def _table() -> tuple[dict[tuple[str, ...], frozenset[str]], dict[str, str]]:
     """Return the stems that stand for a word or a phrase, and the form in which each is searched for."""
     alike: dict[tuple[str, ...], set[str]] = {}
     forms: dict[str, str] = {}
-    for row in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
+    for row in _ROWS.splitlines():
         if row.startswith("#"):
             continue
         head, colon, rest = row.rpartition(":")
