@@ -82,7 +82,7 @@ def context_of(arm: Arm, asked: Asked, mind: str, more: Mapping[str, Any]) -> Co
     """Return the knobs of an arm over a set; what the caller sets wins."""
     preset = {"preset": arm.preset.format(preset=asked.set.preset)} if arm.preset else {}
     short = {"answer_form": "short"} if {"em", "f1"} & {*asked.set.metrics} else {}
-    knobs = {**short, **arm.knobs, **more}
+    knobs = {**short, **arm.knobs, **more, "method": {**arm.knobs.get("method", {}), **more.get("method", {})}}
     return Context(**preset, **knobs, library=asked.library or "default", mind=mind)
 
 

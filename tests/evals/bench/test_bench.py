@@ -10,10 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from ragweave.app import cli
+from ragweave.evals.bench.forms import read
+from ragweave.evals.bench.run import Asked, context_of
 from ragweave.evals.bench.show import columns_of
 from ragweave.evals.bench.tables import PAPERS, paper
 from ragweave.evals.judge import ASPECTS
 from ragweave.graphs.run import GRAPHS
+from ragweave.graphs.settings import with_settings
 from ragweave.minds.context import Context
 from ragweave.minds.method import GRAPH_OF
 from ragweave.models.chat import override
@@ -56,6 +59,16 @@ def test_a_table_fits_its_paper(name: str) -> None:
             presets = {arm.preset.format(preset=s.preset) for s in (*table.sets, table.other)} if arm.preset else set()
             assert all(Context(preset=p, **arm.knobs).preset == p for p in presets)
             assert presets <= {*GRAPH_OF} and (arm.graph or "agent") in GRAPHS
+
+
+def test_what_the_caller_sets_lies_over_an_arm_and_takes_nothing_else_from_it(ships: Path) -> None:
+    of = paper("rag-fusion")
+    asked = Asked(of.tables["1"].other, read("ships", ships))
+    more = with_settings({}, ["method.pool=7", "top_k=3"]).model_dump(exclude_unset=True)
+    found = {name: context_of(of.arms[name], asked, "small", more) for name in ("vector", "BM25", "hybrid")}
+    weights = {name: (c.method.fusion, c.method.dense_weight) for name, c in found.items()}
+    assert weights == {"vector": ("dense", 0.45), "BM25": ("rrf", 0.0), "hybrid": ("rrf", 1.0)}
+    assert {(c.method.pool, c.top_k, c.rerank) for c in found.values()} == {(7, 3, False)}
 
 
 def test_ours_stands_beside_the_papers_and_a_set_that_is_not_here_is_named(ships: Path, tmp_path: Path) -> None:
