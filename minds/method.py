@@ -76,7 +76,9 @@ class Method(BaseModel):
         ("chunk", "visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
     )
     clips: int = Field(12, ge=1, le=50, description="Clips that the channels' lists are pooled to.")
-    look_frames: int = Field(15, ge=1, le=32, description="Frames of a clip that a vision model is shown.")
+    look_frames: int = Field(
+        15, ge=1, le=32, description="Frames of a clip that a vision model is shown, or of all clips a writer."
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> Method:
@@ -120,7 +122,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "route_by": "hard",
         "rerank": False,
         "top_k": 1,
-        "method": {"fusion": "dense", "alpha": 0.8},
+        "method": {"fusion": "dense", "alpha": 0.8, "look_frames": 32},
     },
     "crag-paper": _crag("popqa"),
     "crag-paper-pubhealth": _crag("pubhealth"),

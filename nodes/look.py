@@ -16,5 +16,6 @@ async def look(state: VideoState, runtime: Runtime[Context]) -> Update:
     items = await (await run.library()).items(clips) if clips else {}
     kept = [items[i] for i in clips if i in items]
     made = await run.minds.looker(run, state["query"], state["forms"]["keywords"], kept)
-    told = f"{len(made.value)} clips show something" if made.value else "nothing was seen"
+    shown = sum(map(bool, made.value.values()))
+    told = f"{shown} clips show something" if shown else "nothing was seen"
     return run.done(told, made, data={"looked": made.value}, looked=made.value)

@@ -16,6 +16,7 @@ from ragweave.corpora.meta import NAMES
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import TEXT_LIMIT, Strip
 from ragweave.minds.known import Decision, Known, Tell
+from ragweave.minds.llm.look import Pictures, sees, showing, unlooked, watched
 from ragweave.minds.llm.prose import boundary, long
 from ragweave.minds.passages import headed, untitled
 from ragweave.minds.small.choose import offered
@@ -50,6 +51,8 @@ async def reason(desk: Desk, known: Known) -> Decision | None:
     past = rounds(known, desk.context.method.turn_passages)
     opening = told(desk, known.question, await (await desk.library()).languages())
     messages = conversation(known.question, past, desk.context.method.turn_tokens, opening, desk.context.sentences)
+    pictures = await _frames(desk, known, past)
+    messages = [*messages[:-1], (messages[-1][0], messages[-1][1] + pictures.told)]
     last = known.last or not desk.meter.room(2, 2 * sum(tokens_of(text) for _, text in messages))
     if last:
         messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{LAST}")]
@@ -58,7 +61,7 @@ async def reason(desk: Desk, known: Known) -> Decision | None:
     if offered(desk.context, known.question)[1]:
         answering.tell = None
     for _ in range(2):
-        reply = await _reply(desk, messages, answering)
+        reply = await _reply(desk, messages, pictures, answering)
         turn = read_turn(reply)
         new = [q for q in turn.queries if not known.asked(q)] if turn else []
         if turn is not None and (turn.enough or (new and not last)):
@@ -114,11 +117,20 @@ class Answering:
         return False
 
 
-async def _reply(desk: Desk, messages: Messages, answering: Answering) -> str:
+async def _frames(desk: Desk, known: Known, past: Sequence[Round]) -> Pictures:
+    """Return frames of the clips that came with the last round and that nobody looked at, for a model that can see."""
+    if not past or not sees(desk, "reasoner"):
+        return Pictures()
+    rows, before = {e["id"]: e for e in known.rows}, sum(len(r.shown) for r in past[:-1])
+    numbered = [(n, rows[i]) for n, i in enumerate(past[-1].shown, before + 1) if i in rows]
+    return await watched(desk, await unlooked(desk, numbered))
+
+
+async def _reply(desk: Desk, messages: Messages, pictures: Pictures, answering: Answering) -> str:
     """Read a reply as it is written, and no further than an answer is long; of a broken one, whole sentences."""
     text = ""
     try:
-        async with aclosing(desk.stream(messages, role="reasoner")) as stream:
+        async with aclosing(showing(desk, messages, pictures, "reasoner")) as stream:
             async for part in stream:
                 text += part
                 if not await answering.read(text) or len(text) > 2 * _ANSWER:

@@ -7,16 +7,17 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from string import ascii_uppercase
+from typing import cast
 
 from ragweave.corpora.web.plain import one_line
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
-from ragweave.minds.llm.look import look_at, viewer
+from ragweave.minds.llm.look import look_at, showing, viewer
 from ragweave.minds.llm.prose import LONGEST, complete_sentences, long, plain, sign, split, tell
 from ragweave.minds.llm.reason import today, unknown
 from ragweave.minds.page import Page
-from ragweave.minds.passages import headed, untitled
+from ragweave.minds.passages import best_window, headed, untitled
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small import write as small
 from ragweave.minds.small.answer.conflict import conflict
@@ -34,6 +35,8 @@ _WHY = 400
 _LETTER = re.compile(r"\W*([A-Z])(?![\w'’])(?!\s+[^\W\d_A-Z])")
 """A letter that begins an answer, and is not the word `A` or `I` of a sentence."""
 _LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sentences"}
+CHARS_A_TOKEN = 3
+"""Characters that a token is counted as, on the safe side."""
 _FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
 HEADINGS: dict[Origin, str] = {
     "library": "Knowledge from your library:",
@@ -113,7 +116,8 @@ async def _converse(desk: Desk, brief: Brief, page: Page) -> str | None:
 
 async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     """Stream prose; a sentence is offered once it is complete, with what it cites."""
-    rows, pictures = await look_at(desk, brief.question, by_origin(grouped(brief)), brief.rows)
+    rows = await whole(desk, by_origin(grouped(brief)), brief)
+    rows, pictures = await look_at(desk, brief.question, rows, brief.rows)
     shown = labelled(rows, brief.rows) + pictures.told
     many = desk.context.sentences
     length = _LENGTHS.get(many) or long(many)
@@ -122,7 +126,7 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     messages = load("generate", today=today(), question=brief.question, evidence=shown, length=length)
     written, why = 0, ""
     try:
-        async with aclosing(desk.stream(messages, pictures.images)) as parts:
+        async with aclosing(showing(desk, messages, pictures, "writer")) as parts:
             async for raw in complete_sentences(parts):
                 text = one_line(plain(raw), LONGEST)
                 if text.strip(" .!").upper() == "UNKNOWN":
@@ -139,6 +143,26 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     await page.close()
     await finish(desk, brief, page)
     return why if page.sentences or why else None
+
+
+async def whole(desk: Desk, rows: Sequence[list[Strip]], brief: Brief) -> list[list[Strip]]:
+    """Read documents whole, up to the token budget: each its share of it, and of a longer one the best stretch."""
+    held = {i: e for i, e in brief.rows.items() if e["corpus"] == "document" and e["origin"] == "library"}
+    wanted = [row[0]["evidence"] for row in rows if row[0]["evidence"] in held]
+    if not wanted:
+        return [*rows]
+    items = await (await desk.library()).items(wanted)
+    share = desk.context.method.turn_tokens * CHARS_A_TOKEN // len(wanted)
+    out = []
+    for row in rows:
+        if (item := items.get(row[0]["evidence"])) is not None:
+            start, end = best_window(item.text, brief.question, share)
+            start = max(0, min(start - (share - (end - start)) // 2, len(item.text) - share))
+            text = item.text[start : start + share]
+            strip = {**row[0], "id": f"{item.id}#{start}-{start + len(text)}", "text": text, "locator": item.locator}
+            row = [cast(Strip, strip), *(s for s in row if "~seen#" in s["id"])]
+        out.append(row)
+    return out
 
 
 def _nearest(strips: Sequence[Strip]) -> str:
