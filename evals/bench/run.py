@@ -83,6 +83,10 @@ def context_of(arm: Arm, asked: Asked, mind: str, more: Mapping[str, Any]) -> Co
     preset = {"preset": arm.preset.format(preset=asked.set.preset)} if arm.preset else {}
     short = {"answer_form": "short"} if {"em", "f1"} & {*asked.set.metrics} else {}
     knobs = {**short, **arm.knobs, **more, "method": {**arm.knobs.get("method", {}), **more.get("method", {})}}
+    if mind == "small":
+        # A preset names the chat model where its paper had one; without any, the small mind stands in.
+        named = Context(**preset, **knobs)
+        knobs |= {k: "auto" for k in ("route_by", "grade_by", "check_by") if getattr(named, k) == "llm"}
     return Context(**preset, **knobs, library=asked.library or "default", mind=mind)
 
 
@@ -131,8 +135,9 @@ async def ask(
     outcomes = await ask_all(
         build, asked.bundle.questions, context, runner=runner, name=f"{name}, {asked.set.name}", of=of
     )
-    keys = await _keys(library, {i for o in outcomes for i in o.evidence}, asked.set.name)
-    found = [dict.fromkeys(k for i in o.evidence for k in keys.get(i, ())) for o in outcomes]
+    gold = {g for q in asked.bundle.questions for g in q.gold}
+    keys = await _keys(library, {i for o in outcomes for i in o.evidence}, asked.set.name, gold)
+    found = [dict.fromkeys(keys[i] for i in o.evidence if i in keys) for o in outcomes]
     return [Scored(asked, o, tuple(f)) for o, f in zip(outcomes, found, strict=True)]
 
 
@@ -156,13 +161,12 @@ def _fixed(labels: Mapping[str, str]) -> Callable[..., Any]:
     return route
 
 
-async def _keys(library: Library, ids: set[str], name: str) -> dict[str, tuple[str, ...]]:
-    """Return under which names of the set each item may be gold: by its id in the list, or by its file."""
-    out: dict[str, tuple[str, ...]] = {}
+async def _keys(library: Library, ids: set[str], name: str, gold: set[str]) -> dict[str, str]:
+    """Return under which name of the set each item may be gold: its id in the list, or its file."""
+    out: dict[str, str] = {}
     for id, item in (await library.items(sorted(ids))).items():
-        key = str(item.meta.get("key") or "")
-        file = Path(item.locator.get("file", ""))
-        out[id] = (key.removeprefix(f"{name}/"),) if key else (file.name, file.stem)
+        key, file = str(item.meta.get("key") or ""), Path(item.locator.get("file", ""))
+        out[id] = key.removeprefix(f"{name}/") if key else file.stem if file.stem in gold else file.name
     return out
 
 

@@ -70,6 +70,7 @@ def bench(
     asked, missing = _sets(chosen, data, from_ or [], corpus, limit, seed)
     extra = [c for a in asked if a.set not in chosen.sets for c in a.set.columns if not chosen.columns]
     speaks = mind != "small" and chat("writer") is not None
+    mind = mind if speaks or mind == "llm" else "small"
     ran, left_out = _arms(of, chosen, arms, speaks)
     _say_cost(ran, asked, mind, more, speaks)
     if estimate:

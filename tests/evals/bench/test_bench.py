@@ -168,6 +168,20 @@ def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(tmp_p
     assert "| overall, here | 50.00 |" in done.output.split("over NaiveRAG")[1]
 
 
+def test_without_a_chat_model_the_arms_of_recordings_answer_by_the_small_mind(tmp_path: Path) -> None:
+    (tmp_path / "talks").mkdir()
+    (tmp_path / "talks/mill.vtt").write_text(
+        "WEBVTT\n\n00:00:01.000 --> 00:00:09.000\nThe mill of Leigo was burnt down by lightning.\n", encoding="utf-8"
+    )
+    asked = {"id": "1", "question": "What burnt down the mill of Leigo?", "answers": ["lightning"], "videos": ["mill"]}
+    (tmp_path / "talks/qa.jsonl").write_text(json.dumps(asked), encoding="utf-8")
+    done = bench(tmp_path, "video-rag", "--table", "2", "--from", f"talks={tmp_path / 'talks'}", mind="auto")
+    assert done.exit_code == 0, done.output
+    assert "Judging needs a chat model." in done.output and "| overall, paper | 52.34 |" in done.output
+    flat = json.loads((tmp_path / "r.json").read_text())
+    assert flat["VideoRAG, correct of all"] == 100 and flat["VideoRAG, recall@1 of all"] == 100
+
+
 def test_papers_tables_and_arms_that_are_not_there_are_refused() -> None:
     with pytest.raises(InputError, match="there is no paper"):
         paper("nobody")
