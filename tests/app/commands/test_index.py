@@ -168,3 +168,10 @@ def test_what_could_not_be_done_beside_the_files_is_said() -> None:
         out, Report(library="default", files=1, indexed=1, notes=["Pictures were not seen: no encoder"]), (), ()
     )
     assert "Not done:\n  Pictures were not seen: no encoder\n" in out.file.getvalue()
+
+
+def test_the_report_says_how_well_each_recording_was_understood() -> None:
+    out = io.StringIO()
+    report = Report("default", files=1, indexed=1, understood=[("/films/talk.mp4", "heard by pocketsphinx")])
+    print_report(Console(file=out, width=100), report, [], [])
+    assert "Understood:" in out.getvalue() and "talk.mp4: heard by pocketsphinx" in out.getvalue()
