@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import unicodedata
+from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
@@ -158,6 +159,7 @@ class Jobs:
 
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def check(self, library: LibraryRow) -> None:
         """Refuse a job where too many wait."""
@@ -174,7 +176,7 @@ class Jobs:
             del self._jobs[old.id]
         for row in refused:
             job.journal.add({"type": "failed", **row})
-        job.task = asyncio.create_task(_drive(job), name=f"job {job.id}")
+        job.task = asyncio.create_task(_drive(job, self._turns[library.id]), name=f"job {job.id}")
         return job
 
     async def take_over(self) -> None:
@@ -212,13 +214,14 @@ class Jobs:
             await asyncio.wait(running)
 
 
-async def _drive(job: Job) -> None:
+async def _drive(job: Job, turn: asyncio.Lock) -> None:
     journal = job.journal
     try:
-        # With what an earlier job could not finish, and without what was removed while it waited.
-        paths, name = await asyncio.to_thread(_due, job)
-        if paths:
-            await aindex(paths, name, on_event=lambda event: journal.add(told(event)))
+        async with turn:  # a job before it may take hours, and the lock of the library is waited for a minute
+            # With what an earlier job could not finish, and without what was removed while it waited.
+            paths, name = await asyncio.to_thread(_due, job)
+            if paths:
+                await aindex(paths, name, on_event=lambda event: journal.add(told(event)))
         journal.close(status="done")
     except asyncio.CancelledError:
         journal.close(status="cancelled")

@@ -197,6 +197,25 @@ async def test_a_job_takes_what_an_earlier_one_left_and_finds_its_library_under_
     assert any(s.path.endswith("left.md") and s.items for s in stores().catalog.sources(library.id))
 
 
+async def test_jobs_of_one_library_take_turns_however_long_one_takes(
+    monkeypatch: pytest.MonkeyPatch, client: httpx.AsyncClient, app: FastAPI
+) -> None:
+    library, at_once = stores().catalog.library("default"), [0, 0]
+
+    async def slow(paths: Any, name: str, on_event: Any) -> None:
+        at_once[0] += 1
+        at_once[1] = max(at_once)
+        await asyncio.sleep(0.05)
+        at_once[0] -= 1
+
+    monkeypatch.setattr(uploads, "aindex", slow)
+    jobs = app.state.desk.jobs
+    kept = [uploads.keep(f"{n}.md", io.BytesIO(b"words"), library.id) for n in range(3)]
+    begun = [jobs.start(Caller(), library, [path], []) for path in kept]
+    await asyncio.gather(*(job.task for job in begun))
+    assert at_once == [0, 1]
+
+
 async def test_a_library_is_made_renamed_and_deleted_with_what_belongs_to_it(client: httpx.AsyncClient) -> None:
     made = (await client.post("/api/libraries", json={"name": "Garten"})).json()
     await upload(client, ("beet.md", "# Das Beet\n\nRosen werden im März geschnitten.\n".encode()), library="Garten")
