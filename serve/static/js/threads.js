@@ -58,7 +58,7 @@ function draw() {
   document.getElementById("where").textContent = here?.title || "New conversation";
   document.title = here?.title ? `${here.title} · Ragweave` : "Ragweave";
   if (list.querySelector("input")) return; // a title is being written
-  const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key || "" : "";
   const mine = state.threads.filter((t) => t.library === state.library.name);
   search.hidden = mine.length < MANY && !field.value;
   const shown = found ? mine.filter((t) => found.has(t.id)) : mine;
@@ -69,7 +69,8 @@ function draw() {
   }
   const none = h("p.empty", { text: found ? "No conversation holds these words." : "What you ask is kept here." });
   fill(list, ...(shown.length ? [...groups].sort(([a], [b]) => (b === "Pinned") - (a === "Pinned")).map(([name, rows]) => h("section", {}, h("h3", { text: name }), h("ul", { "aria-label": name }, ...rows.map(row)))) : [none]));
-  if (focused) list.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  // The tools of a row are shown where its focus is: the row first, then the tool.
+  for (const key of focused ? [focused.split(" ")[0], focused] : []) list.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
 }
 
 /** When a conversation was last used, in words. */
@@ -94,6 +95,7 @@ function row(thread) {
   const pin = iconButton(icon("pin"), thread.pinned ? `Unpin ${name}` : `Pin ${name}`, () => change(thread, { pinned: !thread.pinned }), "bare.small");
   pin.setAttribute("aria-pressed", String(thread.pinned));
   const tools = h("span.tools", {}, pin, iconButton(icon("seal"), `Save ${name} as a proof`, () => saveProof({ thread: thread.id }, name), "bare.small"), iconButton(icon("pen"), `Rename ${name}`, () => rename(thread, item), "bare.small"), iconButton(icon("trash"), `Delete ${name}`, () => remove(thread), "bare.small"));
+  [...tools.children].forEach((tool, n) => (tool.dataset.key = `${thread.id} ${n}`));
   const item = h("li.thread", { class: here ? "here" : "" }, link, busy, tools);
   return item;
 }
