@@ -1,0 +1,63 @@
+"""How an adapter is driven, in the peer's own environment: standard library alone.
+
+    adapter.py index STORE FOLDER        prints {"documents": N}
+    adapter.py ask STORE WIDTH < questions.jsonl > answers.jsonl
+    adapter.py find STORE WIDTH < questions.jsonl > found.jsonl
+
+A question is {"id", "question", "previous"}; an answer {"id", "answer", "read", "seconds"}, files in the order of the
+numbers that the answer cites. What fails is told as {"id", "error"}.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file for programs that take texts; of a workbook none."""
+    if path.suffix == ".pdf":
+        from pypdf import PdfReader
+
+        return "\n\n".join(page.extract_text() for page in PdfReader(path).pages)
+    if path.suffix == ".docx":
+        from docx import Document
+
+        return "\n\n".join(p.text for p in Document(str(path)).paragraphs)
+    return path.read_text(encoding="utf-8", errors="replace") if path.suffix != ".xlsx" else ""
+
+
+async def serve(index: Callable[[Path, Path], Any], asker: Callable[[Path], Any]) -> None:
+    """Do what the command line says."""
+    verb, store, what = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+    if verb == "index":
+        made = index(store, Path(what))
+        print(json.dumps({"documents": await made if asyncio.iscoroutine(made) else made}))
+        return
+    made = asker(store)
+    if hasattr(made, "ready"):
+        await made.ready()
+    room = asyncio.Semaphore(int(what))
+
+    async def one(row: dict[str, Any]) -> None:
+        async with room:
+            began = time.perf_counter()
+            try:
+                if verb == "find":
+                    told: dict[str, Any] = {"read": await made.find(row["question"])}
+                else:
+                    answer, read = await made.ask(row["question"], row.get("previous", []))
+                    told = {"answer": answer, "read": read}
+            except Exception as error:
+                told = {"answer": "", "read": [], "error": f"{type(error).__name__}: {error}"[:500]}
+            print(json.dumps({"id": row["id"], **told, "seconds": time.perf_counter() - began}), flush=True)
+
+    rows = [json.loads(line) for line in sys.stdin if line.strip()]
+    began = time.perf_counter()
+    await asyncio.gather(*(one(row) for row in rows))
+    print(json.dumps({"id": "", "seconds": time.perf_counter() - began}), flush=True)

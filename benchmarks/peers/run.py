@@ -1,0 +1,245 @@
+"""Ragweave beside programs that others wrote, with the same model and the same vectors (docs/compared.md).
+
+    python benchmarks/peers/run.py build [PEER ...]           an environment for each, and the seconds it takes
+    python benchmarks/peers/run.py quality PEER --chat URL    answers to the questions of against_plain_rag.py
+    python benchmarks/peers/run.py speed [PEER ...]           one question, four and twenty at once; calls, tokens
+    python benchmarks/peers/run.py growth [PEER ...]          passages by the thousand: indexing, disk, a question
+    python benchmarks/peers/run.py report                     the tables again, from what was kept
+
+What is measured is kept in `--out`, a JSON file a peer and topic; what is there is not measured again. Environments and
+stores lie in `--work`. Programs are given vectors by desk.py, and replies by its script or by the server `--chat`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from against_plain_rag import DATA, index_all, questions, read  # noqa: E402
+from desk import Desk  # noqa: E402
+
+PEERS = ["ragweave", "llamaindex", "haystack", "langgraph_crag", "lightrag"]
+LATENCY = 0.2
+WIDTHS = (1, 4, 20)
+
+
+def python_of(peer: str, work: Path) -> str:
+    """Return the interpreter of a peer's environment; Ragweave has the one that runs this."""
+    return sys.executable if peer == "ragweave" else str(work / "environments" / peer / "bin" / "python")
+
+
+def build(peers: list[str], work: Path, out: Path) -> None:
+    """Make the environment of each peer, and keep the seconds, megabytes and versions."""
+    for peer in peers:
+        folder, kept = work / "environments" / peer, out / f"build-{peer}.json"
+        if peer == "ragweave" or kept.exists():
+            continue
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        pip = [str(folder / "bin" / "python"), "-m", "pip"]
+        wanted = ["-q", "-r", str(HERE / peer / "requirements.txt")]
+        subprocess.run([*pip, "install", "--disable-pip-version-check", *wanted], check=True, stderr=subprocess.DEVNULL)
+        told = subprocess.run([*pip, "list", "--format", "json"], check=True, capture_output=True, text=True)
+        held = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) // 2**20
+        keep(kept, {"seconds": time.perf_counter() - began, "mb": held, "packages": len(json.loads(told.stdout))})
+
+
+def keep(path: Path, figures: Any) -> None:
+    """Write figures whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.rename(path)
+
+
+def call(peer: str, work: Path, desk: Desk, verb: str, store: Path, what: str, rows: Any = ()) -> dict[str, Any]:
+    """Run an adapter to its end; return its lines, seconds, megabytes at most, and the calls that it made."""
+    before, began = len(desk.calls), time.perf_counter()
+    store.mkdir(parents=True, exist_ok=True)
+    env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_")} | {"PEER_URL": desk.url}
+    process = subprocess.Popen(
+        [python_of(peer, work), str(HERE / peer / "adapter.py"), verb, str(store), what],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=env,
+        text=True,
+    )
+    printed, told = process.communicate("\n".join(json.dumps(r) for r in rows))
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    if process.returncode:
+        raise SystemExit(f"{peer} {verb}: {told[-2_000:]}")
+    made = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    calls = desk.calls[before:]
+    return {
+        "lines": made,
+        "seconds": time.perf_counter() - began,
+        "mb": most,
+        "calls": len(calls),
+        "tokens_in": sum(c[3] for c in calls),
+        "tokens_out": sum(c[4] for c in calls),
+    }
+
+
+def quality(peer: str, work: Path, out: Path, chat: str, each: int) -> None:
+    """Ask one peer the questions that the arms were asked, and keep its answers as theirs are kept."""
+    to = out / "arms" / f"{peer}.jsonl"
+    os.environ["RAGWEAVE_HOME"] = str(work / "plain" / "home")
+    index_all(work / "plain")
+    folders = {"house": DATA / "house_dev" / "library", "hops": work / "plain" / "passages"}
+    made: list[dict[str, Any]] = []
+    with Desk(0.0) as quiet, Desk(upstream=chat, key=peer) as desk:
+        for name, folder in folders.items():
+            asked = [q for q in questions(each) if q["set"] == name]
+            if peer == "lightrag" and name == "hops":
+                continue  # a call or two of the model for each of its passages
+            store = work / "stores" / f"{peer}-{name}"
+            if not (store / "done").exists():
+                call(peer, work, desk if peer == "lightrag" else quiet, "index", store, str(folder))
+                (store / "done").touch()
+            ran = call(peer, work, desk, "ask", store, "200", asked)
+            count = len(asked)
+            shared = {k: ran[k] / count for k in ("calls", "tokens_in", "tokens_out")}
+            made += [row(line, shared, folder) for line in ran["lines"] if line["id"]]
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in made), encoding="utf-8")
+
+
+def row(line: dict[str, Any], shared: dict[str, float], folder: Path) -> dict[str, Any]:
+    """Return an answer as the arms keep theirs; one that cites nothing or says UNKNOWN declines."""
+    cited = {int(n) for n in re.findall(r"\[(\d+)\]", line["answer"])}
+    files = [os.path.relpath(f, folder) if f else "" for f in line["read"]]
+    return {
+        "id": line["id"],
+        "answer": line["answer"],
+        "abstained": not cited or "UNKNOWN" in line["answer"],
+        **shared,
+        "read": files,
+        "kept": files,
+        "cited": [f for n, f in enumerate(files, 1) if n in cited],
+        "seconds": round(line["seconds"], 1),
+        **({"error": line["error"]} if "error" in line else {}),
+    }
+
+
+def speed(peers: list[str], work: Path, out: Path) -> None:
+    """Ask twenty questions of house_dev: one by one, four and twenty at once, beside a model of fixed latency."""
+    folder = DATA / "house_dev" / "library"
+    asked = [q for q in questions(4) if q["set"] == "house" and not q["previous"]][:20]
+    for peer in peers:
+        kept = out / f"speed-{peer}.json"
+        if kept.exists():
+            continue
+        store = work / "stores" / f"{peer}-speed"
+        shutil.rmtree(store, ignore_errors=True)
+        with Desk(LATENCY) as desk:
+            ran = call(peer, work, desk, "index", store, str(folder))
+            figures = {
+                "index": {k: ran[k] for k in ("seconds", "mb", "calls", "tokens_in")} | {"width": desk.most_at_once()}
+            }
+        for width in WIDTHS:
+            with Desk(LATENCY) as desk:
+                ran = call(peer, work, desk, "ask", store, str(width), asked)
+            took = sorted(line["seconds"] for line in ran["lines"] if line["id"])
+            figures[str(width)] = {
+                "all": next(line["seconds"] for line in ran["lines"] if not line["id"]),
+                "median": took[len(took) // 2],
+                "p95": took[int(0.95 * len(took))],
+                "calls": ran["calls"] / len(took),
+                "tokens_in": ran["tokens_in"] / len(took),
+                "failed": sum("error" in line for line in ran["lines"]),
+            }
+        keep(kept, figures)
+
+
+def growth(peers: list[str], work: Path, out: Path) -> None:
+    """Index 1,000 and 10,000 passages, and search them: those of HotpotQA, and more made of their sentences."""
+    corpus = read(DATA / "multihop_hotpotqa" / "corpus.jsonl")
+    asked = [{"id": q["id"], "question": q["question"]} for q in questions(4) if q["set"] == "hops"][:20]
+    for count in (1_000, 10_000):
+        folder = work / "growth" / str(count)
+        if not folder.exists():
+            write(folder, [f"# {p['title']}\n\n{p['text']}\n" for p in corpus], count)
+        for peer in peers:
+            kept = out / f"growth-{peer}-{count}.json"
+            if kept.exists() or peer == "lightrag":  # its graph takes a call or two of the model for each passage
+                continue
+            store = work / "stores" / f"{peer}-{count}"
+            shutil.rmtree(store, ignore_errors=True)
+            with Desk(0.0) as desk:
+                first = call(peer, work, desk, "index", store, str(folder))
+                ran = call(peer, work, desk, "find", store, "1", asked)
+            took = sorted(line["seconds"] for line in ran["lines"] if line["id"])
+            disk = sum(p.stat().st_size for p in store.rglob("*") if p.is_file()) // 2**20
+            figures = {"index": first["seconds"], "mb": first["mb"], "disk": disk, "open": ran["seconds"]}
+            keep(kept, figures | {"find": took[len(took) // 2]})
+
+
+def write(folder: Path, texts: list[str], count: int) -> None:
+    """Write texts as files, a thousand a folder; those that are missing to `count` are five sentences drawn by a seed."""
+    dice, part = random.Random(0), folder.with_suffix(".part")
+    said = [s for text in texts for s in re.split(r"(?<=\.)\s+", text.split("\n\n", 1)[1])]
+    for n in range(count):
+        text = texts[n] if n < len(texts) else f"# Passage {n}\n\n{' '.join(dice.sample(said, 5))}\n"
+        file = part / f"{n // 1000:02d}" / f"{n:06d}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    part.rename(folder)
+
+
+def report(out: Path) -> None:
+    """Print the tables of docs/compared.md."""
+    print(f"20 questions, model of {LATENCY} s    index s  calls   1 by 1   4 at once  20 at once  calls  tokens in")
+    for peer in PEERS:
+        path = out / f"speed-{peer}.json"
+        if path.exists():
+            f = json.loads(path.read_text())
+            cells = "".join(f"{f[str(w)]['median']:11.2f}" for w in WIDTHS)
+            told = f"{f['index']['seconds']:10.1f} {f['index']['calls']:6}{cells}"
+            print(f"{peer:30} {told} {f['1']['calls']:6.2f} {f['1']['tokens_in']:10.0f}")
+    for count in (1_000, 10_000):
+        paths = {p: out / f"growth-{p}-{count}.json" for p in PEERS}
+        if any(p.exists() for p in paths.values()):
+            print(f"\n{count:6,} passages                index s   MB   disk MB   search s")
+            for peer, path in paths.items():
+                if path.exists():
+                    f = json.loads(path.read_text())
+                    print(f"{peer:30} {f['index']:8.1f} {f['mb']:5} {f['disk']:8} {f['find']:10.3f}")
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=["build", "quality", "speed", "growth", "report"])
+    parser.add_argument("peers", nargs="*", default=PEERS)
+    parser.add_argument("--work", type=Path, default=HERE / ".work")
+    parser.add_argument("--out", type=Path, default=HERE / "records")
+    parser.add_argument("--chat", default="", help="OpenAI-compatible server whose replies somebody writes")
+    parser.add_argument("--each", type=int, default=2, help="questions of each kind of house_dev")
+    given = parser.parse_args()
+    if given.verb == "build":
+        build(given.peers, given.work, given.out)
+    elif given.verb == "quality":
+        for peer in given.peers:
+            quality(peer, given.work, given.out, given.chat, given.each)
+    elif given.verb == "report":
+        report(given.out)
+    else:
+        {"speed": speed, "growth": growth}[given.verb](given.peers, given.work, given.out)
+
+
+if __name__ == "__main__":
+    main()
