@@ -4,6 +4,7 @@
     python benchmarks/peers/run.py quality PEER --chat URL    answers to the questions of against_plain_rag.py
     python benchmarks/peers/run.py speed [PEER ...]           one question, four and twenty at once; calls, tokens
     python benchmarks/peers/run.py growth [PEER ...]          passages by the thousand: indexing, disk, a question
+    python benchmarks/peers/run.py life [PEER ...]            a file edited, one removed; a kill while indexing
     python benchmarks/peers/run.py report                     the tables again, from what was kept
 
 What is measured is kept in `--out`, a JSON file a peer and topic; what is there is not measured again. Environments and
@@ -65,8 +66,10 @@ def keep(path: Path, figures: Any) -> None:
     part.rename(path)
 
 
-def call(peer: str, work: Path, desk: Desk, verb: str, store: Path, what: str, rows: Any = ()) -> dict[str, Any]:
-    """Run an adapter to its end; return its lines, seconds, megabytes at most, and the calls that it made."""
+def call(
+    peer: str, work: Path, desk: Desk, verb: str, store: Path, what: str, rows: Any = (), within: float = 0.0
+) -> dict[str, Any]:
+    """Run an adapter; return its lines, seconds, most megabytes and calls. It is killed after `within` seconds."""
     before, began = len(desk.calls), time.perf_counter()
     store.mkdir(parents=True, exist_ok=True)
     env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_")} | {"PEER_URL": desk.url}
@@ -78,9 +81,12 @@ def call(peer: str, work: Path, desk: Desk, verb: str, store: Path, what: str, r
         env=env,
         text=True,
     )
+    if within:
+        time.sleep(within)
+        process.kill()
     printed, told = process.communicate("\n".join(json.dumps(r) for r in rows))
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-    if process.returncode:
+    if process.returncode and not within:
         raise SystemExit(f"{peer} {verb}: {told[-2_000:]}")
     made = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     calls = desk.calls[before:]
@@ -188,8 +194,45 @@ def growth(peers: list[str], work: Path, out: Path) -> None:
             keep(kept, figures | {"find": took[len(took) // 2]})
 
 
+def life(peers: list[str], work: Path, out: Path) -> None:
+    """Index house_dev's library, edit a file, remove one, index again; then kill the indexing of 1,000 passages."""
+    corpus = read(DATA / "multihop_hotpotqa" / "corpus.jsonl")
+    for peer in peers:
+        kept, folder, store = out / f"life-{peer}.json", work / "life" / peer, work / "stores" / f"{peer}-life"
+        if kept.exists() or peer == "lightrag":
+            continue
+        for old in (folder, store):
+            shutil.rmtree(old, ignore_errors=True)
+        write(folder, [f"# {p['title']}\n\n{p['text']}\n" for p in corpus], 1_000)
+        edited, removed, last = (folder / "00" / f"{n:06d}.md" for n in (3, 5, 990))
+        asked = [{"id": "removed", "question": removed.read_text(encoding="utf-8")[:200]}]
+        asked += [{"id": "edited", "question": "What does the zorvex of Quellmoor weigh?"}]
+        asked += [{"id": "last", "question": last.read_text(encoding="utf-8")[:200]}]
+        with Desk(0.0) as desk:
+            first = call(peer, work, desk, "index", store, str(folder))["seconds"]
+            edited.write_text("# Zorvex\n\nThe zorvex of Quellmoor weighs 4,711 kilograms.\n", encoding="utf-8")
+            removed.unlink()
+            again = call(peer, work, desk, "index", store, str(folder))["seconds"]
+            found = {r["id"]: r["read"] for r in call(peer, work, desk, "find", store, "1", asked)["lines"] if r["id"]}
+            figures = {
+                "first": first,
+                "again": again,
+                "edited": edited.name in [Path(f).name for f in found["edited"][:1]],
+                "removed": removed.name in [Path(f).name for f in found["removed"]],
+            }
+            shutil.rmtree(store)
+            call(peer, work, desk, "index", store, str(folder), within=first / 2)
+            began = time.perf_counter()
+            call(peer, work, desk, "index", store, str(folder))
+            figures["after_kill"] = time.perf_counter() - began
+            found = {r["id"]: r["read"] for r in call(peer, work, desk, "find", store, "1", asked)["lines"] if r["id"]}
+            names = [Path(f).name for f in found["last"]]
+            figures |= {"last": names.count(last.name)}
+        keep(kept, figures)
+
+
 def write(folder: Path, texts: list[str], count: int) -> None:
-    """Write texts as files, a thousand a folder; those that are missing to `count` are five sentences drawn by a seed."""
+    """Write texts as files, a thousand a folder; those missing to `count` are five sentences each, drawn."""
     dice, part = random.Random(0), folder.with_suffix(".part")
     said = [s for text in texts for s in re.split(r"(?<=\.)\s+", text.split("\n\n", 1)[1])]
     for n in range(count):
@@ -223,7 +266,7 @@ def report(out: Path) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=["build", "quality", "speed", "growth", "report"])
+    parser.add_argument("verb", choices=["build", "quality", "speed", "growth", "life", "report"])
     parser.add_argument("peers", nargs="*", default=PEERS)
     parser.add_argument("--work", type=Path, default=HERE / ".work")
     parser.add_argument("--out", type=Path, default=HERE / "records")
@@ -238,7 +281,7 @@ def main() -> None:
     elif given.verb == "report":
         report(given.out)
     else:
-        {"speed": speed, "growth": growth}[given.verb](given.peers, given.work, given.out)
+        {"speed": speed, "growth": growth, "life": life}[given.verb](given.peers, given.work, given.out)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ def index(store: Path, folder: Path) -> int:
     documents = [Document(text_of(p), metadata={"file": str(p)}) for p in files]
     cut = RecursiveCharacterTextSplitter(chunk_size=1_000, chunk_overlap=100).split_documents(documents)
     kept = opened(store)
+    kept.reset_collection()  # it knows no changed files: what is indexed again is made anew
     for n in range(0, len(cut), 1_000):
         kept.add_documents(cut[n : n + 1_000])
     return len(files)

@@ -27,7 +27,15 @@ Settings.node_parser = SentenceSplitter(chunk_size=512, chunk_overlap=64)
 
 def index(store: Path, folder: Path) -> int:
     documents = SimpleDirectoryReader(str(folder), recursive=True, filename_as_id=True).load_data()
-    VectorStoreIndex.from_documents(documents).storage_context.persist(str(store))
+    if (store / "docstore.json").exists():
+        made = load_index_from_storage(StorageContext.from_defaults(persist_dir=str(store)))
+        made.refresh_ref_docs(documents)
+        there = {d.id_ for d in documents}
+        for gone in [i for i in made.ref_doc_info if i not in there]:
+            made.delete_ref_doc(gone, delete_from_docstore=True)
+    else:
+        made = VectorStoreIndex.from_documents(documents)
+    made.storage_context.persist(str(store))
     return len(documents)
 
 
