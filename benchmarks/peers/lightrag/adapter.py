@@ -52,6 +52,7 @@ async def made(store: Path) -> LightRAG:
     rag = LightRAG(
         working_dir=str(store),
         tokenizer=Tokenizer("fours", Fours()),
+        default_llm_timeout=7_200,
         llm_model_func=complete,
         llm_model_max_async=64,
         max_parallel_insert=64,
