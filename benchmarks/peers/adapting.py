@@ -1,6 +1,6 @@
 """How an adapter is driven, in the peer's own environment: standard library alone.
 
-    adapter.py index STORE FOLDER        prints {"documents": N}
+    adapter.py index STORE FOLDER        prints {"documents": N, "mb": memory of its largest process}
     adapter.py ask STORE WIDTH < questions.jsonl > answers.jsonl
     adapter.py find STORE WIDTH < questions.jsonl > found.jsonl
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import sys
 import time
 from collections.abc import Callable
@@ -37,7 +38,9 @@ async def serve(index: Callable[[Path, Path], Any], asker: Callable[[Path], Any]
     verb, store, what = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
     if verb == "index":
         made = index(store, Path(what))
-        print(json.dumps({"documents": await made if asyncio.iscoroutine(made) else made}))
+        count = await made if asyncio.iscoroutine(made) else made
+        most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        print(json.dumps({"documents": count, "mb": most // 1024}))
         return
     made = asker(store)
     if hasattr(made, "ready"):

@@ -5,10 +5,10 @@
     python benchmarks/peers/run.py speed [PEER ...]           one question, four and twenty at once; calls, tokens
     python benchmarks/peers/run.py growth [PEER ...]          passages by the thousand: indexing, disk, a question
     python benchmarks/peers/run.py life [PEER ...]            a file edited, one removed; a kill while indexing
-    python benchmarks/peers/run.py report                     the tables again, from what was kept
 
-What is measured is kept in `--out`, a JSON file a peer and topic; what is there is not measured again. Environments and
-stores lie in `--work`. Programs are given vectors by desk.py, and replies by its script or by the server `--chat`.
+What is measured is kept in `--out`, a JSON file a peer and topic, and not measured again; report.py prints the tables.
+Environments and stores lie in `--work`. Programs are given vectors by desk.py, and replies by its script or by the
+server `--chat`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -85,7 +84,6 @@ def call(
         time.sleep(within)
         process.kill()
     printed, told = process.communicate("\n".join(json.dumps(r) for r in rows))
-    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     if process.returncode and not within:
         raise SystemExit(f"{peer} {verb}: {told[-2_000:]}")
     made = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
@@ -93,7 +91,7 @@ def call(
     return {
         "lines": made,
         "seconds": time.perf_counter() - began,
-        "mb": most,
+        "mb": next((line["mb"] for line in made if "mb" in line), 0),
         "calls": len(calls),
         "tokens_in": sum(c[3] for c in calls),
         "tokens_out": sum(c[4] for c in calls),
@@ -243,30 +241,10 @@ def write(folder: Path, texts: list[str], count: int) -> None:
     part.rename(folder)
 
 
-def report(out: Path) -> None:
-    """Print the tables of docs/compared.md."""
-    print(f"20 questions, model of {LATENCY} s    index s  calls   1 by 1   4 at once  20 at once  calls  tokens in")
-    for peer in PEERS:
-        path = out / f"speed-{peer}.json"
-        if path.exists():
-            f = json.loads(path.read_text())
-            cells = "".join(f"{f[str(w)]['median']:11.2f}" for w in WIDTHS)
-            told = f"{f['index']['seconds']:10.1f} {f['index']['calls']:6}{cells}"
-            print(f"{peer:30} {told} {f['1']['calls']:6.2f} {f['1']['tokens_in']:10.0f}")
-    for count in (1_000, 10_000):
-        paths = {p: out / f"growth-{p}-{count}.json" for p in PEERS}
-        if any(p.exists() for p in paths.values()):
-            print(f"\n{count:6,} passages                index s   MB   disk MB   search s")
-            for peer, path in paths.items():
-                if path.exists():
-                    f = json.loads(path.read_text())
-                    print(f"{peer:30} {f['index']:8.1f} {f['mb']:5} {f['disk']:8} {f['find']:10.3f}")
-
-
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=["build", "quality", "speed", "growth", "life", "report"])
+    parser.add_argument("verb", choices=["build", "quality", "speed", "growth", "life"])
     parser.add_argument("peers", nargs="*", default=PEERS)
     parser.add_argument("--work", type=Path, default=HERE / ".work")
     parser.add_argument("--out", type=Path, default=HERE / "records")
@@ -278,8 +256,6 @@ def main() -> None:
     elif given.verb == "quality":
         for peer in given.peers:
             quality(peer, given.work, given.out, given.chat, given.each)
-    elif given.verb == "report":
-        report(given.out)
     else:
         {"speed": speed, "growth": growth, "life": life}[given.verb](given.peers, given.work, given.out)
 
