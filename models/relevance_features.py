@@ -188,15 +188,17 @@ def _near(asked: _Asked, read: Sequence[_Read], embed: Embed) -> Matrix:
     Scripts without spaces are left out: their character pairs have no vectors of their own.
     """
     near = np.zeros((len(read), len(asked.terms)))
-    vocabulary = {w: i for i, w in enumerate(dict.fromkeys(w for r in read for w in r.words))}
+    vocabulary: dict[str, int] = {}
+    columns = [vocabulary.setdefault(w, len(vocabulary)) for r in read for w in r.words]
     spaced = [i for i, w in enumerate(asked.words) if not _UNSPACED.match(w)]
     if not vocabulary or not spaced:
         return near
     vectors = embed([*(asked.words[i] for i in spaced), *vocabulary])
     cosines = vectors[: len(spaced)] @ vectors[len(spaced) :].T
-    for i, r in enumerate(read):
-        if r.words:
-            near[i, spaced] = np.clip(cosines[:, [vocabulary[w] for w in r.words]].max(axis=1), 0.0, 1.0)
+    filled = [i for i, r in enumerate(read) if r.words]
+    starts = np.cumsum([0, *(len(read[i].words) for i in filled[:-1])])
+    nearest = np.maximum.reduceat(cosines[:, columns], starts, axis=1)
+    near[np.ix_(filled, spaced)] = np.clip(nearest.T, 0.0, 1.0)
     return near
 
 
@@ -275,10 +277,10 @@ def _rare_cosines(asked: _Asked, read: Sequence[_Read], idf: Idf) -> Matrix:
     terms = sorted({t for r in read for t in r.have if t not in asked_terms and t not in text.STOP})
     column = {t: i for i, t in enumerate(terms)}
     rows = np.zeros((len(read), len(terms)))
+    weights = np.array([idf(t) for t in terms])
     for i, r in enumerate(read):
-        for t in r.have:
-            if t in column:
-                rows[i, column[t]] = idf(t)
+        held = [column[t] for t in r.have if t in column]
+        rows[i, held] = weights[held]
     norm = np.linalg.norm(rows, axis=1, keepdims=True)
     rows /= np.where(norm > 0, norm, 1.0)
     return np.asarray(rows @ rows.T)
