@@ -102,7 +102,8 @@ class Frequencies:
                 # The vocabulary view reads a single term without a scan: one lookup a term, within one statement.
                 look = f"(SELECT doc FROM {table(self._corpus)}_terms WHERE term = value)"
                 found = connection.exec_driver_sql(f"SELECT value, {look} FROM json_each(?)", (json.dumps(missing),))
-                self._known |= {term: count or 0 for term, count in found}
+                # JSON gives a term with a null character back without it.
+                self._known |= {**dict.fromkeys(missing, 0), **{term: count or 0 for term, count in found}}
             return self._total, {t: self._known[t] for t in needed}
 
 
