@@ -19,7 +19,7 @@ from ragweave.models.settings import model_settings
 from ragweave.serve.access import CallerNow, Keys
 from ragweave.serve.desk import Body
 from ragweave.serve.guard import COOKIE
-from ragweave.serve.problems import Refused
+from ragweave.serve.problems import NotFound, Refused
 
 router = APIRouter()
 mimetypes.add_type("application/manifest+json", ".webmanifest")
@@ -49,6 +49,8 @@ async def page() -> FileResponse:
 @router.get("/open/{library}/{id}", include_in_schema=False)
 async def open_in_page(request: Request, library: str, id: str) -> RedirectResponse:
     """Open a citation in the page; it asks for the item itself, with the reader's own key."""
+    if "\\" in library + id or not (library + id).isprintable():
+        raise NotFound("There is no such item", "no id holds a backslash or what cannot be printed")
     raw = request.scope.get("raw_path", b"").decode("ascii", "replace").removeprefix("/open/")
     query = request.url.query
     return RedirectResponse(f"/#/open/{raw}" + (f"?{query}" if query else ""), status_code=303)

@@ -65,6 +65,8 @@ async def test_a_foreign_page_reads_nothing_and_cors_stays_closed(client: httpx.
 async def test_a_link_from_another_page_opens(client: httpx.AsyncClient) -> None:
     headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
     assert (await client.get("/open/a/b", headers=headers)).status_code == 303
+    for path in ("/open/a%0d%0aX:1/b", "/open/a%5cb/c"):
+        assert (await client.get(path)).status_code == 404, path
 
 
 async def test_the_own_page_may_do_all(client: httpx.AsyncClient) -> None:
