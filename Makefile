@@ -7,7 +7,7 @@ ROOMS  := app serve evals graphs nodes minds prompts corpora models
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
 
-.PHONY: figures setup setup-dev demo docs test test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
+.PHONY: peers figures setup setup-dev demo docs test test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
   verify-graphs test-page lint types links clean golden golden-record lines
 
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -109,6 +109,11 @@ test-isolation: $(VENV)/.dev
 # Tables of the documentation, printed again by the commands that made them: fails where a page says something else.
 figures: $(VENV)/.dev
 	@$(BIN)/python benchmarks/figures.py
+
+# Programs that others wrote, each in an environment of its own, beside Ragweave (docs/compared.md): an hour, resumable.
+peers: $(VENV)/.dev
+	@for topic in build speed growth life; do $(BIN)/python benchmarks/peers/run.py $$topic || exit 1; done
+	@for topic in quality speed growth life; do $(BIN)/python benchmarks/peers/report.py $$topic; done
 
 # Lines of Python and Markdown by room, as committed: make lines, or make lines AT=v0.1 for how it was then.
 # What only an extra needs stands in serve, corpora/video and the checkpoints; the base is the package without it.
