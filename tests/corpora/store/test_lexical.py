@@ -87,6 +87,12 @@ def test_no_text_breaks_a_search_and_every_score_is_positive(filled, query):
     assert [s for _, s in found] == sorted((s for _, s in found), reverse=True)
 
 
+def test_a_term_with_a_null_character_is_counted_as_absent_beside_one_that_occurs(filled):
+    catalog, library = filled
+    with catalog.reading(library) as connection:
+        assert Frequencies("paragraph").of(connection, 0, ["map", "\0", "a\0b"])[1] == {"map": 2, "\0": 0, "a\0b": 0}
+
+
 def test_the_source_filter_leaves_the_others_out(filled):
     assert [i for i, _ in find(*filled, "maps", only=["s-plain"])] == ["plain"]
     assert find(*filled, "maps", only=["s-zh"]) == []
