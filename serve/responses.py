@@ -13,8 +13,9 @@ from contextlib import aclosing
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ragweave.models.errors import InputError, RagweaveError
@@ -70,7 +71,15 @@ def as_chat(body: ResponseRequest) -> ChatRequest:
     messages = [{"role": row.get("role", ""), "content": _content(row)} for row in rows if _said(row)]
     form = (body.text or {}).get("format") or {}
     sent = {"model": body.model, "messages": messages, "stream": body.stream, "tool_choice": body.tool_choice}
-    return ChatRequest.model_validate({**sent, "response_format": form or None, "ragweave": body.ragweave.model_dump()})
+    try:
+        own = body.ragweave.model_dump()
+        return ChatRequest.model_validate({**sent, "response_format": form or None, "ragweave": own})
+    except ValidationError as error:
+        renamed = {"messages": "input", "response_format": "text"}
+        told = [
+            {**e, "loc": ("body", renamed.get(str(e["loc"][0]), e["loc"][0]), *e["loc"][1:])} for e in error.errors()
+        ]
+        raise RequestValidationError(told) from error
 
 
 def _said(row: dict[str, Any]) -> bool:

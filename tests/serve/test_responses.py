@@ -57,3 +57,18 @@ async def test_what_cannot_be_done_is_told_in_a_sentence(chat: AsyncOpenAI, sent
         await chat.responses.create(**{"model": "agent", "input": QUESTION, **sent})
     with pytest.raises(openai.NotFoundError):
         await chat.responses.create(model="nothing", input=QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"input": []}, "Input: "),
+        ({"input": [{"role": "user", "content": 7}]}, "Input"),
+        ({"text": {"format": "json"}}, "Text"),
+    ],
+)
+async def test_what_has_another_form_is_told_by_the_callers_name_for_it(
+    chat: AsyncOpenAI, sent: Any, words: str
+) -> None:
+    with pytest.raises(openai.UnprocessableEntityError, match=words):
+        await chat.responses.create(**{"model": "agent", "input": QUESTION, **sent})
