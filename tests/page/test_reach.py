@@ -138,7 +138,7 @@ def test_tab_reaches_every_part_in_the_order_of_the_page(window: Callable[..., A
     ask(page, QUESTION)
     page.locator(".skip").focus()
     reached = []
-    for _ in range(200):
+    for _ in range(1_000):  # a conversation of each test before it stands at the side
         page.keyboard.press("Tab")
         place = page.evaluate("document.activeElement.closest('.skip, #side, #main, #composer, #panel')?.id || 'skip'")
         if not reached or reached[-1] != place:
