@@ -53,6 +53,7 @@ async def made(store: Path) -> LightRAG:
         working_dir=str(store),
         tokenizer=Tokenizer("fours", Fours()),
         default_llm_timeout=7_200,
+        enable_llm_cache=False,
         llm_model_func=complete,
         llm_model_max_async=64,
         max_parallel_insert=64,
