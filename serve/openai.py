@@ -23,7 +23,7 @@ from ragweave.minds.attached import asked_with, held
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.answer import lead
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
-from ragweave.serve.desk import Body, DeskNow
+from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import Events, Left, answering, unless_left
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 from ragweave.serve.problems import NotFound, openai_error
@@ -170,12 +170,17 @@ async def model(caller: CallerNow, name: str) -> dict[str, Any]:
 @router.post("/chat/completions")
 async def complete(caller: CallerNow, desk: DeskNow, request: Request, body: ChatRequest) -> Response:
     """Answer the last message."""
-    check(body)
-    graph, library = await resolve(caller, body.model, body.ragweave.library)
-    messages = await conversation(body.messages, desk.pictures)
-    events = answering(desk.slots, library, messages, graph, body.ragweave.context, desk.settings.run_seconds)
-    writer = Writer(body, desk.settings.url or str(request.base_url).rstrip("/"))
-    if body.stream:
+    return await reply(caller, desk, request, body, Writer)
+
+
+async def reply(caller: Caller, desk: Desk, request: Request, chat: ChatRequest, write: type[Writer]) -> Response:
+    """Answer the last message in the form that `write` gives it, whole or streamed."""
+    check(chat)
+    graph, library = await resolve(caller, chat.model, chat.ragweave.library)
+    messages = await conversation(chat.messages, desk.pictures)
+    events = answering(desk.slots, library, messages, graph, chat.ragweave.context, desk.settings.run_seconds)
+    writer = write(chat, desk.settings.url or str(request.base_url).rstrip("/"))
+    if chat.stream:
         # Waited for here, so that what cannot be asked is refused with a status and not within a stream.
         deltas = writer.deltas(events)
         return EventSourceResponse(writer.stream(await anext(deltas), deltas), sep="\n", ping=15)

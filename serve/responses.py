@@ -14,15 +14,14 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from pydantic import ConfigDict, Field, ValidationError
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import ServerSentEvent
 
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.access import CallerNow
 from ragweave.serve.desk import Body, DeskNow
-from ragweave.serve.direct import Events, Left, answering, unless_left
-from ragweave.serve.openai import ChatRequest, Own, Writer, check, conversation, resolve, usage_of
+from ragweave.serve.direct import Events
+from ragweave.serve.openai import ChatRequest, Own, Writer, reply, usage_of
 from ragweave.serve.problems import openai_error
 
 router = APIRouter(prefix="/v1")
@@ -46,20 +45,7 @@ class ResponseRequest(Body):
 @router.post("/responses")
 async def respond(caller: CallerNow, desk: DeskNow, request: Request, body: ResponseRequest) -> Response:
     """Answer the last message of the input."""
-    chat = as_chat(body)
-    check(chat)
-    graph, library = await resolve(caller, body.model, body.ragweave.library)
-    messages = await conversation(chat.messages, desk.pictures)
-    events = answering(desk.slots, library, messages, graph, body.ragweave.context, desk.settings.run_seconds)
-    writer = Responder(chat, desk.settings.url or str(request.base_url).rstrip("/"))
-    if body.stream:
-        # Waited for here, so that what cannot be asked is refused with a status and not within a stream.
-        deltas = writer.deltas(events)
-        return EventSourceResponse(writer.events(await anext(deltas), deltas), sep="\n", ping=15)
-    try:
-        return JSONResponse(await unless_left(request, writer.response(events)))
-    except Left:
-        return Response(status_code=499)
+    return await reply(caller, desk, request, as_chat(body), Responder)
 
 
 def as_chat(body: ResponseRequest) -> ChatRequest:
@@ -72,8 +58,7 @@ def as_chat(body: ResponseRequest) -> ChatRequest:
     form = (body.text or {}).get("format") or {}
     sent = {"model": body.model, "messages": messages, "stream": body.stream, "tool_choice": body.tool_choice}
     try:
-        own = body.ragweave.model_dump()
-        return ChatRequest.model_validate({**sent, "response_format": form or None, "ragweave": own})
+        return ChatRequest.model_validate({**sent, "response_format": form or None, "ragweave": body.ragweave})
     except ValidationError as error:
         renamed = {"messages": "input", "response_format": "text"}
         told = [
@@ -114,12 +99,12 @@ class Responder(Writer):
         self._ids = f"resp_{secrets.token_hex(12)}", f"msg_{secrets.token_hex(12)}"
         self._at, self._n = int(time.time()), -1
 
-    async def response(self, events: Events) -> dict[str, Any]:
+    async def whole(self, events: Events) -> dict[str, Any]:
         """Return the response, whole."""
         text = "".join([delta.get("content") or "" async for delta in self.deltas(events)])
         return self._whole("completed", text)
 
-    async def events(self, first: dict[str, Any], rest: Events) -> AsyncIterator[ServerSentEvent]:
+    async def stream(self, first: dict[str, Any], rest: Events) -> AsyncIterator[ServerSentEvent]:
         """Yield the events of a response that is streamed."""
         text, place = first.get("content") or "", {"item_id": self._ids[1], "output_index": 0, "content_index": 0}
         yield self._event("response.created", response=self._whole("in_progress"))

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ragweave.models.child import import_path
+
 WATCH = """
 import os, sys
 
@@ -50,7 +52,7 @@ def run(tmp_path: Path, home: Path):
     watch.mkdir()
     (watch / "sitecustomize.py").write_text(WATCH)
     able = shutil.which("unshare") and not subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode
-    path = os.pathsep.join([str(watch), *(p for p in sys.path if p)])
+    path = os.pathsep.join([str(watch), import_path()])
     kept = {n: v for n, v in os.environ.items() if n not in ("ANONYMIZED_TELEMETRY", "LANGSMITH_TRACING")}
     env = {**kept, "RAGWEAVE_HOME": str(home), "PYTHONPATH": path, "COLUMNS": "200"}
 
