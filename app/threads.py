@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,6 +67,8 @@ def opened(file: Path) -> Iterator[tuple[asyncio.Runner, AsyncSqliteSaver]]:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     file.parent.mkdir(parents=True, exist_ok=True)
+    # What cannot be opened fails here: the saver's own thread would outlive the event loop that it answers to.
+    sqlite3.connect(file).close()
     with asyncio.Runner() as runner:
         kept = AsyncSqliteSaver.from_conn_string(str(file))
         saver = runner.run(kept.__aenter__())

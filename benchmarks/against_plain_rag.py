@@ -63,18 +63,27 @@ def questions(each: int = 4) -> list[dict[str, Any]]:
     ]
 
 
+def passages() -> list[str]:
+    """Return HotpotQA's passages, each under its title."""
+    return [f"# {p['title']}\n\n{p['text']}\n" for p in read(DATA / "multihop_hotpotqa" / "corpus.jsonl")]
+
+
+def as_files(texts: list[str], folder: Path) -> Path:
+    """Write texts as numbered files; return the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for n, text in enumerate(texts):
+        (folder / f"{n:06d}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
 def index_all(work: Path) -> None:
     """Index both libraries once."""
     from ragweave.app.api import index
 
     if (work / "indexed").exists():
         return
-    files = work / "passages"
-    files.mkdir(parents=True, exist_ok=True)
-    for n, p in enumerate(read(DATA / "multihop_hotpotqa" / "corpus.jsonl")):
-        (files / f"{n:06d}.md").write_text(f"# {p['title']}\n\n{p['text']}\n", encoding="utf-8")
     index([DATA / "house_dev" / "library"], "house")
-    index([files], "hops")
+    index([as_files(passages(), work / "passages")], "hops")
     (work / "indexed").touch()
 
 

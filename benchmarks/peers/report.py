@@ -1,6 +1,6 @@
 """The tables and the drawing of docs/compared.md, from what run.py kept.
 
-python benchmarks/peers/report.py quality | speed | growth | life
+python benchmarks/peers/report.py quality | speed | growth | life | trouble
 python benchmarks/peers/report.py plot FILE.png
 """
 
@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from against_plain_rag import interval, questions, read, verdicts  # noqa: E402
-from run import LATENCY, PEERS, WIDTHS  # noqa: E402
+from run import LATENCY, PEERS, SLOW, WIDTHS  # noqa: E402
 
 KEPT = HERE / "records"
 ARMS = {"ragweave": "agent", "ragweave's retriever, one call": "plain"}
@@ -64,11 +64,15 @@ def figures(topic: str) -> dict[str, dict[str, Any]]:
 def speed() -> None:
     """Print seconds beside a model of fixed latency, and how much more that is than Ragweave takes."""
     rows = figures("speed-{}")
-    print(f"model of {LATENCY} s   index s  calls   one by one     four at once   twenty at once  calls  tokens in")
+    print(
+        f"model of {LATENCY} s   index s  calls   one by one     four at once   twenty at once"
+        f"  all, of {SLOW} s   calls  tokens in"
+    )
     for peer, f in rows.items():
         cells = [f"{f[str(w)]['median']:7.2f} s {ratio(f, rows, str(w), 'median')}" for w in WIDTHS]
         told = f"{f['index']['seconds']:9.1f} {f['index']['calls']:6} " + " ".join(f"{c:>15}" for c in cells)
-        print(f"{peer:16}{told} {f['1']['calls']:6.2f} {f['1']['tokens_in']:10.0f}")
+        slow = f"{f['slow']:9.2f} s {ratio(f, rows, 'slow')}"
+        print(f"{peer:16}{told} {slow:>16} {f['1']['calls']:6.2f} {f['1']['tokens_in']:10.0f}")
 
 
 def ratio(mine: dict[str, Any], rows: dict[str, dict[str, Any]], *keys: str) -> str:
@@ -99,6 +103,16 @@ def life() -> None:
         print(f"{peer:16} {told} {f['after_kill']:15.1f} {yes[f['last'] == 1]:>11}")
 
 
+def trouble() -> None:
+    """Print what broken files, two processes at once and a model that refuses every other call lead to."""
+    for peer, f in figures("trouble-{}").items():
+        b, t, s = f["broken"], f["two"], f["storm"]
+        print(f"{peer}\n  six broken files: {b['told'] or 'goes on'}; {b['first']} of {b['asked']} others found first")
+        held = f"{t['first']} of {t['asked']} found first, {t['doubled']} held twice"
+        print(f"  two processes: {t['failed']} failed {'(' + t['told'] + ')' if t['told'] else ''}; {held}")
+        print(f"  refusals: {s['answered']} of 20 answered in {s['seconds']:.1f} s {s['error']}")
+
+
 def plot(to: Path) -> None:
     """Draw right, wrong and declined by program."""
     import matplotlib
@@ -127,4 +141,4 @@ if __name__ == "__main__":
     if topic == "plot":
         plot(Path(sys.argv[2]))
     else:
-        {"quality": quality, "speed": speed, "growth": growth, "life": life}[topic]()
+        {"quality": quality, "speed": speed, "growth": growth, "life": life, "trouble": trouble}[topic]()

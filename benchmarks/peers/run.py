@@ -28,11 +28,11 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from against_plain_rag import DATA, index_all, questions, read  # noqa: E402
+from against_plain_rag import DATA, as_files, passages, questions  # noqa: E402
 from desk import Desk  # noqa: E402
 
 PEERS = ["ragweave", "llamaindex", "haystack", "langgraph_crag", "lightrag"]
-LATENCY = 0.2
+LATENCY, SLOW = 0.2, 1.0
 WIDTHS = (1, 4, 20)
 
 
@@ -66,12 +66,23 @@ def keep(path: Path, figures: Any) -> None:
 
 
 def call(
-    peer: str, work: Path, desk: Desk, verb: str, store: Path, what: str, rows: Any = (), within: float = 0.0
+    peer: str,
+    work: Path,
+    desk: Desk,
+    verb: str,
+    store: Path,
+    what: str,
+    rows: Any = (),
+    within: float = 0.0,
+    fails: bool = False,
 ) -> dict[str, Any]:
-    """Run an adapter; return its lines, seconds, most megabytes and calls. It is killed after `within` seconds."""
+    """Run an adapter; return its lines, seconds, most megabytes and calls, and what it told where it failed.
+
+    It is killed after `within` seconds. It may fail if `fails`; otherwise that ends the run.
+    """
     before, began = len(desk.calls), time.perf_counter()
     store.mkdir(parents=True, exist_ok=True)
-    env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_")} | {"PEER_URL": desk.url}
+    env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_")} | {"PEER_URL": desk.base_url}
     process = subprocess.Popen(
         [python_of(peer, work), str(HERE / peer / "adapter.py"), verb, str(store), what],
         stdin=subprocess.PIPE,
@@ -84,26 +95,25 @@ def call(
         time.sleep(within)
         process.kill()
     printed, told = process.communicate("\n".join(json.dumps(r) for r in rows))
-    if process.returncode and not within:
+    if process.returncode and not (within or fails):
         raise SystemExit(f"{peer} {verb}: {told[-2_000:]}")
     made = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     calls = desk.calls[before:]
     return {
         "lines": made,
+        "told": told.strip().splitlines()[-1][:200] if process.returncode and told.strip() else "",
         "seconds": time.perf_counter() - began,
         "mb": next((line["mb"] for line in made if "mb" in line), 0),
         "calls": len(calls),
-        "tokens_in": sum(c[3] for c in calls),
-        "tokens_out": sum(c[4] for c in calls),
+        "tokens_in": sum(c[0] for c in calls),
+        "tokens_out": sum(c[1] for c in calls),
     }
 
 
 def quality(peer: str, work: Path, out: Path, chat: str, each: int) -> None:
     """Ask one peer the questions that the arms were asked, and keep its answers as theirs are kept."""
     to = out / "arms" / f"{peer}.jsonl"
-    os.environ["RAGWEAVE_HOME"] = str(work / "plain" / "home")
-    index_all(work / "plain")
-    folders = {"house": DATA / "house_dev" / "library", "hops": work / "plain" / "passages"}
+    folders = {"house": DATA / "house_dev" / "library", "hops": as_files(passages(), work / "passages")}
     made: list[dict[str, Any]] = []
     with Desk(0.0) as quiet, Desk(upstream=chat, key=peer) as desk:
         for name, folder in folders.items():
@@ -152,7 +162,7 @@ def speed(peers: list[str], work: Path, out: Path) -> None:
         with Desk(LATENCY) as desk:
             ran = call(peer, work, desk, "index", store, str(folder))
             figures = {
-                "index": {k: ran[k] for k in ("seconds", "mb", "calls", "tokens_in")} | {"width": desk.most_at_once()}
+                "index": {k: ran[k] for k in ("seconds", "mb", "calls", "tokens_in")} | {"width": desk.max_in_flight}
             }
         for width in WIDTHS:
             with Desk(LATENCY) as desk:
@@ -166,17 +176,19 @@ def speed(peers: list[str], work: Path, out: Path) -> None:
                 "tokens_in": ran["tokens_in"] / len(took),
                 "failed": sum("error" in line for line in ran["lines"]),
             }
+        with Desk(SLOW) as desk:
+            ran = call(peer, work, desk, "ask", store, "20", asked)
+        figures["slow"] = next(line["seconds"] for line in ran["lines"] if not line["id"])
         keep(kept, figures)
 
 
 def growth(peers: list[str], work: Path, out: Path) -> None:
     """Index 1,000 and 10,000 passages, and search them: those of HotpotQA, and more made of their sentences."""
-    corpus = read(DATA / "multihop_hotpotqa" / "corpus.jsonl")
     asked = [{"id": q["id"], "question": q["question"]} for q in questions(4) if q["set"] == "hops"][:20]
     for count in (1_000, 10_000):
         folder = work / "growth" / str(count)
         if not folder.exists():
-            write(folder, [f"# {p['title']}\n\n{p['text']}\n" for p in corpus], count)
+            write(folder, passages(), count)
         for peer in peers:
             kept = out / f"growth-{peer}-{count}.json"
             if kept.exists() or peer == "lightrag":  # its graph takes a call or two of the model for each passage
@@ -194,14 +206,14 @@ def growth(peers: list[str], work: Path, out: Path) -> None:
 
 def life(peers: list[str], work: Path, out: Path) -> None:
     """Index house_dev's library, edit a file, remove one, index again; then kill the indexing of 1,000 passages."""
-    corpus = read(DATA / "multihop_hotpotqa" / "corpus.jsonl")
+    texts = passages()
     for peer in peers:
         kept, folder, store = out / f"life-{peer}.json", work / "life" / peer, work / "stores" / f"{peer}-life"
         if kept.exists() or peer == "lightrag":
             continue
         for old in (folder, store):
             shutil.rmtree(old, ignore_errors=True)
-        write(folder, [f"# {p['title']}\n\n{p['text']}\n" for p in corpus], 1_000)
+        write(folder, texts, 1_000)
         edited, removed, last = (folder / "00" / f"{n:06d}.md" for n in (3, 5, 990))
         asked = [{"id": "removed", "question": removed.read_text(encoding="utf-8")[:200]}]
         asked += [{"id": "edited", "question": "What does the zorvex of Quellmoor weigh?"}]
@@ -241,16 +253,22 @@ def write(folder: Path, texts: list[str], count: int) -> None:
     part.rename(folder)
 
 
-def main() -> None:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=["build", "quality", "speed", "growth", "life"])
+def options(about: str | None, *verbs: str) -> argparse.Namespace:
+    """Read the command line, with a verb where there are several."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    if verbs:
+        parser.add_argument("verb", choices=verbs)
     parser.add_argument("peers", nargs="*", default=PEERS)
     parser.add_argument("--work", type=Path, default=HERE / ".work")
     parser.add_argument("--out", type=Path, default=HERE / "records")
     parser.add_argument("--chat", default="", help="OpenAI-compatible server whose replies somebody writes")
     parser.add_argument("--each", type=int, default=2, help="questions of each kind of house_dev")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run what is not kept yet."""
+    given = options(__doc__, "build", "quality", "speed", "growth", "life")
     if given.verb == "build":
         build(given.peers, given.work, given.out)
     elif given.verb == "quality":

@@ -62,6 +62,7 @@ class ScriptedServer:
         part_delay: seconds between the parts of a stream.
         key: key that requests must carry; others get 401.
         models: names the server knows; any name when empty.
+        embed: makes the vectors of texts; by their words where none is given.
     """
 
     def __init__(
@@ -73,7 +74,9 @@ class ScriptedServer:
         part_delay: float = 0.0,
         key: str = "",
         models: Sequence[str] = (),
+        embed: Callable[[list[str]], Sequence[Sequence[float]]] | None = None,
     ) -> None:
+        self.embed = embed or (lambda texts: [_vector(t) for t in texts])
         self._queue: deque[Any] = deque(replies)
         self._react = react
         self.latency = latency
@@ -279,7 +282,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _embed(self, body: dict[str, Any]) -> None:
         texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
-        rows = [{"object": "embedding", "index": i, "embedding": _vector(t)} for i, t in enumerate(texts)]
+        made = self.server.scripted.embed(texts)
+        rows = [{"object": "embedding", "index": i, "embedding": list(v)} for i, v in enumerate(made)]
         self._json(200, {"object": "list", "data": rows, "model": body.get("model", ""), "usage": {}})
 
     def _fail(self, fault: Fault) -> None:

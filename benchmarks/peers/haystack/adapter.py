@@ -32,7 +32,6 @@ GIVEN = {
     "api_base_url": os.environ["PEER_URL"],
     "api_key": Secret.from_token("peer"),
     "timeout": 7_200,
-    "max_retries": 0,
 }
 CONVERTERS = {
     ".csv": CSVToDocument,

@@ -22,7 +22,7 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from langgraph.graph import END, START, StateGraph
 from prompt import GRADE, REWRITE, SYSTEM, user
 
-GIVEN: dict[str, Any] = {"base_url": os.environ["PEER_URL"], "api_key": "peer", "timeout": 7_200, "max_retries": 0}
+GIVEN: dict[str, Any] = {"base_url": os.environ["PEER_URL"], "api_key": "peer", "timeout": 7_200}
 K = 4
 
 

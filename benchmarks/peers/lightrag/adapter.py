@@ -18,7 +18,7 @@ from lightrag import LightRAG, QueryParam
 from lightrag.utils import EmbeddingFunc, Tokenizer, setup_logger
 from openai import AsyncOpenAI
 
-CLIENT = AsyncOpenAI(base_url=os.environ["PEER_URL"], api_key="peer", timeout=7_200, max_retries=0)
+CLIENT = AsyncOpenAI(base_url=os.environ["PEER_URL"], api_key="peer", timeout=7_200)
 setup_logger("lightrag", level="ERROR")
 
 
