@@ -7,7 +7,7 @@ ROOMS  := app serve evals graphs nodes minds prompts corpora models
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
 
-.PHONY: peers figures setup setup-dev demo docs test test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
+.PHONY: peers figures test-cluster setup setup-dev demo docs test test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
   verify-graphs test-page lint types links clean golden golden-record lines
 
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -35,6 +35,10 @@ lint: $(VENV)/.dev
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n auto -m "not llm and not hard and not page"
+
+# With servers beside it, each started privately where it can be: Chroma's and whatever else is installed.
+test-cluster: $(VENV)/.dev
+	@$(BIN)/python -m pytest -m cluster tests
 
 # Kills, hostile files, a reader beside a writer, random programs with faults. The long form:
 # make test-hard TEST_KILLS=100 TEST_CHANGES=1000 TEST_STEPS=5000

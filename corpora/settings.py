@@ -14,7 +14,14 @@ from ragweave.models.settings import Settings, model_settings, read_settings
 class CorporaSettings(Settings):
     """Settings of the stores and of ingestion, read from `RAGWEAVE_*` variables and `.env`."""
 
-    chroma_url: str = Field("", description="Address of a Chroma server; empty keeps the vectors under HOME.")
+    chroma_url: str = Field(
+        "",
+        pattern="^(https?://.+)?$",
+        description="Address of a Chroma server for the indexes of vectors; empty keeps them under HOME.",
+    )
+    chroma_token: SecretStr = Field(SecretStr(""), description="Key that the Chroma server asks for.")
+    chroma_tenant: str = Field("default_tenant", min_length=1, description="Tenant in the Chroma server.")
+    chroma_database: str = Field("default_database", min_length=1, description="Database in the Chroma server.")
     parse_workers: int = Field(0, ge=0, le=64, description="Processes that read files; 0 leaves one core free.")
     parse_seconds: float = Field(
         120.0, gt=0, description="Longest time one file may take to be read; its pictures five times as long."

@@ -1,8 +1,8 @@
 """Indexes of vectors in Chroma: snapshots that are made once, in a process of their own, and only read afterwards.
 
-On a disk each is a folder with one collection, put in place by a rename once it is whole; with a Chroma server it is a
-collection there. Nothing of Chroma's files is read but their digest: a folder that is not as it was made is not
-opened, because opening a damaged index may take all memory there is.
+Each is a folder with one collection, put in place by a rename once it is whole. Nothing of Chroma's files is read but
+their digest: a folder that is not as it was made is not opened, because opening a damaged index may take all memory
+there is.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragweave.corpora.store.folders import catalog_of, folder_of
 from ragweave.models.child import import_path
 from ragweave.models.errors import LibraryError
 
@@ -44,61 +44,58 @@ class Broken(Exception):
     """An index cannot be asked: it is gone, damaged, of another Chroma, or its server is away."""
 
 
-class Indexes:
-    """The indexes that this process has open.
+class Lost(Broken):
+    """The index is not there, and can be made anew."""
 
-    With the address of a Chroma server they are collections there, else folders.
-    """
 
-    def __init__(self, url: str = "") -> None:
-        self._url = url
+class FolderIndexes:
+    """The indexes of a home that this process has open."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
         self._open: dict[str, tuple[Any, Any]] = {}
         self._lock = threading.Lock()
 
     def query(
-        self, folder: Path, name: str, digest: str, vectors: NDArray[np.float32], most: int, sources: Sequence[str]
+        self, library: str, name: str, digest: str, asked: NDArray[np.float32], most: int, sources: Sequence[str]
     ) -> list[list[tuple[int, float]]]:
-        """Return up to `most` (row, cosine) for each query vector."""
+        """Return up to `most` (row, cosine) for each query vector.
+
+        Raises:
+            Broken: it cannot be opened, or does not answer.
+        """
+        path = self._folder(library) / name
         try:
             with self._lock:
                 if name not in self._open:
-                    if not self._url and digest_of(folder / name) != digest:
-                        raise Broken(f"The index {name} is not as it was made")
-                    client = client_of(self._url, folder / name)
+                    if digest_of(path) != digest:
+                        raise Broken(f"the index {name} is not as it was made")
+                    client = client_of(path)
                     self._open[name] = (client, client.get_collection(name, embedding_function=None))
                 collection = self._open[name][1]
             where = {"source": {"$in": list(sources)}} if sources else None
-            reply = collection.query(query_embeddings=vectors, n_results=most, where=where, include=["distances"])
+            reply = collection.query(query_embeddings=asked, n_results=most, where=where, include=["distances"])
         except BaseException as error:  # a panic of Chroma's Rust core is no Exception
             if isinstance(error, Broken | KeyboardInterrupt | SystemExit):
                 raise
-            raise Broken(f"The index {name} cannot be asked ({error})") from error
+            raise Broken(f"the index {name} cannot be asked ({error})") from error
         return [
             [(int(n), 1.0 - float(distance)) for n, distance in zip(ids, distances, strict=True)]
             for ids, distances in zip(reply["ids"], reply["distances"], strict=True)
         ]
 
-    def build(self, catalog: Path, folder: Path, group: Group) -> tuple[str, str]:
+    def build(self, library: str, group: Group) -> tuple[str, str]:
         """Make an index of the rows of a catalog; return its name, and the digest of its files.
 
         Raises:
             LibraryError: Chroma cannot make it, or the disk is full.
         """
-        space, corpus, _ = group
-        name = f"{folder.parent.name}-{corpus}-{hashlib.sha256(space.encode()).hexdigest()[:8]}-{secrets.token_hex(4)}"
-        if self._url:
-            try:
-                _fill(client_of(self._url, folder), name, catalog, group)
-            except BaseException as error:
-                if isinstance(error, KeyboardInterrupt | SystemExit):
-                    raise
-                raise LibraryError(f"The index cannot be made ({error})", "check RAGWEAVE_CHROMA_URL") from error
-            return name, ""
+        name, folder = name_of(library, group), self._folder(library)
         part = folder / f"{name}{_PART}"
         part.mkdir(parents=True)
         # Chroma writes its index with unused memory as it finds it: this process knows questions and keys, that not.
         done = subprocess.run(
-            [sys.executable, "-m", __name__, str(catalog), str(part), name, *map(str, group)],
+            [sys.executable, "-m", __name__, str(catalog_of(self._home, library)), str(part), name, *map(str, group)],
             capture_output=True,
             text=True,
             check=False,
@@ -111,21 +108,17 @@ class Indexes:
         os.rename(part, folder / name)
         return name, digest_of(folder / name)
 
-    def keep(self, folder: Path, kept: set[str]) -> None:
-        """Remove the indexes of a library but those that are named; `folder` is where it has them."""
-        library = folder.parent.name
+    def keep(self, library: str, kept: set[str]) -> None:
+        """Remove the indexes of a library but those that are named."""
         for name in [n for n in self._open if n.startswith(f"{library}-") and n not in kept]:
             self.let_go(name)
-        if self._url:
-            with suppress(Exception):  # the server is away: what it still holds, nobody asks for
-                client = client_of(self._url, folder)
-                for name in [str(c.name) for c in client.list_collections()]:
-                    if name.startswith(f"{library}-") and name not in kept:
-                        client.delete_collection(name)
-        if folder.is_dir():
-            for path in folder.iterdir():
-                if path.name not in kept:
-                    shutil.rmtree(path, ignore_errors=True)
+        for name in self.names(library) - kept:
+            shutil.rmtree(self._folder(library) / name, ignore_errors=True)
+
+    def names(self, library: str) -> set[str]:
+        """Return the names of the indexes of a library, those that are being made with them."""
+        folder = self._folder(library)
+        return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
 
     def close(self) -> None:
         """Let go of every index."""
@@ -136,8 +129,11 @@ class Indexes:
         """Close one index."""
         with self._lock:
             opened = self._open.pop(name, None)
-        if opened is not None and not self._url:
+        if opened is not None:
             opened[0].close()
+
+    def _folder(self, library: str) -> Path:
+        return folder_of(self._home, library) / "chroma"
 
 
 _PASSED = frozenset({"PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV"})
@@ -155,20 +151,26 @@ def digest_of(folder: Path) -> str:
     return seen.hexdigest()
 
 
-def client_of(url: str, folder: Path) -> Any:
-    """Return a client of the server, or of a folder."""
+def name_of(library: str, group: Group) -> str:
+    """Return a new name for an index of a library."""
+    space, corpus, _ = group
+    return f"{library}-{corpus}-{hashlib.sha256(space.encode()).hexdigest()[:8]}-{secrets.token_hex(4)}"
+
+
+def configuration(count: int) -> dict[str, Any]:
+    """Return the settings of a collection of so many vectors."""
+    # All of it is written to the disk by the last call: what is left over, each reader would have to add again.
+    return {"hnsw": {**HNSW, "sync_threshold": max(2, count), "batch_size": min(max(2, count), BATCH)}}
+
+
+def client_of(folder: Path) -> Any:
+    """Return a client of a folder."""
     import chromadb
     from chromadb.config import Settings
 
-    settings = Settings(anonymized_telemetry=False)
-    if not url:
-        if not folder.is_dir():
-            raise Broken(f"The index {folder.name} is not there")
-        return chromadb.PersistentClient(str(folder), settings=settings)
-    parts = urlsplit(url)
-    secure = parts.scheme == "https"
-    port = parts.port or (443 if secure else 8000)
-    return chromadb.HttpClient(host=parts.hostname or "127.0.0.1", port=port, ssl=secure, settings=settings)
+    if not folder.is_dir():
+        raise Broken(f"the index {folder.name} is not there")
+    return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
 
 
 def _fill(client: Any, name: str, catalog: Path, group: Group) -> None:
@@ -176,10 +178,8 @@ def _fill(client: Any, name: str, catalog: Path, group: Group) -> None:
     held = "FROM vectors WHERE space = ? AND corpus = ? AND n <= ?"
     with closing(sqlite3.connect(catalog, timeout=60)) as connection:
         (count,) = connection.execute(f"SELECT count(*) {held}", group).fetchone()
-        # All of it is written to the disk by the last call: what is left over, each reader would have to add again.
-        hnsw = {**HNSW, "sync_threshold": max(2, count), "batch_size": min(max(2, count), BATCH)}
         collection = client.create_collection(
-            name, configuration={"hnsw": hnsw}, metadata={"space": group[0]}, embedding_function=None
+            name, configuration=configuration(count), metadata={"space": group[0]}, embedding_function=None
         )
         rows = connection.execute(f"SELECT n, source, data {held} ORDER BY n", group)
         while some := rows.fetchmany(BATCH):
@@ -190,6 +190,6 @@ def _fill(client: Any, name: str, catalog: Path, group: Group) -> None:
 
 if __name__ == "__main__":
     _catalog, _folder, _name, _space, _corpus, _upto = sys.argv[1:]
-    _made = client_of("", Path(_folder))
+    _made = client_of(Path(_folder))
     _fill(_made, _name, Path(_catalog), (_space, _corpus, int(_upto)))
     _made.close()

@@ -83,7 +83,7 @@ class Library:
                 dense=tuple(Hit(id_, score) for id_, score in d if id_ in held),
                 lexical=tuple(Hit(id_, score) for id_, score in w if id_ in held),
                 visual=tuple(Hit(id_, score) for id_, score in v if id_ in held),
-                note=note,
+                note=note or self.held.vectors.note(),
             )
             for d, w, v in zip(dense, words, seen, strict=True)
         ]

@@ -33,7 +33,8 @@ def stores() -> Stores:
     with _lock:
         if key not in _open:
             catalog = Catalog(settings.home)
-            _open[key] = Stores(catalog, Lexical(catalog), Vectors(catalog, settings.home, settings.chroma_url))
+            vectors = Vectors(catalog, settings.home, settings if settings.chroma_url else None)
+            _open[key] = Stores(catalog, Lexical(catalog), vectors)
         return _open[key]
 
 

@@ -2,29 +2,30 @@
 
 What counts are the rows. An index is a snapshot of them that is never changed: rows that came after it are compared
 exactly, those that have gone since are left out because the catalog does not know them, and where there is no index,
-or it is broken, everything is compared exactly. So an answer is right with any index, and with none.
+or it is broken, everything is compared exactly: an answer is right with any index, and with none. Only where a Chroma
+server is away and its index is large, what lies in it is not found; then `note` says so.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, select
 
-from ragweave.corpora.store import blobs
+from ragweave.corpora.settings import CorporaSettings
+from ragweave.corpora.store import blobs, locks
 from ragweave.corpora.store.blobs import SEEN, Matrix
-from ragweave.corpora.store.chroma import Broken, Indexes
-from ragweave.corpora.store.folders import catalog_of, folder_of
+from ragweave.corpora.store.chroma import Broken, FolderIndexes, Lost
+from ragweave.corpora.store.chroma_server import ServerIndexes
+from ragweave.corpora.store.exact import Held, matrix_of, nearest
 from ragweave.corpora.store.libraries import Libraries
-from ragweave.corpora.store.schema import bump, generation, in_parts, indexes, upsert, vectors
+from ragweave.corpora.store.schema import bump, in_parts, indexes, upsert, vectors
 from ragweave.corpora.types import Corpus
 from ragweave.models.errors import LibraryError
 
@@ -35,31 +36,21 @@ INDEX_FROM = 10_000
 all takes less time than asking Chroma, and far less than importing it (docs/reliability.md)."""
 PER_ITEM = 32
 """Chunks, or frames, of an item that are compared where it was found by another list."""
-_HELD = 2**30
-"""Bytes of vectors that a process keeps in memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Vectors of a space and corpus that are held in memory, in the order of their rows."""
-
-    generation: int
-    after: int
-    n: NDArray[np.int64]
-    matrix: Matrix
 
 
 class Vectors:
     """The vectors of the libraries of a home."""
 
-    def __init__(self, catalog: Libraries, home: Path, url: str = "") -> None:
+    def __init__(self, catalog: Libraries, home: Path, server: CorporaSettings | None = None) -> None:
+        """Keep the indexes under the home, or in the Chroma server that the settings name."""
         self._catalog = catalog
-        self._home = home
-        self._indexes = Indexes(url)
-        self._url = url
-        self._least = 0 if url else INDEX_FROM
-        self._held: OrderedDict[tuple[str, str, str], _Rows] = OrderedDict()
-        self._lock = threading.Lock()
+        self._indexes = ServerIndexes(catalog, server) if server else FolderIndexes(home)
+        self._on_server = server is not None
+        # In a server from the first vector on: many processes ask it, and need not load the vectors.
+        self._least = 0 if server else INDEX_FROM
+        self._note = ""
+        self._mending = threading.Lock()
+        self._held = Held()
 
     def query(
         self, library: str, corpus: Corpus, space: str, asked: Matrix, k: int, sources: Sequence[str] = ()
@@ -75,25 +66,11 @@ class Vectors:
             return found
         unit = (asked[usable] / norms[usable, None]).astype(np.float32)
         most = k if corpus == "paragraph" else 4 * k
-        with self._catalog.reading(library) as connection:
-            mine = _mine(corpus, space)
-            index = connection.execute(select(indexes).where(*mine(indexes))).mappings().first()
-            near: list[list[tuple[int, float]]] = [[] for _ in usable]
-            if index is not None:
-                try:
-                    near = self._indexed(connection, library, index, unit, most, sources)
-                except Broken as error:
-                    logger.warning("%s; all vectors are compared instead", error)
-                    self._forget(library, str(index["name"]))
-                    index = None
-            rows = self._rows(connection, library, corpus, space, index["upto"] if index else 0)
-            allowed = None
-            if sources:
-                query = select(vectors.c.n).where(*mine(vectors), vectors.c.source.in_(sources))
-                allowed = np.isin(rows.n, np.fromiter(connection.execute(query).scalars(), np.int64))
-            for own, exact in zip(near, _nearest(rows, unit, most, allowed), strict=True):
-                own += exact
-            items = _items(connection, {n for hits in near for n, _ in hits})
+        asked_for = (library, corpus, space, unit, most, sources)
+        try:
+            near, items = self._near(*asked_for)
+        except Lost:  # another process may have put a new index in its place since its name was read
+            near, items = self._near(*asked_for, again=True)
         for at, hits in zip(usable, near, strict=True):
             best: dict[str, float] = {}
             for n, cosine in sorted(hits, key=lambda hit: -hit[1])[:most]:
@@ -145,7 +122,11 @@ class Vectors:
                 query = select(vectors.c.item, vectors.c.data).where(*_mine(corpus, space)(vectors))
                 for item, data in connection.execute(query.where(vectors.c.item.in_(some)).order_by(vectors.c.n)):
                     found.setdefault(item, []).append(data)
-        return {item: _matrix(rows[:PER_ITEM]) for item, rows in found.items()}
+        return {item: matrix_of(rows[:PER_ITEM]) for item, rows in found.items()}
+
+    def note(self) -> str:
+        """Return what the last question had to do without, in words, or ""."""
+        return self._note
 
     def tidy(self, library: str, *, anew: bool = False) -> str:
         """Make the indexes that are missing or too old; the caller holds the writer lock.
@@ -155,20 +136,24 @@ class Vectors:
         Returns:
             Why an index could not be made, in words, or "".
         """
-        folder = folder_of(self._home, library) / "chroma"
         spaces = select(vectors.c.space, vectors.c.corpus).distinct()
+        try:
+            there = self._indexes.names(library)
+        except Broken as error:
+            return f"{error}; check RAGWEAVE_CHROMA_URL"
         with self._catalog.reading(library) as connection:
             groups = connection.execute(spaces).all()
             named = {(r["space"], r["corpus"]): r for r in connection.execute(select(indexes)).mappings()}
         why = ""
         for space, corpus in groups:
             old = named.get((space, corpus))
+            old = old if old and old["name"] in there else None
             if anew or self._stale(library, corpus, space, old):
                 try:
-                    self._build(library, corpus, space, folder)
+                    self._build(library, corpus, space)
                 except LibraryError as error:
                     why = str(error)
-        self._sweep(library, folder)
+        self._sweep(library)
         return why
 
     def forget_indexes(self, library: str) -> None:
@@ -177,29 +162,63 @@ class Vectors:
             for row in connection.execute(select(indexes)).mappings().all():
                 if _counted(connection, row["corpus"], row["space"], row["upto"])[0] < row["count"]:
                     connection.execute(delete(indexes).where(indexes.c.name == row["name"]))
-        self._sweep(library, folder_of(self._home, library) / "chroma")
+        self._sweep(library)
+        if self._on_server:
+            self.tidy(library)
 
     def drop(self, library: str) -> None:
         """Forget a library that was deleted."""
-        with self._lock:
-            for key in [key for key in self._held if key[0] == library]:
-                del self._held[key]
-        self._indexes.keep(folder_of(self._home, library) / "chroma", set())
+        self._held.drop(library)
+        self._indexes.keep(library, set())
 
     def close(self) -> None:
         """Let go of the memory and of every index."""
-        with self._lock:
-            self._held.clear()
+        self._held.drop()
         self._indexes.close()
+
+    def _near(
+        self,
+        library: str,
+        corpus: Corpus,
+        space: str,
+        unit: Matrix,
+        most: int,
+        sources: Sequence[str],
+        again: bool = False,
+    ) -> tuple[list[list[tuple[int, float]]], Mapping[int, str]]:
+        """Return up to `most` (row, cosine) or more of each query, in no order, and the items of the rows.
+
+        Raises:
+            Lost: the index is not there; not when asked `again`.
+        """
+        near: list[list[tuple[int, float]]] = [[] for _ in unit]
+        with self._catalog.reading(library) as connection:
+            mine, after = _mine(corpus, space), 0
+            index = connection.execute(select(indexes).where(*mine(indexes))).mappings().first()
+            if index is not None:
+                try:
+                    near, after = self._indexed(connection, library, index, unit, most, sources), index["upto"]
+                    self._note = ""
+                except Broken as error:
+                    if isinstance(error, Lost) and not again:
+                        raise
+                    after = self._without(library, index, error)
+            rows = self._held.rows(connection, (library, corpus, space), after)
+            allowed = None
+            if sources:
+                query = select(vectors.c.n).where(*mine(vectors), vectors.c.source.in_(sources))
+                allowed = np.isin(rows.n, np.fromiter(connection.execute(query).scalars(), np.int64))
+            for own, exact in zip(near, nearest(rows, unit, most, allowed), strict=True):
+                own += exact
+            return near, _items(connection, {n for hits in near for n, _ in hits})
 
     def _indexed(
         self, connection: Connection, library: str, index: Any, unit: Matrix, most: int, sources: Sequence[str]
     ) -> list[list[tuple[int, float]]]:
         """Return what an index finds, without what has gone since; more is asked for until enough of it lives."""
-        folder = folder_of(self._home, library) / "chroma"
         asked = most
         while True:
-            near = self._indexes.query(folder, index["name"], index["digest"], unit, asked, sources)
+            near = self._indexes.query(library, index["name"], index["digest"], unit, asked, sources)
             alive = _items(connection, {n for hits in near for n, _ in hits})
             kept = [[hit for hit in hits if hit[0] in alive] for hits in near]
             short = any(len(k) < most and len(h) == asked for k, h in zip(kept, near, strict=True))
@@ -207,29 +226,32 @@ class Vectors:
                 return kept
             asked = min(2 * asked, index["count"])
 
-    def _rows(self, connection: Connection, library: str, corpus: Corpus, space: str, after: int) -> _Rows:
-        """Return the vectors after a row, brought up to the generation of this snapshot."""
-        key, at = (library, corpus, space), generation(connection)
-        with self._lock:
-            held = self._held.get(key)
-            if held is None or (held.generation, held.after) != (at, after):
-                held = _loaded(connection, key, after, at, held)
-                self._held[key] = held
-            self._held.move_to_end(key)
-            while len(self._held) > 1 and sum(r.matrix.nbytes for r in self._held.values()) > _HELD:
-                self._held.popitem(last=False)
-            return held
+    def _without(self, library: str, index: Any, error: Broken) -> int:
+        """Return the row after which vectors are compared one by one, where an index cannot be asked.
 
-    def _forget(self, library: str, name: str) -> None:
-        """Let nobody ask a broken index again; the next run of index, or the repair, makes another."""
+        One on the disk is not asked again; the next run of index, or the repair, makes another. A server may be back
+        soon, and what it has lost is made anew at once, beside the questions.
+        """
+        name = str(index["name"])
         self._indexes.let_go(name)
-        if self._url:  # the server may be back soon
-            return
-        try:
-            with self._catalog.writing(library) as connection:
-                connection.execute(delete(indexes).where(indexes.c.name == name))
-        except LibraryError as error:  # another process may hold the disk, or it may not be written
-            logger.warning("%s", error)
+        if not self._on_server:
+            logger.warning("%s; all vectors are compared instead", error)
+            try:
+                with self._catalog.writing(library) as connection:
+                    connection.execute(delete(indexes).where(indexes.c.name == name))
+            except LibraryError as refused:  # another process may hold the disk, or it may not be written
+                logger.warning("%s", refused)
+            return 0
+        if isinstance(error, Lost) and not self._mending.locked():
+            threading.Thread(target=self._mend, args=(library,), name="ragweave-mend", daemon=True).start()
+        few = index["count"] <= INDEX_FROM
+        how = "all vectors were compared one by one" if few else "it was searched by its words alone"
+        self._note = f"{error}, so {how}"
+        return 0 if few else int(index["upto"])
+
+    def _mend(self, library: str) -> None:
+        with suppress(LibraryError), self._mending, locks.writer(library, library, 0):  # else another process does it
+            self.tidy(library)
 
     def _stale(self, library: str, corpus: Corpus, space: str, old: Any) -> bool:
         with self._catalog.reading(library) as connection:
@@ -238,7 +260,7 @@ class Vectors:
         changes = newer + (old["count"] - living if old else 0)
         return changes > max(self._least, (living + newer) // 4)
 
-    def _build(self, library: str, corpus: Corpus, space: str, folder: Path) -> None:
+    def _build(self, library: str, corpus: Corpus, space: str) -> None:
         with self._catalog.reading(library) as connection:
             top = select(func.max(vectors.c.n), func.count()).where(*_mine(corpus, space)(vectors))
             upto, count = connection.execute(top).one()
@@ -246,15 +268,15 @@ class Vectors:
             with self._catalog.writing(library) as connection:
                 connection.execute(delete(indexes).where(*_mine(corpus, space)(indexes)))
             return
-        made = self._indexes.build(catalog_of(self._home, library), folder, (space, corpus, int(upto)))
+        made = self._indexes.build(library, (space, corpus, int(upto)))
         row = {"space": space, "corpus": corpus, "upto": upto, "count": count}
         with self._catalog.writing(library) as connection:
             upsert(connection, indexes, {**row, "name": made[0], "digest": made[1]})
 
-    def _sweep(self, library: str, folder: Path) -> None:
+    def _sweep(self, library: str) -> None:
         with self._catalog.reading(library) as connection:
             kept = set(connection.execute(select(indexes.c.name)).scalars())
-        self._indexes.keep(folder, kept)
+        self._indexes.keep(library, kept)
 
 
 def _mine(corpus: str, space: str) -> Any:
@@ -266,47 +288,6 @@ def _counted(connection: Connection, corpus: Corpus, space: str, upto: int) -> t
     query = select(func.count()).where(*_mine(corpus, space)(vectors))
     before = int(connection.execute(query.where(vectors.c.n <= upto)).scalar_one())
     return before, int(connection.execute(query.where(vectors.c.n > upto)).scalar_one())
-
-
-def _loaded(connection: Connection, key: tuple[str, str, str], after: int, at: int, held: _Rows | None) -> _Rows:
-    """Return the vectors after a row; those that are held already are not read again."""
-    where = "FROM vectors WHERE corpus = ? AND space = ? AND n > ? ORDER BY n"
-    live = np.fromiter(connection.exec_driver_sql(f"SELECT n {where}", (*key[1:], after)).scalars(), np.int64)
-    if held is None or not len(held.n):
-        held = _Rows(at, after, np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
-    kept = np.isin(held.n, live)
-    missing = live[~np.isin(live, held.n)]
-    if not kept.all():
-        held = _Rows(at, after, held.n[kept], held.matrix[kept])
-    if not len(missing):
-        return _Rows(at, after, held.n, held.matrix)
-    rows = connection.exec_driver_sql(f"SELECT n, data {where}", (*key[1:], int(missing[0]) - 1)).all()
-    wanted = set(missing.tolist())
-    new = [row for row in rows if row[0] in wanted]
-    matrix = _matrix([row[1] for row in new])
-    n = np.fromiter((row[0] for row in new), np.int64)
-    if len(held.n):
-        n, matrix = np.concatenate([held.n, n]), np.concatenate([held.matrix, matrix])
-    return _Rows(at, after, n, matrix)
-
-
-def _matrix(blobs: Sequence[bytes]) -> Matrix:
-    if not blobs:
-        return np.zeros((0, 0), dtype=np.float32)
-    return np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1).astype(np.float32, copy=False)
-
-
-def _nearest(rows: _Rows, unit: Matrix, most: int, allowed: NDArray[np.bool_] | None) -> list[list[tuple[int, float]]]:
-    """Return the nearest (row, cosine) of each query."""
-    n, matrix = (rows.n, rows.matrix) if allowed is None else (rows.n[allowed], rows.matrix[allowed])
-    if not len(n):
-        return [[] for _ in unit]
-    cosines = unit @ matrix.T
-    found = []
-    for own in cosines:
-        best = np.argpartition(-own, most - 1)[:most] if len(own) > most else np.arange(len(own))
-        found.append([(int(n[i]), float(own[i])) for i in best])
-    return found
 
 
 def _items(connection: Connection, rows: Iterable[int]) -> Mapping[int, str]:

@@ -17,6 +17,7 @@ from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store.stores import close_stores
 from ragweave.models import embed
 from ragweave.models.settings import model_settings
+from ragweave.tests.support.chroma import chroma_server
 
 TEXTS = {
     "alexandria.md": "# Alexandria\n\nThe lighthouse of Alexandria was built on Pharos.\n",
@@ -64,6 +65,13 @@ def notes(_indexed: Path, home: Path, tmp_path: Path, read_here: None) -> Path:
         connection.execute("UPDATE paths SET path = replace(path, ?, ?)", (old, new))
     connection.close()
     return tmp_path / "notes"
+
+
+@pytest.fixture(scope="session")
+def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Chroma server for the whole run of tests."""
+    with chroma_server(tmp_path_factory.mktemp("chroma")) as url:
+        yield url
 
 
 class Turned:

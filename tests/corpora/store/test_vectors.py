@@ -1,4 +1,7 @@
-"""Vectors: exact where they are few or new, through an index where they are many, and right with any index."""
+"""Vectors: exact where they are few or new, through an index where they are many, and right with any index.
+
+The same over both indexes there are: folders of Chroma under the home, and collections of a Chroma server.
+"""
 
 import subprocess
 import sys
@@ -6,8 +9,9 @@ import sys
 import numpy as np
 import pytest
 
+from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import blobs
-from ragweave.corpora.store import vectors as module
+from ragweave.corpora.store import exact as module
 from ragweave.corpora.store.blobs import item_of
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.schema import bump, indexes, sources
@@ -33,9 +37,12 @@ def lib(catalog):
     return catalog.library("default").id
 
 
-@pytest.fixture
-def vectors(catalog, home):
-    found = Vectors(catalog, home)
+@pytest.fixture(params=["folder", pytest.param("server", marks=pytest.mark.cluster)])
+def vectors(catalog, home, request):
+    server = None
+    if request.param == "server":
+        server = CorporaSettings(chroma_url=request.getfixturevalue("chroma_url"))
+    found = Vectors(catalog, home, server)
     yield found
     found.close()
 
@@ -53,12 +60,17 @@ def ask(vectors, lib, query, k=5, corpus="paragraph", only=()):
     return vectors.query(lib, corpus, "enc", np.array([query], dtype=np.float32), k, only)[0]
 
 
+def indexes_of(vectors, lib):
+    return vectors._indexes.names(lib)
+
+
 def names(hits):
     return [i for i, _ in hits]
 
 
 def test_chunks_of_one_item_are_joined_by_their_best(catalog, vectors, lib):
     put(catalog, [("a~0", "s", EYE[0]), ("a~1", "s", EYE[1]), ("b~0", "s", EYE[0] + EYE[1])], "document")
+    assert vectors.tidy(lib) == ""
     found = ask(vectors, lib, 3 * EYE[1], corpus="document")
     assert names(found) == ["a", "b"]
     assert [s for _, s in found] == pytest.approx([1.0, 0.7071], abs=1e-3)
@@ -66,6 +78,7 @@ def test_chunks_of_one_item_are_joined_by_their_best(catalog, vectors, lib):
 
 def test_the_source_filter_leaves_the_others_out(catalog, vectors, lib):
     put(catalog, [("a~0", "s1", EYE[0]), ("b~0", "s2", EYE[1])])
+    assert vectors.tidy(lib) == ""
     assert names(ask(vectors, lib, EYE[0], only=["s2"])) == ["b"]
     assert ask(vectors, lib, EYE[0], only=["nothing"]) == []
 
@@ -78,12 +91,14 @@ def test_a_vector_of_zeros_is_neither_stored_nor_asked(catalog, vectors, lib):
 
 def test_a_corpus_or_an_encoder_without_vectors_finds_nothing(catalog, vectors, lib):
     put(catalog, [("a~0", "s", EYE[0])])
+    assert vectors.tidy(lib) == ""
     assert ask(vectors, lib, EYE[0], corpus="document") == []
     assert vectors.query(lib, "paragraph", "other", EYE[:1], 5) == [[]]
 
 
 def test_vectors_go_with_their_source_and_are_replaced_by_their_id(catalog, vectors, lib):
     put(catalog, [("a~0", "s1", EYE[0]), ("b~0", "s2", EYE[1]), ("c~0", "s1", EYE[2])])
+    assert vectors.tidy(lib) == ""
     with catalog.writing(lib) as connection:
         connection.exec_driver_sql("DELETE FROM sources WHERE id = 's1'")
         bump(connection)
@@ -94,6 +109,7 @@ def test_vectors_go_with_their_source_and_are_replaced_by_their_id(catalog, vect
 
 def test_what_another_process_wrote_is_seen_at_once(catalog, vectors, lib, home):
     put(catalog, [("a~0", "s", EYE[0])])
+    assert vectors.tidy(lib) == ""
     assert names(ask(vectors, lib, EYE[0])) == ["a"]
     code = (
         "import sys, numpy as np; from pathlib import Path\n"
@@ -140,10 +156,10 @@ def exact(query, alive=range(60), k=5):
 
 def test_an_index_answers_with_what_came_after_it_and_without_what_has_gone(catalog, vectors, lib, indexed, home):
     index = index_of(catalog, lib)
-    assert index["count"] == 50 and [p.name for p in home.glob("libraries/*/chroma/*")] == [index["name"]]
+    assert index["count"] == 50 and indexes_of(vectors, lib) == {index["name"]}
     for query in SPREAD[::7]:
         assert names(ask(vectors, lib, query)) == exact(query)
-    assert vectors._held[lib, "paragraph", "enc"].n.size == 10, "what the index holds was compared one by one"
+    assert vectors._held._rows[lib, "paragraph", "enc"].n.size == 10, "what the index holds was compared one by one"
     odd = [n for n in range(60) if n % 2]
     assert names(ask(vectors, lib, SPREAD[3], only=["s1"])) == exact(SPREAD[3], odd)
     with catalog.writing(lib) as connection:
@@ -160,7 +176,7 @@ def test_an_index_is_made_anew_when_much_has_changed_and_the_old_one_goes(catalo
     assert vectors.tidy(lib) == ""
     after = index_of(catalog, lib)
     assert (after["count"], after["name"] != before) == (120, True)
-    assert [p.name for p in home.glob("libraries/*/chroma/*")] == [after["name"]]
+    assert indexes_of(vectors, lib) == {after["name"]}
 
 
 def garbage(path):
@@ -184,6 +200,10 @@ def gone(path):
             file.unlink()
 
 
+in_a_folder = pytest.mark.parametrize("vectors", ["folder"], indirect=True)
+
+
+@in_a_folder
 @pytest.mark.parametrize("harm", [garbage, cut, no_database, gone])
 def test_a_damaged_index_is_answered_without_and_made_anew(catalog, vectors, lib, indexed, home, harm):
     [path] = home.glob("libraries/*/chroma/*")
@@ -196,6 +216,7 @@ def test_a_damaged_index_is_answered_without_and_made_anew(catalog, vectors, lib
     assert names(ask(vectors, lib, SPREAD[3])) == exact(SPREAD[3])
 
 
+@in_a_folder
 def test_a_panic_of_chroma_is_a_broken_index(catalog, vectors, lib, indexed, monkeypatch):
     class Panic(BaseException):
         pass
@@ -208,6 +229,7 @@ def test_a_panic_of_chroma_is_a_broken_index(catalog, vectors, lib, indexed, mon
     assert index_of(catalog, lib) is None
 
 
+@in_a_folder
 def test_an_index_that_cannot_be_made_is_said_and_leaves_nothing(catalog, vectors, lib, home, monkeypatch):
     monkeypatch.setattr(vectors, "_least", 20)
     monkeypatch.setattr("ragweave.corpora.store.chroma.sys.executable", "/bin/false")
@@ -217,12 +239,19 @@ def test_an_index_that_cannot_be_made_is_said_and_leaves_nothing(catalog, vector
     assert names(ask(vectors, lib, SPREAD[3])) == exact(SPREAD[3])
 
 
-def test_what_was_deleted_leaves_the_index_when_it_has_to(catalog, vectors, lib, indexed, home):
+def test_what_was_deleted_leaves_the_index_when_it_has_to(catalog, vectors, lib, indexed):
+    before = index_of(catalog, lib)["name"]
     with catalog.writing(lib) as connection:
         connection.exec_driver_sql("DELETE FROM sources WHERE id = 's1'")
         bump(connection)
     vectors.forget_indexes(lib)
-    assert list(home.glob("libraries/*/chroma/*")) == [] and index_of(catalog, lib) is None
+    assert before not in indexes_of(vectors, lib) and (index_of(catalog, lib) or {}).get("name") != before
+    assert names(ask(vectors, lib, SPREAD[4])) == exact(SPREAD[4], range(0, 60, 2))
+
+
+def test_a_library_that_is_deleted_takes_its_indexes_with_it(vectors, lib, indexed):
+    vectors.drop(lib)
+    assert indexes_of(vectors, lib) == set()
 
 
 def test_the_memory_that_vectors_take_is_bounded(catalog, vectors, lib, monkeypatch):
@@ -230,11 +259,4 @@ def test_the_memory_that_vectors_take_is_bounded(catalog, vectors, lib, monkeypa
     for corpus in ("paragraph", "document"):
         put(catalog, [("a~0", "s", EYE[0])], corpus)
         assert names(ask(vectors, lib, EYE[0], corpus=corpus)) == ["a"]
-    assert len(vectors._held) == 1
-
-
-def test_a_server_that_is_away_is_answered_without(catalog, lib, home):
-    away = Vectors(catalog, home, "http://127.0.0.1:9")
-    put(catalog, [("a~0", "s", EYE[0])])
-    assert "RAGWEAVE_CHROMA_URL" in away.tidy(lib)
-    assert names(ask(away, lib, EYE[0])) == ["a"]
+    assert len(vectors._held._rows) == 1

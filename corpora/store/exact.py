@@ -1,0 +1,100 @@
+"""Vectors compared one by one: rows of the catalog that a process keeps in memory, as of one generation."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from ragweave.corpora.store.blobs import Matrix
+from ragweave.corpora.store.schema import generation
+
+_HELD = 2**30
+"""Bytes of vectors that a process keeps in memory."""
+
+Key = tuple[str, str, str]
+"""Library, corpus and space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Vectors of a space and corpus that are held in memory, in the order of their rows."""
+
+    generation: int
+    after: int
+    n: NDArray[np.int64]
+    matrix: Matrix
+
+
+class Held:
+    """The vectors that are held in memory, those asked for last."""
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[Key, Rows] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def rows(self, connection: Connection, key: Key, after: int) -> Rows:
+        """Return the vectors after a row, brought up to the generation of this snapshot."""
+        at = generation(connection)
+        with self._lock:
+            held = self._rows.get(key)
+            if held is None or (held.generation, held.after) != (at, after):
+                held = _loaded(connection, key, after, at, held)
+                self._rows[key] = held
+            self._rows.move_to_end(key)
+            while len(self._rows) > 1 and sum(r.matrix.nbytes for r in self._rows.values()) > _HELD:
+                self._rows.popitem(last=False)
+            return held
+
+    def drop(self, library: str = "") -> None:
+        """Forget the vectors of a library, or all."""
+        with self._lock:
+            for key in [key for key in self._rows if library in ("", key[0])]:
+                del self._rows[key]
+
+
+def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | None) -> Rows:
+    """Return the vectors after a row; those that are held already are not read again."""
+    where = "FROM vectors WHERE corpus = ? AND space = ? AND n > ? ORDER BY n"
+    live = np.fromiter(connection.exec_driver_sql(f"SELECT n {where}", (*key[1:], after)).scalars(), np.int64)
+    if held is None or not len(held.n):
+        held = Rows(at, after, np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+    kept = np.isin(held.n, live)
+    missing = live[~np.isin(live, held.n)]
+    if not kept.all():
+        held = Rows(at, after, held.n[kept], held.matrix[kept])
+    if not len(missing):
+        return Rows(at, after, held.n, held.matrix)
+    rows = connection.exec_driver_sql(f"SELECT n, data {where}", (*key[1:], int(missing[0]) - 1)).all()
+    wanted = set(missing.tolist())
+    new = [row for row in rows if row[0] in wanted]
+    matrix = matrix_of([row[1] for row in new])
+    n = np.fromiter((row[0] for row in new), np.int64)
+    if len(held.n):
+        n, matrix = np.concatenate([held.n, n]), np.concatenate([held.matrix, matrix])
+    return Rows(at, after, n, matrix)
+
+
+def matrix_of(blobs: Sequence[bytes]) -> Matrix:
+    """Return stored vectors as rows of one matrix."""
+    if not blobs:
+        return np.zeros((0, 0), dtype=np.float32)
+    return np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1).astype(np.float32, copy=False)
+
+
+def nearest(rows: Rows, unit: Matrix, most: int, allowed: NDArray[np.bool_] | None) -> list[list[tuple[int, float]]]:
+    """Return the nearest (row, cosine) of each query."""
+    n, matrix = (rows.n, rows.matrix) if allowed is None else (rows.n[allowed], rows.matrix[allowed])
+    if not len(n):
+        return [[] for _ in unit]
+    cosines = unit @ matrix.T
+    found = []
+    for own in cosines:
+        best = np.argpartition(-own, most - 1)[:most] if len(own) > most else np.arange(len(own))
+        found.append([(int(n[i]), float(own[i])) for i in best])
+    return found
