@@ -93,7 +93,7 @@ async def _each(desk: Desk, brief: Brief, page: Page) -> bool:
         if not await work(desk, alone, page) and await _extract(desk, alone, page, closest=False):
             left.append(part)
     for part in left if page.sentences else []:
-        desk.note(f"Nothing that was found surely answers: {part}")
+        desk.note(phrase("open", brief.question, part=part))
     return bool(page.sentences)
 
 
@@ -216,7 +216,7 @@ def _tell_both(desk: Desk, brief: Brief, page: Page, told: Told) -> None:
     if sides[0].strip["origin"] != sides[1].strip["origin"]:
         for e in sides:
             page.show(phrase(e.strip["origin"], brief.question, text=e.text), "verified", [e.narrowed], e.sure)
-        desk.note("Your library and the web answer this differently; both are shown.")
+        desk.note(phrase("both", brief.question))
         return
     page.show(told.first.told, "verified", [told.first.narrowed], told.first.sure)
     slots = {"text": told.other.told, "title": told.other.strip["title"]}

@@ -4,7 +4,7 @@ import pytest
 
 from ragweave.app.api import astate
 from ragweave.minds.context import Context
-from ragweave.minds.small.question.tongue import language_of
+from ragweave.minds.phrases import language_of
 from ragweave.tests.support import build_library
 
 CHOIR = """# Chorreise nach Feldau

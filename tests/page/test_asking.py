@@ -52,7 +52,7 @@ def test_an_abstention_is_no_dead_end(window: Callable[..., Any], ask: Callable[
     page.locator("#panel .quoted, #panel mark").first.wait_for()
     assert places.nth(1).locator(".said").inner_text()[:30] in page.locator("#panel").inner_text()
     page.keyboard.press("Escape")
-    turn.get_by_role("button", name="Rephrase").click()
+    turn.get_by_role("button", name="Rephrase", exact=True).click()
     assert page.input_value("#question") == "How tall is the cathedral of Ulm in Bavaria?"
     assert page.evaluate("document.activeElement.id") == "question"
     with page.expect_file_chooser():

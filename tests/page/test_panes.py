@@ -190,7 +190,7 @@ def test_thousands_of_sources_are_drawn_as_they_come_near(window: Callable[..., 
     many = [{**one, "id": f"s{n}", "name": f"note-{n:04}.md", "title": "", "kind": "md"} for n in range(3000)]
     page.route("**/api/sources?*", lambda route: route.fulfill(json={"library": "default", "sources": many}))
     page.reload()
-    page.get_by_role("button", name="Text 3000").click()
+    page.get_by_role("button", name="Text 3,000").click()
     rows = page.locator(".source-list li")
     expect(rows.first).to_contain_text("note-0000.md")
     page.locator(".source-list").evaluate("box => { box.scrollTop = box.scrollHeight }")

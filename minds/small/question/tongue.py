@@ -5,47 +5,20 @@ Names, numbers and words of one spelling still do, so that the right file may be
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 
-from ragweave.corpora.meta import NAMES, guess_language
+from ragweave.corpora.meta import NAMES
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, reads
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.page import Page
-from ragweave.minds.phrases import phrase
+from ragweave.minds.phrases import language_of, phrase
 from ragweave.minds.small.question.lexicon import TAUGHT, asked_abroad, translated
 from ragweave.minds.small.question.likes import likes, reworded
 from ragweave.models.text import content_terms, fold, names, numbers, terms
 
-_ASKING = {
-    "en": "who whom whose which what where when why how does did is are was were the",
-    "de": "wer wen wem wessen was wann wo wohin woher warum wie welche welcher welches viel viele",
-    "fr": "qui quel quelle quels quelles quand où comment combien pourquoi est-ce quoi",
-    "es": "quién qué cuál cuándo dónde cómo cuánto cuánta cuántos cuántas",
-    "it": "chi che cosa quale quando dove come quanto quanti quante perché",
-    "pt": "quem qual quando onde como quanto quantos quantas",
-    "nl": "wie wat welke wanneer waar hoe hoeveel waarom",
-}
 _NOWHERE = "\0"
 """A word that no library holds."""
-_LEAST = 2
-"""Words of a question's own that tell its language."""
-
-
-def language_of(question: str) -> str:
-    """Return the ISO 639-1 code of a question's language by its function and question words, or "" when unsure."""
-    said = [w.lower() for w in re.findall(r"[^\W\d_]+", question)]
-    opens = [code for code, listed in _ASKING.items() if said[:1] and said[0] in listed.split()]
-    if len(opens) == 1:
-        return opens[0]
-    known = guess_language(question)
-    if known:
-        return known
-    counts = {code: sum(w in listed.split() for w in said) for code, listed in _ASKING.items()}
-    best = max(counts.values())
-    found = [code for code, n in counts.items() if n == best]
-    return found[0] if len(found) == 1 and (best >= _LEAST or len(said) <= 8) and best else ""
 
 
 async def elsewhere(desk: Desk, question: str) -> list[str]:

@@ -2,13 +2,14 @@
 
 import { call, follow, told } from "./api.js";
 import { fill, h, iconButton, uid } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { valueName, KNOBS } from "./knobs.js";
+import { knobName, valueName } from "./knobs.js";
 import { lay, sentenceOf, tally } from "./sentence.js";
 import { row } from "./settings.js";
 import { runContext, state } from "./state.js";
 import { Trail } from "./trail.js";
-import { lasted, number, some } from "./words.js";
+import { cost, lasted, number } from "./words.js";
 
 export class Again {
   /** @param {import("./turn.js").Turn} turn the turn that stays as it is */
@@ -32,13 +33,13 @@ export class Again {
     const names = (step ? step.knobs : ["mind", "max_hops", "sentences", "rerank", "expand_when", "check_by"]).filter((name) => name in state.form.schema.properties);
     this.rows = h("div.settings", {}, ...names.map((name) => row(name, kept)));
     this.wrong = h("p.wrong", { role: "alert" });
-    this.go = h("button.button.primary.small", { type: "submit" }, icon("play"), step ? "Go on from here" : "Answer once more");
+    this.go = h("button.button.primary.small", { type: "submit" }, icon("play"), t(step ? "again.go.step" : "again.go"));
     const title = uid("again");
     const form = h(
       "form.changes",
       { "aria-labelledby": title, novalidate: true },
-      h("div.again-head", {}, h("h3", { id: title, text: step ? `From “${step.name}” on` : "Once more, with other settings" }), iconButton(icon("close"), "Close", () => this.close(), "bare.small")),
-      h("p.fine", { text: step ? `${step.words}. What came before is kept; this step and all after it are done anew, and the answer stands beside this one.` : "The answer will stand beside this one, and the conversation stays as it is." }),
+      h("div.again-head", {}, h("h3", { id: title, text: step ? t("again.step", { name: step.name }) : t("again.title") }), iconButton(icon("close"), t("close"), () => this.close(), "bare.small")),
+      h("p.fine", { text: step ? t("again.step.tell", { words: step.words }) : t("again.tell") }),
       step ? null : this.asked(),
       off.length ? this.without(off) : null,
       this.rows,
@@ -79,7 +80,7 @@ export class Again {
     const input = h("textarea.field", { id, rows: "2", dir: "auto" });
     input.value = this.turn.question;
     input.addEventListener("input", () => (this.question = input.value.trim() === this.turn.question ? "" : input.value.trim()));
-    return h("div.knob.asked", {}, h("label", { for: id, text: "Question" }), input);
+    return h("div.knob.asked", {}, h("label", { for: id, text: t("composer.question") }), input);
   }
 
   /** A switch that leaves a step out. */
@@ -90,7 +91,7 @@ export class Again {
       this.rows.hidden = input.checked;
       for (const [name, value] of off) this.set(name, input.checked ? value : this.was(name));
     });
-    return h("div.knob", {}, h("label", { for: id, text: "Do without this step" }), input);
+    return h("div.knob", {}, h("label", { for: id, text: t("again.off") }), input);
   }
 
   was(name) {
@@ -129,7 +130,7 @@ export class Again {
 
   async watch(run, signal) {
     const side = new Side(this.name());
-    const mine = new Side("This answer");
+    const mine = new Side(t("again.mine"));
     if (this.turn.kept) mine.whole(this.turn.kept, this.turn.trail.steps);
     fill(this.result, h("div.compare", {}, mine.element, side.element));
     side.element.scrollIntoView({ block: "nearest" });
@@ -143,13 +144,13 @@ export class Again {
 
   /** What was changed, in words. */
   name() {
-    const parts = Object.entries(this.changed).map(([name, value]) => `${KNOBS[name]?.[0] || name}: ${shown(name, value)}`);
+    const parts = Object.entries(this.changed).map(([name, value]) => `${knobName(name)}: ${shown(name, value)}`);
     if (this.question) parts.unshift(this.question);
-    return parts.join(" · ") || "Once more, as it was";
+    return parts.join(" · ") || t("again.same.settings");
   }
 }
 
-const shown = (name, value) => (value === false ? "no" : value === true ? "yes" : value === null ? "automatic" : [value].flat().map((v) => valueName(name, v)).join(", ") || "automatic");
+const shown = (name, value) => (typeof value === "boolean" ? t(value ? "again.yes" : "again.no") : [value ?? []].flat().map((v) => valueName(name, v)).join(", ") || t("settings.automatic"));
 
 /** One of the two answers, with what it took. */
 class Side {
@@ -182,13 +183,13 @@ class Side {
   whole(answer, steps) {
     const byNumber = new Map(answer.citations.map((c) => [c.n, c]));
     fill(this.answer);
-    if (answer.abstained) this.answer.append(h("p", { text: `No answer. ${answer.why}`, dir: "auto" }));
+    if (answer.abstained) this.answer.append(h("p", { text: t("again.none", { why: answer.why }), dir: "auto" }));
     else for (const s of answer.sentences) lay(this.answer, sentenceOf(s.text, s.support, s.citations.map((n) => byNumber.get(n)).filter(Boolean)), s.sign);
     fill(this.tally, answer.abstained ? null : tally(answer.sentences));
     this.said = answer.abstained ? [] : answer.sentences.map((s) => s.text);
     const sum = (key) => answer.usage.reduce((total, u) => total + (u[key] || 0), 0);
     const seconds = steps.reduce((total, s) => total + s.seconds, 0);
-    const rows = [["Time of its steps", lasted(seconds)], ["Model calls", number(sum("calls"))], ["Tokens in and out", `${number(sum("input_tokens"))} + ${number(sum("output_tokens"))}`], ["Cost", cost(sum("cost"))], ["Steps", number(steps.length)], ["Sources cited", number(answer.citations.length)]];
+    const rows = [[t("again.time"), lasted(seconds)], [t("again.calls"), number(sum("calls"))], [t("again.tokens"), `${number(sum("input_tokens"))} + ${number(sum("output_tokens"))}`], [t("again.cost"), cost(sum("cost"))], [t("again.steps"), number(steps.length)], [t("again.cited"), number(answer.citations.length)]];
     fill(this.spent, ...rows.filter(([, text]) => text).flatMap(([name, text]) => [h("dt", { text: name }), h("dd", { text })]));
     if (!this.trail.steps.length) this.trail.element.hidden = true;
   }
@@ -197,9 +198,7 @@ class Side {
   against(other) {
     const fresh = this.said.filter((text) => !other.said.includes(text)).length;
     const gone = other.said.filter((text) => !this.said.includes(text)).length;
-    const text = fresh || gone ? [fresh && `${some(fresh, "sentence")} new`, gone && `${some(gone, "sentence")} gone`].filter(Boolean).join(", ") : "The same answer";
+    const text = fresh || gone ? [fresh && t("again.fresh", { n: fresh }), gone && t("again.gone", { n: gone })].filter(Boolean).join(", ") : t("again.same");
     this.element.append(h("p.difference.fine", { role: "status", text }));
   }
 }
-
-const cost = (value) => (value ? value.toPrecision(2) : "");

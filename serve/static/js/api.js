@@ -1,9 +1,11 @@
 // The server's API: calls, event streams that resume, uploads with progress. Errors are problems with a remedy.
 
+import { t } from "./i18n.js";
+
 /** What went wrong, as the server said it, or in the words of this page where it could not be reached. */
 export class Problem extends Error {
   constructor(status, body) {
-    super(body.title || "Something went wrong");
+    super(body.title || t("api.wrong"));
     this.status = status;
     this.code = body.code || "";
     this.remedy = body.remedy || "";
@@ -17,20 +19,20 @@ export class Problem extends Error {
 
 /** Write what went wrong and what to do about it as one or two sentences. */
 export function told(what, remedy) {
-  const end = /[.!?]$/.test(what) ? what : `${what}.`;
-  return remedy ? `${end} ${remedy[0].toUpperCase()}${remedy.slice(1)}${/[.!?]$/.test(remedy) ? "" : "."}` : end;
+  const end = /[.!?。！？]$/.test(what) ? what : `${what}.`;
+  return remedy ? `${end} ${remedy[0].toUpperCase()}${remedy.slice(1)}${/[.!?。！？]$/.test(remedy) ? "" : "."}` : end;
 }
 
-const UNREACHED = { title: "The server cannot be reached", remedy: "check that “ragweave serve” is still running", code: "unreached" };
+const UNREACHED = { title: t("api.unreached"), remedy: t("api.unreached.do"), code: "unreached" };
 
-const CUT = { title: "The upload was cut off", remedy: "send fewer files at once: together they may be larger than the server allows", code: "cut" };
+const CUT = { title: t("api.cut"), remedy: t("api.cut.do"), code: "cut" };
 
 async function problemOf(response) {
   let body = {};
   try {
     body = await response.json();
   } catch {
-    body = { title: `The server answered ${response.status}` };
+    body = { title: t("api.answered", { status: String(response.status) }) };
   }
   const problem = new Problem(response.status, body);
   if (response.status === 401) document.dispatchEvent(new CustomEvent("ragweave:locked", { detail: problem }));
@@ -136,7 +138,7 @@ export function upload(files, library, progress, signal) {
     };
     // A server that refuses a large upload hangs up while it is still being sent.
     signal.addEventListener("abort", () => request.abort());
-    request.onabort = () => reject(new Problem(0, { title: "Nothing was sent" }));
+    request.onabort = () => reject(new Problem(0, { title: t("api.unsent") }));
     request.onerror = () => reject(new Problem(0, begun ? CUT : UNREACHED));
     request.onload = () => {
       const body = request.response || {};

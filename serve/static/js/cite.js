@@ -1,6 +1,7 @@
 // Citations: the numbered buttons in the text, and the card that tells what is behind one.
 
 import { h } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { openCitation } from "./panel.js";
 import { day, host, place, placeBeside, titleOf } from "./words.js";
@@ -8,11 +9,10 @@ import { day, host, place, placeBeside, titleOf } from "./words.js";
 let card = null;
 let soon = 0;
 
-const SAYS = { verified: "Verified by source", contradicted: "Contradicted by source" };
-
 /** A numbered button that opens a source; in a sentence it says what the check of the sentence found. */
 export function chip(citation, state = "") {
-  const label = `${SAYS[state] || "Source"} ${citation.n}: ${titleOf(citation)}, ${place(citation.locator)}`;
+  const says = ["verified", "contradicted"].includes(state) ? state : "source";
+  const label = t(`cite.${says}`, { n: citation.n, title: titleOf(citation), place: place(citation.locator) });
   const button = h("button.cite", { type: "button", "aria-label": label, text: String(citation.n) });
   button.addEventListener("click", () => {
     hide();
@@ -28,7 +28,8 @@ export function chip(citation, state = "") {
 export function where(citation) {
   if (citation.locator.url) {
     const read = day(citation.locator.fetched);
-    return `${host(citation.locator.url)}${read ? `, read on ${read}` : ""}`;
+    const at = host(citation.locator.url);
+    return read ? t("cite.read", { host: at, day: read }) : at;
   }
   return placeBeside(citation.title, citation.locator);
 }

@@ -2,28 +2,28 @@
 
 import { answering, ask, stop } from "./conversation.js";
 import { fill, h, iconButton } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { PictureTray } from "./pictures.js";
 import { openSettings } from "./settings.js";
 import { knob, on, onlySources, setKnob, setOnlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
 
-const WEB = { off: "Web off", ask: "Web: ask me", auto: "Web on" };
 const NEXT_WEB = { off: "ask", ask: "auto", auto: "off" };
 
-const input = h("textarea", { id: "question", rows: "1", placeholder: "Ask your library", "aria-label": "Question", dir: "auto", enterkeyhint: "send" });
-const send = h("button.send", { type: "submit", "aria-label": "Ask", title: "Ask (Enter)" }, icon("send"));
+const input = h("textarea", { id: "question", rows: "1", placeholder: t("composer.place"), "aria-label": t("composer.question"), dir: "auto", enterkeyhint: "send" });
+const send = h("button.send", { type: "submit", "aria-label": t("composer.ask"), title: t("composer.ask.keys") }, icon("send"));
 const web = h("button.bare", { type: "button", on: { click: () => setKnob("web", NEXT_WEB[knob("web")]) } });
 const changed = h("button.bare", { type: "button", "aria-haspopup": "dialog", on: { click: openSettings } });
 const only = h("button.bare.on", { type: "button", on: { click: () => setOnlySources([]) } });
 const tray = new PictureTray(() => draw());
 const form = h(
   "form.composer",
-  { "aria-label": "Ask" },
+  { "aria-label": t("composer.ask") },
   tray.element,
   tray.picker,
   input,
-  h("div.tools", {}, iconButton(icon("clip"), "Add files to the library", pickFiles), iconButton(icon("picture"), "Ask with a picture (or paste one)", () => tray.pick()), web, changed, only, h("span.grow"), send),
+  h("div.tools", {}, iconButton(icon("clip"), t("composer.files"), pickFiles), iconButton(icon("picture"), t("composer.picture"), () => tray.pick()), web, changed, only, h("span.grow"), send),
 );
 
 /** Build the composer. */
@@ -78,8 +78,8 @@ function grow() {
 function draw() {
   const busy = answering();
   send.classList.toggle("stop", busy);
-  send.setAttribute("aria-label", busy ? "Stop" : "Ask");
-  send.title = busy ? "Stop (Ctrl+.)" : "Ask (Enter)";
+  send.setAttribute("aria-label", t(busy ? "composer.stop" : "composer.ask"));
+  send.title = t(busy ? "composer.stop.keys" : "composer.ask.keys");
   send.disabled = !busy && !input.value.trim();
   if (send.dataset.busy !== String(busy)) fill(send, icon(busy ? "stop" : "send"));
   send.dataset.busy = String(busy);
@@ -87,16 +87,16 @@ function draw() {
 
 function drawTools() {
   const name = state.library?.name;
-  input.placeholder = name && name !== "default" ? `Ask “${name}”` : "Ask your library";
+  input.placeholder = name && name !== "default" ? t("composer.place.named", { name }) : t("composer.place");
   const mode = knob("web") || "off";
-  fill(web, icon("globe"), h("span", { text: WEB[mode] }));
+  fill(web, icon("globe"), h("span", { text: t(`composer.web.${mode}`) }));
   web.classList.toggle("on", mode !== "off");
-  web.title = "Web search: off, after your consent, or when needed";
+  web.title = t("composer.web");
   const few = onlySources().length;
   only.hidden = !few;
-  fill(only, h("span", { text: `only ${few} source${few === 1 ? "" : "s"}` }), icon("close"));
-  only.title = "Search all sources again";
+  fill(only, h("span", { text: t("composer.only", { n: few }) }), icon("close"));
+  only.title = t("composer.all");
   const count = Object.keys(state.settings).filter((name_) => name_ !== "web").length + (state.graph === state.usualGraph ? 0 : 1);
-  fill(changed, icon("sliders"), h("span", { text: count ? `${count} changed` : "Settings" }));
+  fill(changed, icon("sliders"), h("span", { text: count ? t("composer.changed", { n: count }) : t("composer.settings") }));
   changed.classList.toggle("on", count > 0);
 }

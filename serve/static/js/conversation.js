@@ -3,13 +3,13 @@
 import { call, follow, Problem } from "./api.js";
 import { confirm } from "./dialog.js";
 import { fill, h, toast } from "./dom.js";
+import { t } from "./i18n.js";
 import { closePanel } from "./panel.js";
 import { asData } from "./pictures.js";
 import { loadThreads, ring, runContext, setRunning, state, useLibrary } from "./state.js";
 import { Turn } from "./turn.js";
 import { whatNext } from "./next.js";
 import { welcome } from "./welcome.js";
-import { some } from "./words.js";
 
 const main = () => document.getElementById("main");
 let column = h("div.column");
@@ -148,7 +148,7 @@ function add(question, pictures) {
 async function replace(gone, asked) {
   const below = turns.length - turns.indexOf(gone) - 1;
   if (run) return;
-  if (below && !(await confirm("Replace this question?", `${some(below, "later question")} of this conversation ${below === 1 ? "goes" : "go"} with it.`, "Replace"))) return;
+  if (below && !(await confirm(t("replace.ask"), t("replace.tell", { n: below }), t("replace")))) return;
   const { place } = gone;
   if (!(await ask(asked, gone.pictures, {}, gone))) open(place.thread, { quiet: true });
 }
@@ -205,7 +205,7 @@ function leave() {
 function lost(is) {
   const there = document.getElementById("offline");
   if (is && !there) {
-    document.getElementById("bar").after(h("div.offline", { id: "offline", role: "status" }, h("span.spin"), h("span", { text: "The connection was lost. Trying to reach the server again. What stands here stays." })));
+    document.getElementById("bar").after(h("div.offline", { id: "offline", role: "status" }, h("span.spin"), h("span", { text: t("page.lost") })));
   }
   if (!is) there?.remove();
 }

@@ -1,6 +1,7 @@
 // Dialogs: one way to open, name and close them. The browser keeps the focus inside and gives it back.
 
 import { h, iconButton } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 
 let count = 0;
@@ -18,7 +19,7 @@ export function openDialog(title, content, { classes = "", onclose = () => {} } 
   const dialog = h(
     "dialog.dialog",
     { class: classes, "aria-labelledby": id },
-    h("div.dialog-head", {}, h("h2", { id, text: title }), iconButton(icon("close"), "Close", () => dialog.close())),
+    h("div.dialog-head", {}, h("h2", { id, text: title }), iconButton(icon("close"), t("close"), () => dialog.close())),
     ...content,
   );
   dialog.addEventListener("close", () => {
@@ -49,7 +50,7 @@ export function confirm(title, text, verb) {
       title,
       [
         h("p", { text, dir: "auto" }),
-        h("div.choices", {}, h("button.button", { type: "button", autofocus: true, text: "Cancel", on: { click: choose(false) } }), h("button.button.danger.primary", { type: "button", text: verb, on: { click: choose(true) } })),
+        h("div.choices", {}, h("button.button", { type: "button", autofocus: true, text: t("cancel"), on: { click: choose(false) } }), h("button.button.danger.primary", { type: "button", text: verb, on: { click: choose(true) } })),
       ],
       { classes: "small", onclose: () => resolve(agreed) },
     );

@@ -1,5 +1,7 @@
 // Elements without markup: text is always set as text, never parsed.
 
+import { t } from "./i18n.js";
+
 /**
  * Make an element.
  * @param {string} tag name, with classes behind dots: "button.bare.small"
@@ -49,7 +51,7 @@ export function announce(text) {
 /** Show a message for a while; errors stay until they are closed. */
 export function toast(text, { bad = false, action = null } = {}) {
   const box = document.getElementById("toasts");
-  const close = h("button.bare.small", { type: "button", "aria-label": "Close", text: "✕", on: { click: () => note.remove() } });
+  const close = h("button.bare.small", { type: "button", "aria-label": t("close"), text: "✕", on: { click: () => note.remove() } });
   const note = h("div.toast", { class: bad ? "bad" : "" }, h("span", { text, dir: "auto" }), action, close);
   box.append(note);
   while (box.childElementCount > 3) box.firstElementChild.remove();

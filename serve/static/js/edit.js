@@ -1,6 +1,7 @@
 // A question written otherwise: its answer replaces the one that stands here and all below, or stands beside it.
 
 import { fill, h, iconButton, uid } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 
 /**
@@ -11,13 +12,13 @@ import { icon } from "./icons.js";
  */
 export function editable(question, doing) {
   const box = h("div.asked-box");
-  const pen = iconButton(icon("pen"), "Edit this question", () => doing.ready() && write(), "bare.small.edit");
+  const pen = iconButton(icon("pen"), t("edit"), () => doing.ready() && write(), "bare.small.edit");
   const heading = h("h2", { text: question, dir: "auto" });
   const show = () => fill(box, heading, pen);
 
   function write() {
     const id = uid("edit");
-    const input = h("textarea.field", { id, rows: "2", dir: "auto", "aria-label": "The question, written otherwise" });
+    const input = h("textarea.field", { id, rows: "2", dir: "auto", "aria-label": t("edit.field") });
     input.value = question;
     const close = () => {
       show();
@@ -32,9 +33,9 @@ export function editable(question, doing) {
     const button = (text, look, title, click) => h(`button.button.small${look}`, { type: look ? "submit" : "button", text, title, on: look ? {} : { click } });
     const form = h(
       "form.edit-form",
-      { "aria-label": "Edit the question" },
+      { "aria-label": t("edit.form") },
       input,
-      h("div.choices", {}, button("Cancel", "", "Leave the question as it is", close), button("Compare", "", "Show both answers side by side; the conversation stays as it is", () => go(doing.compare)), button("Replace", ".primary", "Take out this answer and all below it, and ask this instead")),
+      h("div.choices", {}, button(t("cancel"), "", t("edit.leave"), close), button(t("edit.compare"), "", t("edit.compare.tell"), () => go(doing.compare)), button(t("replace"), ".primary", t("edit.replace.tell"))),
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -1,6 +1,7 @@
 // The graph that answers, drawn: every step lights up as it ends, and the way that the run took is marked.
 
 import { h } from "./dom.js";
+import { known, t } from "./i18n.js";
 import { state } from "./state.js";
 import { lasted } from "./words.js";
 
@@ -13,20 +14,20 @@ export class Graph {
    * @param {(step: object) => void} onpick called with a step that is pressed
    */
   constructor(name, onpick = null) {
-    const known = state.graphs.find((g) => g.name === name) || state.graphs[0];
-    this.steps = new Map(known.steps.map((s) => [s.id, { ...s, count: 0, seconds: 0 }]));
+    const drawn = state.graphs.find((g) => g.name === name) || state.graphs[0];
+    this.steps = new Map(drawn.steps.map((s) => [s.id, { ...s, name: known(`step.${s.id}.name`, s.name), words: known(`step.${s.id}`, s.words), count: 0, seconds: 0 }]));
     this.last = "";
     this.ended = []; // ids of steps, in the order of their ends
-    const places = layout(known);
+    const places = layout(drawn);
     this.places = places;
     const size = [...places.values()].reduce(([w, y], p) => [Math.max(w, p.x + WIDE), Math.max(y, p.y + HIGH)], [0, 0]);
-    this.lines = new Map(known.edges.filter(([a, b]) => places.has(a) && places.has(b)).map(([a, b]) => [`${a} ${b}`, line(places.get(a), places.get(b))]));
+    this.lines = new Map(drawn.edges.filter(([a, b]) => places.has(a) && places.has(b)).map(([a, b]) => [`${a} ${b}`, line(places.get(a), places.get(b))]));
     this.buttons = new Map([...this.steps.values()].map((s) => [s.id, button(s, places.get(s.id), onpick)]));
     const drawing = svg("svg", { width: size[0], height: size[1] + HIGH, "aria-hidden": "true" }, ...this.lines.values());
     const box = h("div.graph-box", {}, drawing, ...this.buttons.values());
     box.style.width = `${size[0]}px`;
     box.style.height = `${size[1] + HIGH}px`;
-    this.element = h("div.graph", { role: "group", "aria-label": "The steps of this run", tabindex: "-1" }, box);
+    this.element = h("div.graph", { role: "group", "aria-label": t("graph"), tabindex: "-1" }, box);
   }
 
   /** Mark a step that has ended, and the way to it. */
@@ -47,7 +48,7 @@ export class Graph {
     element.classList.add("done");
     element.disabled = !element.dataset.picks;
     meta.textContent = step.count > 1 ? `${step.count}×` : step.seconds >= 0.001 ? lasted(step.seconds) : "";
-    element.title = `${step.words}: ${lasted(step.seconds)}${step.count > 1 ? `, ${step.count} times` : ""}`;
+    element.title = `${step.words}: ${[lasted(step.seconds), step.count > 1 && t("graph.times", { n: step.count })].filter(Boolean).join(", ")}`;
   }
 
   /** A step comes from the last one that has an edge to it, and from those that ran beside that one. */

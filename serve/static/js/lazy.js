@@ -1,6 +1,7 @@
 // Long lists: rows are made when they come near, and go when they are far, so that thousands scroll like ten.
 
 import { fill, h } from "./dom.js";
+import { t } from "./i18n.js";
 
 const BLOCK = 50; // rows that come and go together
 const ROW = 49; // pixels of a row that was never shown
@@ -18,7 +19,7 @@ export function lists(rows, make, box, name) {
   const watch = new IntersectionObserver((seen) => seen.forEach(show), { root: box, rootMargin: "800px 0px" });
   for (let at = 0; at < rows.length; at += BLOCK) {
     const part = rows.slice(at, at + BLOCK);
-    const list = h("ul", { role: "list", "aria-label": `${name}, ${at + 1} to ${at + part.length} of ${rows.length}` });
+    const list = h("ul", { role: "list", "aria-label": t("lists.part", { name, from: at + 1, to: at + part.length, n: rows.length }) });
     list.style.height = `${part.length * ROW}px`;
     parts.set(list, part);
     watch.observe(list);

@@ -3,6 +3,7 @@
 import { call } from "./api.js";
 import { askText, confirm, openDialog } from "./dialog.js";
 import { fill, h, iconButton, toast } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { holds, loadLibraries, loadThreads, on, state, useLibrary } from "./state.js";
 
@@ -11,8 +12,8 @@ let list = null;
 /** Open the list of libraries. */
 export function openLibraries() {
   list = h("ul.rows", { role: "list" });
-  const make = h("button.button.small", { type: "button", on: { click: create } }, icon("plus"), "New library");
-  const dialog = openDialog("Libraries", [list, h("div.choices", {}, state.me?.may_change ? make : null)], { onclose: () => (list = null) });
+  const make = h("button.button.small", { type: "button", on: { click: create } }, icon("plus"), t("libraries.new"));
+  const dialog = openDialog(t("libraries"), [list, h("div.choices", {}, state.me?.may_change ? make : null)], { onclose: () => (list = null) });
   draw(dialog);
   dialog.querySelector("[aria-current]")?.focus();
   loadLibraries().catch((error) => toast(error.sentence, { bad: true }));
@@ -24,15 +25,15 @@ function draw(dialog) {
   const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   const rows = state.libraries.map((library) => {
     const here = library.name === state.library.name;
-    const told = holds(library).join(", ") || "empty";
+    const told = holds(library).join(", ") || t("empty");
     const choose = h("button.choose", { type: "button", "aria-current": here ? "true" : null, on: { click: () => pick(library, dialog) } }, icon(here ? "check" : "books"), h("span.words", {}, h("span.name", { text: library.name, dir: "auto" }), h("span.fine.number", { text: told })));
     const tools = state.me?.may_change
-      ? [iconButton(icon("pen"), `Rename ${library.name}`, () => rename(library), "bare.small"), iconButton(icon("trash"), `Delete ${library.name}`, () => remove(library), "bare.small")]
+      ? [iconButton(icon("pen"), t("threads.rename", { name: library.name }), () => rename(library), "bare.small"), iconButton(icon("trash"), t("threads.delete", { name: library.name }), () => remove(library), "bare.small")]
       : [];
     [choose, ...tools].forEach((button, n) => (button.dataset.key = `${library.id} ${n}`));
     return h("li", {}, choose, ...tools);
   });
-  fill(list, ...(rows.length ? rows : [h("li.fine", { text: "There is none yet. The first upload makes one." })]));
+  fill(list, ...(rows.length ? rows : [h("li.fine", { text: t("libraries.none") })]));
   if (focused) (list.querySelector(`[data-key="${CSS.escape(focused)}"]`) || list.querySelector("button"))?.focus();
 }
 
@@ -45,9 +46,9 @@ function pick(library, dialog) {
 }
 
 function create() {
-  askText("New library", {
-    label: "Name of the library",
-    verb: "Create",
+  askText(t("libraries.new"), {
+    label: t("libraries.name"),
+    verb: t("libraries.create"),
     save: async (name) => {
       const made = await call("POST", "/api/libraries", { name });
       await loadLibraries(made.name);
@@ -58,10 +59,10 @@ function create() {
 }
 
 function rename(library) {
-  askText("Rename the library", {
-    label: "Name of the library",
+  askText(t("libraries.rename"), {
+    label: t("libraries.name"),
     value: library.name,
-    verb: "Rename",
+    verb: t("rename"),
     save: async (name) => {
       const made = await call("PATCH", `/api/libraries/${encodeURIComponent(library.id)}`, { name });
       await loadLibraries(library.id === state.library.id ? made.name : null);
@@ -71,7 +72,7 @@ function rename(library) {
 }
 
 async function remove(library) {
-  const agreed = await confirm("Delete this library?", `“${library.name}” goes with all that was indexed into it, the files uploaded here, and every conversation with it. Your own files elsewhere stay.`, "Delete the library");
+  const agreed = await confirm(t("libraries.delete.ask"), t("libraries.delete.tell", { name: library.name }), t("libraries.delete"));
   if (!agreed) return;
   try {
     await call("DELETE", `/api/libraries/${encodeURIComponent(library.id)}`);

@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { h } from "./dom.js";
+import { t } from "./i18n.js";
 import { remember } from "./prefs.js";
 
 let open = false;
@@ -10,15 +11,15 @@ let open = false;
 export function askForKey(problem) {
   if (open) return;
   open = true;
-  const input = h("input.field", { type: "password", name: "key", required: true, autocomplete: "current-password", maxlength: "200", "aria-label": "API key", placeholder: "rw_…" });
+  const input = h("input.field", { type: "password", name: "key", required: true, autocomplete: "current-password", maxlength: "200", "aria-label": t("login.key"), placeholder: "rw_…" });
   const wrong = h("p.wrong", { role: "alert" });
-  const button = h("button.button.primary", { type: "submit", text: "Open" });
+  const button = h("button.button.primary", { type: "submit", text: t("login.open") });
   const form = h(
     "form.login",
     {},
     h("img", { src: "/static/mark.svg", alt: "" }),
-    h("h1", { text: "This server asks for a key" }),
-    h("p.soft", {}, "Whoever runs it makes one with ", h("code", { text: "ragweave keys create" }), "."),
+    h("h1", { text: t("login.title") }),
+    h("p.soft", {}, `${t("login.made")} `, h("code", { text: "ragweave keys create" })),
     input,
     wrong,
     button,

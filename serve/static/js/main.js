@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { buildComposer, focusQuestion } from "./composer.js";
 import { answering, appear, fresh, lastCitations, open, refresh, stop, watchScroll } from "./conversation.js";
 import { h, fill, toast } from "./dom.js";
+import { language, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openLibraries } from "./libraries.js";
 import { askForKey } from "./login.js";
@@ -20,6 +21,9 @@ import { watchDrops } from "./upload.js";
 document.addEventListener("ragweave:locked", (event) => askForKey(event.detail));
 
 async function start() {
+  document.documentElement.lang = language;
+  document.querySelector(".skip").textContent = t("page.skip");
+  document.getElementById("side").setAttribute("aria-label", t("page.side"));
   const [me, form, graphs] = await Promise.all([call("GET", "/api/me"), call("GET", "/api/context"), call("GET", "/api/graphs"), loadLibraries()]);
   state.me = me;
   state.form = form;
@@ -53,7 +57,7 @@ async function follow() {
     try {
       await openAddress(decodeURIComponent(first), decodeURIComponent(id), new URLSearchParams(query).get("chars"));
     } catch (error) {
-      toast(error.sentence || "This link opens nothing here.", { bad: true });
+      toast(error.sentence || t("page.link"), { bad: true });
     }
     return;
   } else {
@@ -104,7 +108,7 @@ function watch() {
 
 start().catch((error) => {
   if (error.status === 401) return;
-  const again = h("button.button", { type: "button", on: { click: () => window.location.reload() } }, icon("again"), "Try again");
+  const again = h("button.button", { type: "button", on: { click: () => window.location.reload() } }, icon("again"), t("page.retry"));
   document.getElementById("app").hidden = true;
-  document.body.append(h("div.door", {}, fill(h("div.login"), h("h1", { text: "Ragweave cannot start" }), h("p", { role: "alert", text: error.sentence || String(error) }), again)));
+  document.body.append(h("div.door", {}, fill(h("div.login"), h("h1", { text: t("page.failed") }), h("p", { role: "alert", text: error.sentence || String(error) }), again)));
 });

@@ -2,6 +2,7 @@
 
 import DOMPurify from "../vendor/purify.js";
 import { Marked } from "../vendor/marked.js";
+import { t } from "./i18n.js";
 
 const escaped = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.codePointAt(0)};`);
 
@@ -11,7 +12,7 @@ const reader = new Marked({
   renderer: {
     // Tags that somebody wrote are shown as written.
     html: ({ text }) => escaped(text),
-    image: ({ text, href }) => `<span class="inert">${escaped(text || "picture")} <code>${escaped(href)}</code></span>`,
+    image: ({ text, href }) => `<span class="inert">${escaped(text || t("picture.inert"))} <code>${escaped(href)}</code></span>`,
     link({ tokens, href, text }) {
       const shown = this.parser.parseInline(tokens);
       return text === href ? `<code>${escaped(href)}</code>` : `${shown} <code class="inert">${escaped(href)}</code>`;

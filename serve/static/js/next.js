@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openCitation } from "./panel.js";
 import { state } from "./state.js";
@@ -14,7 +15,7 @@ export async function whatNext(box, answer, wanted) {
   const sent = new URLSearchParams([["library", state.library.name], ["asked", answer.question.slice(0, 2000)], ...ids.map((id) => ["item", id])]);
   try {
     const told = await call("GET", `/api/next?${sent}`);
-    if (wanted()) fill(box, questions(told.questions, "Ask next"), sections(told.places));
+    if (wanted()) fill(box, questions(told.questions, t("next.ask")), sections(told.places));
   } catch {
     // An answer stands without it.
   }
@@ -27,5 +28,5 @@ function sections(places) {
     open.addEventListener("click", () => openCitation({ n: null, ...place, quote: "" }, open));
     return h("li", {}, open);
   });
-  return h("section.further", { "aria-label": "Read on" }, h("h3", { text: "Read on" }), h("ul", { role: "list" }, ...items));
+  return h("section.further", { "aria-label": t("next.read") }, h("h3", { text: t("next.read") }), h("ul", { role: "list" }, ...items));
 }

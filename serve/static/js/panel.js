@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { fill, h, iconButton } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { pageView } from "./view_page.js";
 import { pictureView, videoView } from "./view_media.js";
@@ -48,10 +49,10 @@ async function show(citation, from) {
   opener?.removeAttribute("aria-expanded");
   opener = from;
   opener?.setAttribute("aria-expanded", "true");
-  const body = h("div.panel-body", {}, h("p.waiting.fine", {}, h("span.spin"), "Opening"));
+  const body = h("div.panel-body", {}, h("p.waiting.fine", {}, h("span.spin"), t("opening")));
   const title = h("h2", { id: "panel-title", tabindex: "-1", dir: "auto", text: titleOf(citation) });
   const original = citation.open.media && !citation.locator.url
-    ? h("a.bare", { href: citation.open.media, target: "_blank", rel: "noopener noreferrer", "aria-label": "Open the file in a tab of its own", title: "Open the file in a tab of its own" }, icon("out"))
+    ? h("a.bare", { href: citation.open.media, target: "_blank", rel: "noopener noreferrer", "aria-label": t("panel.tab"), title: t("panel.tab") }, icon("out"))
     : null;
   fill(
     panel(),
@@ -61,7 +62,7 @@ async function show(citation, from) {
       icon(iconOf(citation.open.view)),
       h("div.words", {}, title, h("p.fine", { text: placeBeside(citation.title || "", citation.locator), dir: "auto" })),
       original,
-      iconButton(icon("close"), "Close", closePanel),
+      iconButton(icon("close"), t("close"), closePanel),
     ),
     body,
   );
@@ -70,7 +71,7 @@ async function show(citation, from) {
   title.focus({ preventScroll: true });
   const view = VIEWS[citation.open.view];
   if (!view) {
-    fill(body, quoted(citation), h("p.fine", { text: "There is nothing to open: the source is no longer in the library." }));
+    fill(body, quoted(citation), h("p.fine", { text: t("panel.gone") }));
     return;
   }
   try {
@@ -89,7 +90,7 @@ export const itemAddress = (citation) => `/api${citation.open.href.split("?")[0]
 /** The words that an answer rests on. */
 export function quoted(citation) {
   if (!citation.quote) return null;
-  return h("figure.quoted", {}, h("figcaption.fine", { text: "What the answer rests on" }), h("blockquote", { text: citation.quote, dir: "auto" }));
+  return h("figure.quoted", {}, h("figcaption.fine", { text: t("panel.rests") }), h("blockquote", { text: citation.quote, dir: "auto" }));
 }
 
 /** Make the panel wider, or as it was; with null, tell which it is. */

@@ -2,6 +2,7 @@
 
 import { fetchFile } from "./api.js";
 import { fill, h, iconButton, toast } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 
 const MOST = 4;
@@ -13,10 +14,10 @@ export class PictureTray {
   constructor(changed) {
     this.urls = [];
     this.changed = changed;
-    this.picker = h("input", { type: "file", accept: "image/*", multiple: true, hidden: true, "aria-label": "Pictures for the question" });
+    this.picker = h("input", { type: "file", accept: "image/*", multiple: true, hidden: true, "aria-label": t("picture.choose") });
     this.picker.id = "pictures";
     this.picker.addEventListener("change", () => this.add([...this.picker.files]));
-    this.element = h("div.thumbs", { hidden: true, role: "group", "aria-label": "Pictures that go with the question" });
+    this.element = h("div.thumbs", { hidden: true, role: "group", "aria-label": t("picture.tray") });
   }
 
   pick() {
@@ -27,13 +28,13 @@ export class PictureTray {
   async add(files) {
     for (const file of files) {
       if (this.urls.length >= MOST) {
-        toast(`A question may have ${MOST} pictures.`, { bad: true });
+        toast(t("picture.most", { n: MOST }), { bad: true });
         break;
       }
       try {
         this.urls.push(await shrunk(file));
       } catch {
-        toast(`“${file.name}” is no picture that this browser opens.`, { bad: true });
+        toast(t("picture.bad", { name: file.name }), { bad: true });
       }
     }
     this.set(this.urls);
@@ -45,7 +46,7 @@ export class PictureTray {
     const remove = (n) => () => this.set(this.urls.filter((_, at) => at !== n));
     fill(
       this.element,
-      ...this.urls.map((url, n) => h("span.thumb", {}, h("img", { src: url, alt: `Picture ${n + 1}` }), iconButton(icon("close"), `Remove picture ${n + 1}`, remove(n), "bare.small"))),
+      ...this.urls.map((url, n) => h("span.thumb", {}, h("img", { src: url, alt: t("picture.n", { n: n + 1 }) }), iconButton(icon("close"), t("picture.remove", { n: n + 1 }), remove(n), "bare.small"))),
     );
     this.changed();
   }
@@ -54,7 +55,7 @@ export class PictureTray {
 /** The pictures of a question that was asked; nothing where it has none. */
 export function thumbs(urls) {
   if (!urls.length) return null;
-  return h("div.thumbs", {}, ...urls.map((url, n) => h("img", { src: url, alt: `Picture ${n + 1} of the question`, loading: "lazy" })));
+  return h("div.thumbs", {}, ...urls.map((url, n) => h("img", { src: url, alt: t("picture.asked", { n: n + 1 }), loading: "lazy" })));
 }
 
 /** A picture as a data URL, fetched where it is an address of this server. */

@@ -2,6 +2,7 @@
 
 import { chip, where } from "./cite.js";
 import { h } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { openCitation } from "./panel.js";
 import { titleOf } from "./words.js";
@@ -22,7 +23,7 @@ export function rail(citations, answer) {
   }
   const cards = [...places.values()].map(card);
   const list = h("ol", {}, ...cards);
-  const section = h("section.sources", { "aria-label": "Sources" }, list);
+  const section = h("section.sources", { "aria-label": t("sources") }, list);
   tie(answer, cards);
   let told = null; // what stands above an answer unfolds: its reply is watched as well
   const sized = new ResizeObserver(() => {

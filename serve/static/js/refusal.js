@@ -2,13 +2,14 @@
 
 import { chip } from "./cite.js";
 import { h } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openCitation } from "./panel.js";
 import { onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
-import { placeBeside, providerName, some, titleOf } from "./words.js";
+import { placeBeside, providerName, titleOf } from "./words.js";
 
-const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" };
+const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" }; // `matter.` before it in words
 const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5, expand_when: "always" };
 
 /**
@@ -22,15 +23,15 @@ export function refusal(answer, steps, again, question) {
   const places = [...answer.citations, ...(answer.nearest || [])];
   const why = answer.why || answer.text;
   const quotes = answer.sure === "closest" && places.length && why.endsWith("”"); // the list of places says it as well
-  const facts = [["Searched", searched(steps)], ["Missing", missing(steps)]].filter(([, text]) => text);
+  const facts = [[t("refusal.searched"), searched(steps)], [t("refusal.missing"), missing(steps)]].filter(([, text]) => text);
   return h(
     "div.abstained",
     {},
-    h("p.head", { text: answer.sure === "closest" ? "Not sure that anything here answers this." : "Nothing was found that answers this." }),
+    h("p.head", { text: t(answer.sure === "closest" ? "refusal.closest" : "refusal.nothing") }),
     !quotes && h("p", { text: sentenceCase(why), dir: "auto" }),
     facts.length && h("dl.reasoned", {}, ...facts.flatMap(([name, text]) => [h("dt", { text: name }), h("dd", { text, dir: "auto" })])),
-    places.length && h("p.closest.fine", { text: "What came closest:" }),
-    places.length && h("ol.places", { "aria-label": "What came closest" }, ...places.map(near)),
+    places.length && h("p.closest.fine", { text: t("refusal.near") }),
+    places.length && h("ol.places", { "aria-label": t("refusal.places") }, ...places.map(near)),
     h("div.choices", {}, ...choices(again, question, steps.some((s) => s.node === "search_web" && s.data?.urls))),
   );
 }
@@ -45,10 +46,10 @@ function choices(again, question, webSearched) {
   const button = (sign, text, click, title) => h("button.button.small", { type: "button", title, on: { click } }, icon(sign), text);
   const web = !webSearched && state.me?.web && ["agent", "crag"].includes(state.graph);
   return [
-    button("pen", "Rephrase", () => rephrase(question), "Put the question back into the field below"),
-    button("again", onlySources().length ? "Search all files" : "Search wider", () => again(WIDER), "Ask again with more passages and more rounds, in all files"),
-    web && button("globe", "Search the web for this", () => again({ web: "ask" }), `Asks ${providerName(state.me.web)}, after showing you what would be sent`),
-    button("upload", "Add a file", pickFiles, "Add what could answer this to the library"),
+    button("pen", t("refusal.rephrase"), () => rephrase(question), t("refusal.rephrase.tell")),
+    button("again", t(onlySources().length ? "refusal.all" : "refusal.wider"), () => again(WIDER), t("refusal.wider.tell")),
+    web && button("globe", t("refusal.web"), () => again({ web: "ask" }), t("refusal.web.tell", { provider: providerName(state.me.web) })),
+    button("upload", t("refusal.add"), pickFiles, t("refusal.add.tell")),
   ].filter(Boolean);
 }
 
@@ -61,10 +62,11 @@ function rephrase(question) {
 }
 
 function searched(steps) {
-  const matters = new Set(steps.flatMap((s) => s.data?.corpora || []).map((corpus) => MATTERS[corpus] || corpus));
+  const matters = new Set(steps.flatMap((s) => s.data?.corpora || []).map((corpus) => (MATTERS[corpus] ? t(`matter.${MATTERS[corpus]}`) : corpus)));
   if (!matters.size) return "";
   const rounds = new Set(steps.map((s) => Math.max(s.hop, 1))).size;
-  return `${[...matters].join(", ")}${rounds > 1 ? `, in ${some(rounds, "round")}` : ""}`;
+  const told = [...matters].join(", ");
+  return rounds > 1 ? t("refusal.rounds", { matters: told, n: rounds }) : told;
 }
 
 /** What the last round that said so still missed. */

@@ -1,6 +1,7 @@
 // Text that is selected in an opened source: one button puts it into the next question.
 
 import { h } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 
 const MOST = 300; // characters that go into a question
@@ -28,7 +29,7 @@ function offer() {
   if (button?.contains(document.activeElement)) return;
   drop();
   if (!inside || text.length < 2 || chosen.isCollapsed) return;
-  button = h("button.button.small.ask-about", { type: "button", on: { click: () => ask(text) } }, icon("pen"), "Ask about this");
+  button = h("button.button.small.ask-about", { type: "button", on: { click: () => ask(text) } }, icon("pen"), t("select.ask"));
   document.getElementById("panel").append(button);
   const at = chosen.getRangeAt(0).getBoundingClientRect();
   const panel = document.getElementById("panel").getBoundingClientRect();
@@ -40,7 +41,7 @@ function offer() {
 function ask(text) {
   const field = document.getElementById("question");
   const words = text.length > MOST ? `${text.slice(0, MOST).replace(/\s\S*$/, "")} …` : text;
-  field.value = `About “${words}”: `;
+  field.value = `${t("select.about", { words })} `;
   field.dispatchEvent(new Event("input"));
   drop();
   if (window.matchMedia("(max-width: 1180px)").matches) document.dispatchEvent(new CustomEvent("ragweave:close-panel"));

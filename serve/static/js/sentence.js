@@ -2,30 +2,24 @@
 
 import { chip } from "./cite.js";
 import { h } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { inline } from "./markdown.js";
-import { some } from "./words.js";
 
 const GLUE = "\u2060"; // keeps a number on the line of the word before it
 
-/** What becomes of a sentence in its check: name, sign, what it means. */
-const STATES = {
-  verified: ["verified", "check", "the sources say this"],
-  unverified: ["unverified", "question", "nothing was found that says this"],
-  contradicted: ["contradicted", "alert", "a source says otherwise"],
-  model: ["the model's own", "spark", "the model's own knowledge: no source says this"],
-  unchecked: ["not checked", "question", "this run asked for no check"],
-};
+/** What becomes of a sentence in its check, and its sign; `state.` before it in words. */
+const STATES = { verified: "check", unverified: "question", contradicted: "alert", model: "spark", unchecked: "question" };
 const OLD = { supported: "verified", unsupported: "unverified" };
 const stateOf = (support) => (STATES[support] ? support : OLD[support] || "verified");
 
 /** A sentence with its state and its numbers. */
 export function sentenceOf(text, support, citations) {
   const state = stateOf(support);
-  const [name, sign, means] = STATES[state];
+  const means = t(`state.${state}.means`);
   const chips = citations.map((citation) => chip(citation, state));
-  const flag = state === "unverified" || state === "contradicted" ? h("span.flag", { title: means }, icon(sign), name) : null;
-  const own = state === "model" ? h("span.unseen", { text: " (the model's own knowledge)" }) : null;
+  const flag = state === "unverified" || state === "contradicted" ? h("span.flag", { title: means }, icon(STATES[state]), t(`state.${state}`)) : null;
+  const own = state === "model" ? h("span.unseen", { text: ` (${t("state.model")})` }) : null;
   const made = h("span.sentence", { class: state, title: state === "verified" ? null : means }, h("span.said", {}, inline(text)), own, flag, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
   made.dataset.ns = citations.map((c) => c.n).join(" ");
   return made;
@@ -58,7 +52,7 @@ export function tally(sentences) {
   const counts = Object.keys(STATES).map((state) => [state, sentences.filter((s) => stateOf(s.support) === state).length]);
   return h(
     "ul.tally.fine.number",
-    { "aria-label": "Check of the sentences" },
-    ...counts.filter(([, n]) => n).map(([state, n]) => h(`li.${state}`, { title: STATES[state][2] }, icon(STATES[state][1]), state === "model" ? `${n} from the model itself` : `${some(n, "sentence")} ${STATES[state][0]}`)),
+    { "aria-label": t("tally") },
+    ...counts.filter(([, n]) => n).map(([state, n]) => h(`li.${state}`, { title: t(`state.${state}.means`) }, icon(STATES[state]), t(`tally.${state}`, { n }))),
   );
 }

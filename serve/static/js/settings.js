@@ -2,18 +2,19 @@
 
 import { openDialog } from "./dialog.js";
 import { fill, h, uid } from "./dom.js";
+import { t } from "./i18n.js";
 import { knob, on, ring, setKnob, state } from "./state.js";
 import { remember } from "./prefs.js";
-import { KNOBS, valueName } from "./knobs.js";
+import { knobName, knobTold, valueName } from "./knobs.js";
 import { corpusName } from "./words.js";
 
 const COMMON = ["web", "mind", "corpora", "max_hops", "phrasings", "sentences", "recency", "max_model_calls"];
 const GROUPS = [
-  ["Where to look", ["route_by", "half_life"]],
-  ["Search", ["preset", "expand_when", "top_k", "rerank"]],
-  ["Judging", ["grade_by", "check_by"]],
-  ["Rounds", ["max_recalls"]],
-  ["Limits", ["max_tokens", "max_seconds", "max_cost"]],
+  ["where", ["route_by", "half_life"]],
+  ["search", ["preset", "expand_when", "top_k", "rerank"]],
+  ["judging", ["grade_by", "check_by"]],
+  ["rounds", ["max_recalls"]],
+  ["limits", ["max_tokens", "max_seconds", "max_cost"]],
 ];
 const HIDDEN = ["library", "sources", "method"];
 let body = null;
@@ -21,9 +22,9 @@ let body = null;
 /** Open the settings. */
 export function openSettings() {
   body = h("div.settings");
-  const reset = h("button.button.small", { type: "button", text: "Set all back", on: { click: resetAll } });
-  const judged = h("a.fine", { href: `/api/verdicts?library=${encodeURIComponent(state.library.name)}`, download: "questions.jsonl", text: "Save what was judged good or not, for ragweave eval" });
-  openDialog("Settings of a run", [h("p.fine", { text: "They count for the next question, and are kept in this browser." }), body, h("div.choices", {}, judged, reset)], { classes: "wide", onclose: () => (body = null) });
+  const reset = h("button.button.small", { type: "button", text: t("settings.reset"), on: { click: resetAll } });
+  const judged = h("a.fine", { href: `/api/verdicts?library=${encodeURIComponent(state.library.name)}`, download: "questions.jsonl", text: t("settings.judged") });
+  openDialog(t("settings"), [h("p.fine", { text: t("settings.tell") }), body, h("div.choices", {}, judged, reset)], { classes: "wide", onclose: () => (body = null) });
   draw();
 }
 
@@ -43,12 +44,12 @@ function draw() {
   const named = new Set([...COMMON, ...HIDDEN, ...GROUPS.flatMap(([, names]) => names)]);
   // What a newer server knows and this list does not still gets its place.
   const rest = Object.keys(known).filter((name) => !named.has(name));
-  const groups = [...GROUPS, ["More", rest]].map(([title, names]) => [title, names.filter((name) => name in known)]).filter(([, names]) => names.length);
+  const groups = [...GROUPS, ["more", rest]].map(([title, names]) => [title, names.filter((name) => name in known)]).filter(([, names]) => names.length);
   fill(
     body,
     method(),
     ...COMMON.filter((name) => name in known).map((name) => row(name)),
-    h("details.more", {}, h("summary", { text: "All settings" }), ...groups.map(([title, names]) => h("fieldset", {}, h("legend", { text: title }), ...names.map((name) => row(name))))),
+    h("details.more", {}, h("summary", { text: t("settings.all") }), ...groups.map(([title, names]) => h("fieldset", {}, h("legend", { text: t(`settings.${title}`) }), ...names.map((name) => row(name))))),
   );
   mark();
 }
@@ -70,7 +71,7 @@ function method() {
     ring("settings");
   });
   tell();
-  return h("div.knob", {}, h("label", { for: id, text: KNOBS.graph[0] }), input, told);
+  return h("div.knob", {}, h("label", { for: id, text: t("knob.graph") }), input, told);
 }
 
 const mine = { get: knob, set: setKnob };
@@ -84,13 +85,13 @@ export function row(name, kept = mine) {
   const schema = resolved(state.form.schema.properties[name]);
   const id = uid("knob");
   const wrong = h("p.wrong", { role: "alert" });
-  const title = KNOBS[name]?.[0] || name.replaceAll("_", " ").replace(/^./, (c) => c.toUpperCase());
+  const title = knobName(name);
   const control = control_(name, schema, id, wrong, kept);
   const group = schema.type === "array";
   const label = group ? h("span.label", { id: `${id}-label`, text: title }) : h("label", { for: id, text: title });
   if (group) control.setAttribute("aria-labelledby", `${id}-label`);
   control.setAttribute("aria-describedby", `${id}-told`);
-  const box = h("div.knob", {}, label, control, h("p.fine", { id: `${id}-told`, text: KNOBS[name]?.[1] ?? schema.description ?? "" }), wrong);
+  const box = h("div.knob", {}, label, control, h("p.fine", { id: `${id}-told`, text: knobTold(name, schema.description) }), wrong);
   box.dataset.knob = name;
   return box;
 }
@@ -118,13 +119,13 @@ function control_(name, schema, id, wrong, kept) {
   const low = schema.minimum ?? schema.exclusiveMinimum;
   const input = h("input.field", {
     id, type: numeric ? "number" : "text", value: value ?? "", min: numeric ? low : null, max: numeric ? schema.maximum : null,
-    step: schema.type === "integer" ? "1" : numeric ? "any" : null, maxlength: schema.maxLength, placeholder: schema.nullable ? "automatic" : null,
+    step: schema.type === "integer" ? "1" : numeric ? "any" : null, maxlength: schema.maxLength, placeholder: schema.nullable ? t("settings.automatic") : null,
   });
   const take = () => {
     const empty = input.value.trim() === "";
     const bad = numeric && (!input.checkValidity() || (empty && !schema.nullable));
     input.setAttribute("aria-invalid", String(bad));
-    wrong.textContent = bad ? input.validationMessage || "Write a number." : "";
+    wrong.textContent = bad ? input.validationMessage || t("settings.number") : "";
     if (!bad) set(name, numeric ? (empty ? null : Number(input.value)) : input.value);
   };
   input.addEventListener("change", take);

@@ -2,29 +2,30 @@
 
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
+import { t } from "./i18n.js";
 import { recall, remember } from "./prefs.js";
 
 const SHOWN = [
-  ["/", "write a question"],
-  ["n", "new conversation"],
-  ["1 … 9", "open that source of the last answer"],
-  ["Esc", "close the panel, a dialog or the side"],
-  ["Ctrl .", "stop the answer"],
-  ["l", "libraries"],
-  ["f", "sources"],
-  ["s", "settings of a run"],
-  ["t", "light or dark"],
-  ["?", "this list"],
+  ["/", t("keys.write")],
+  ["n", t("keys.new")],
+  ["1 … 9", t("keys.source")],
+  ["Esc", t("keys.close")],
+  ["Ctrl .", t("keys.stop")],
+  ["l", t("keys.libraries")],
+  ["f", t("keys.sources")],
+  ["s", t("keys.settings")],
+  ["t", t("keys.theme")],
+  ["?", t("keys.list")],
 ];
 
 /** Open the list. */
 export function openShortcuts() {
   const single = h("input.switch", { type: "checkbox", role: "switch", checked: recall("keys", true), on: { change: (event) => remember("keys", event.target.checked) } });
   openDialog(
-    "Keyboard",
+    t("keys"),
     [
       h("dl.keys", {}, ...SHOWN.flatMap(([keys, does]) => [h("dt", {}, ...keys.split(" ").map((k) => (k === "…" ? "–" : h("kbd", { text: k })))), h("dd", { text: does })])),
-      h("label.knob.line", {}, single, h("span", { text: "Single keys work where nothing is being written" })),
+      h("label.knob.line", {}, single, h("span", { text: t("keys.single") })),
     ],
     { classes: "small" },
   );

@@ -1,6 +1,7 @@
 // The side: which library is asked, its sources, and the conversations.
 
 import { fill, h, iconButton, toast } from "./dom.js";
+import { language, LANGUAGES, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { forgetKey } from "./login.js";
 import { openLibraries } from "./libraries.js";
@@ -21,19 +22,31 @@ const title = h("span.title", { dir: "auto" });
 export function buildSide() {
   fill(
     document.getElementById("side"),
-    h("div.brand", {}, h("img", { src: "/static/mark.svg", alt: "" }), "Ragweave", iconButton(icon("side"), "Hide the side", () => fold(true), "bare.small")),
+    h("div.brand", {}, h("img", { src: "/static/mark.svg", alt: "" }), "Ragweave", iconButton(icon("side"), t("side.hide"), () => fold(true), "bare.small")),
     choice,
-    h("a.row", { href: "#/", on: { click: () => narrow() && fold(true) } }, icon("plus"), "New conversation"),
+    h("a.row", { href: "#/", on: { click: () => narrow() && fold(true) } }, icon("plus"), t("threads.new")),
     sourcesPane(),
     threadsPane(),
-    h("div.foot", {}, themeButton(), iconButton(icon("keys"), "Keyboard", openShortcuts), h("span.grow"), recall("key") && iconButton(icon("leave"), "Forget the key of this server", leave), iconButton(icon("sliders"), "Settings of a run", openSettings)),
+    h("div.foot", {}, themeButton(), iconButton(icon("keys"), t("keys"), openShortcuts), languageChoice(), h("span.grow"), recall("key") && iconButton(icon("leave"), t("side.forget"), leave), iconButton(icon("sliders"), t("settings"), openSettings)),
   );
-  fill(document.getElementById("bar"), iconButton(icon("menu"), "Show the side", () => fold(false)), title, h("a.bare", { href: "#/", "aria-label": "New conversation", title: "New conversation" }, icon("plus")));
+  fill(document.getElementById("bar"), iconButton(icon("menu"), t("side.show"), () => fold(false)), title, h("a.bare", { href: "#/", "aria-label": t("threads.new"), title: t("threads.new") }, icon("plus")));
   document.getElementById("scrim").addEventListener("click", () => fold(true));
   fold(narrow() || recall("folded", false), false);
   on("libraries library", drawLibrary);
   drawLibrary();
   watchThreads({ onopen: () => narrow() && fold(true), named: (name) => (title.textContent = name), empty: () => choice.focus() });
+}
+
+/** The language of the page, for a reader whose browser speaks another. */
+function languageChoice() {
+  const options = Object.entries(LANGUAGES).map(([value, text]) => h("option", { value, text, lang: value }));
+  const choice = h("select.field.small.language", { "aria-label": t("side.language"), title: t("side.language") }, ...options);
+  choice.value = language;
+  choice.addEventListener("change", () => {
+    remember("language", choice.value);
+    window.location.reload();
+  });
+  return choice;
 }
 
 const leave = () => forgetKey().catch((error) => toast(error.sentence, { bad: true }));
@@ -60,7 +73,7 @@ export function foldOver() {
 }
 
 function drawLibrary() {
-  const told = holds(state.library)[0] || "empty";
+  const told = holds(state.library)[0] || t("empty");
   choice.title = holds(state.library).join(", ");
-  fill(choice, icon("books"), h("span.unseen", { text: "Library" }), h("span.grow", {}, h("span.name", { text: state.library.name, dir: "auto" }), h("span.fine.number", { text: told })), icon("down"));
+  fill(choice, icon("books"), h("span.unseen", { text: t("side.library") }), h("span.grow", {}, h("span.name", { text: state.library.name, dir: "auto" }), h("span.fine.number", { text: told })), icon("down"));
 }

@@ -3,34 +3,35 @@
 import { call } from "./api.js";
 import { confirm } from "./dialog.js";
 import { fill, h, iconButton, toast, uid } from "./dom.js";
+import { locale, t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { lists } from "./lazy.js";
 import { openSource } from "./panel.js";
 import { recall, remember } from "./prefs.js";
 import { loadLibraries, on, onlySources, setOnlySources, state } from "./state.js";
 import { pickFiles, removeSource } from "./upload.js";
-import { day, groupOf, nameOf, size, some } from "./words.js";
+import { day, groupOf, nameOf, number, size, some } from "./words.js";
 
 const FEW = 6; // sources that need no search and no order
 const LONG = 200; // a group with more is folded at first
 const ORDERS = {
-  name: ["by name", (a, b) => nameOf(a).localeCompare(nameOf(b))],
-  date: ["newest first", (a, b) => dated(b).localeCompare(dated(a))],
-  size: ["largest first", (a, b) => b.bytes - a.bytes],
+  name: (a, b) => nameOf(a).localeCompare(nameOf(b), locale),
+  date: (a, b) => dated(b).localeCompare(dated(a)),
+  size: (a, b) => b.bytes - a.bytes,
 };
 const dated = (source) => source.date || source.indexed || "";
 
 let held = { library: null, sources: [] };
 const folded = new Map(); // group to whether the reader folded it
 
-const filter = h("input.field.small", { type: "search", placeholder: "Find a source", "aria-label": "Find a source", on: { input: draw } });
-const order = h("select.field.small", { "aria-label": "Order of the sources", on: { change: reorder } }, ...Object.entries(ORDERS).map(([value, [text]]) => h("option", { value, text })));
-const kind = h("select.field.small", { "aria-label": "Kind of the sources", on: { change: draw } });
+const filter = h("input.field.small", { type: "search", placeholder: t("sources.find"), "aria-label": t("sources.find"), on: { input: draw } });
+const order = h("select.field.small", { "aria-label": t("sources.order"), on: { change: reorder } }, ...Object.keys(ORDERS).map((value) => h("option", { value, text: t(`sources.order.${value}`) })));
+const kind = h("select.field.small", { "aria-label": t("sources.kind"), on: { change: draw } });
 const tools = h("div.source-tools", {}, filter, kind, order);
 const told = h("p.fine.number", { role: "status" });
 const doing = h("div.choices");
 const list = h("div.source-list");
-const add = iconButton(icon("upload"), "Add files", pickFiles, "bare.small");
+const add = iconButton(icon("upload"), t("sources.add"), pickFiles, "bare.small");
 
 /** The pane of the sources. */
 export function sourcesPane() {
@@ -43,7 +44,7 @@ export function sourcesPane() {
   on("libraries library", load);
   on("settings", draw);
   load();
-  return h("section.sources-pane", { "aria-labelledby": "sources-title" }, h("div.pane-head", {}, h("h2", { id: "sources-title", text: "Sources" }), add), tools, told, doing, list);
+  return h("section.sources-pane", { "aria-labelledby": "sources-title" }, h("div.pane-head", {}, h("h2", { id: "sources-title", text: t("sources") }), add), tools, told, doing, list);
 }
 
 /** Put the focus into the sources. */
@@ -79,47 +80,48 @@ function draw() {
   const kinds = [...new Set(sources.map(groupOf))].sort(failedFirst);
   if (kind.children.length !== kinds.length + 1 || !kinds.every((name, n) => kind.children[n + 1].value === name)) {
     const kept = kind.value;
-    fill(kind, h("option", { value: "", text: "all kinds" }), ...kinds.map((name) => h("option", { value: name, text: name })));
+    fill(kind, h("option", { value: "", text: t("sources.kinds") }), ...kinds.map((name) => h("option", { value: name, text: t(`kind.${name}`) })));
     kind.value = kinds.includes(kept) ? kept : "";
   }
   tools.hidden = sources.length < FEW;
   const words = tools.hidden ? "" : filter.value.trim().toLowerCase();
-  const shown = sources.filter((s) => (!kind.value || groupOf(s) === kind.value) && `${s.name} ${s.title}`.toLowerCase().includes(words)).sort(ORDERS[order.value][1]);
+  const shown = sources.filter((s) => (!kind.value || groupOf(s) === kind.value) && `${s.name} ${s.title}`.toLowerCase().includes(words)).sort(ORDERS[order.value]);
   const failed = sources.filter((s) => s.status === "failed").length;
-  const rest = failed ? `, ${failed} could not be read` : "";
-  told.textContent = !sources.length ? "Nothing is indexed yet. Drop files anywhere on this page." : only.size ? `Only ${only.size} of ${some(sources.length, "source")} searched` : `${some(sources.length, "source")}${rest}`;
+  const all = some(sources.length, "source");
+  told.textContent = !sources.length ? t("sources.empty") : only.size ? t("sources.only", { few: only.size, n: sources.length }) : failed ? t("sources.failed", { sources: all, n: failed }) : all;
   const button = (text, click, look = "") => h(`button.button.small${look}`, { type: "button", text, on: { click } });
-  fill(doing, only.size ? button("Search all", () => setOnlySources([])) : null, only.size ? button(`Remove ${only.size}`, () => remove(sources.filter((s) => only.has(s.id))), ".danger") : null);
+  fill(doing, only.size ? button(t("sources.all"), () => setOnlySources([])) : null, only.size ? button(t("sources.remove.n", { n: only.size }), () => remove(sources.filter((s) => only.has(s.id))), ".danger") : null);
   const groups = kinds.map((name) => [name, shown.filter((s) => groupOf(s) === name)]).filter(([, rows]) => rows.length);
-  fill(list, ...groups.map(([name, rows]) => group(name, rows, only)), sources.length && !shown.length ? h("p.fine", { text: "No source is called that." }) : null);
+  fill(list, ...groups.map(([name, rows]) => group(name, rows, only)), sources.length && !shown.length ? h("p.fine", { text: t("sources.none") }) : null);
   if (focused) list.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
-const failedFirst = (a, b) => Number(b === "Could not be read") - Number(a === "Could not be read") || a.localeCompare(b);
+const failedFirst = (a, b) => Number(b === "failed") - Number(a === "failed") || t(`kind.${a}`).localeCompare(t(`kind.${b}`), locale);
 
 function group(name, rows, only) {
+  const title = t(`kind.${name}`);
   const id = uid("group");
   const shut = folded.get(name) ?? rows.length > LONG;
   const able = rows.filter((s) => s.status !== "failed").map((s) => s.id);
   const ticked = able.filter((one) => only.has(one)).length;
-  const all = able.length ? h("input", { type: "checkbox", checked: ticked === able.length, indeterminate: ticked > 0 && ticked < able.length, "aria-label": `Search all of ${name}`, on: { change: (event) => tick(able, event.target.checked) } }) : icon("alert");
-  const fold = h("button.fold", { type: "button", "aria-expanded": String(!shut), "aria-controls": id, on: { click: () => (folded.set(name, !shut), draw()) } }, h("span", { text: name }), h("span.fine.number", { text: String(rows.length) }), icon("down"));
+  const all = able.length ? h("input", { type: "checkbox", checked: ticked === able.length, indeterminate: ticked > 0 && ticked < able.length, "aria-label": t("sources.group", { name: title }), on: { change: (event) => tick(able, event.target.checked) } }) : icon("alert");
+  const fold = h("button.fold", { type: "button", "aria-expanded": String(!shut), "aria-controls": id, on: { click: () => (folded.set(name, !shut), draw()) } }, h("span", { text: title }), h("span.fine.number", { text: number(rows.length) }), icon("down"));
   all.dataset.key = `all ${name}`;
   fold.dataset.key = `fold ${name}`;
-  return h("div.group", {}, h("div.group-head", {}, all, h("h3", {}, fold)), h("div", { id, hidden: shut }, ...(shut ? [] : lists(rows, (s) => row(s, only), list, name))));
+  return h("div.group", {}, h("div.group-head", {}, all, h("h3", {}, fold)), h("div", { id, hidden: shut }, ...(shut ? [] : lists(rows, (s) => row(s, only), list, title))));
 }
 
 function row(source, only) {
   const ok = source.status !== "failed";
   const name = nameOf(source);
   const facts = [name === source.name ? source.kind : source.name, day(source.date), size(source.bytes)].filter(Boolean).join(" · ");
-  const box = ok ? h("input", { type: "checkbox", checked: only.has(source.id), "aria-label": `Search ${source.name}`, on: { change: (event) => tick([source.id], event.target.checked) } }) : icon("alert");
-  const open = h("button.open", { type: "button", title: `${source.name}: ${ok ? "open it" : "not read"}`, disabled: !ok, on: { click: () => show(source, open) } }, h("span.name", {}, icon(iconOf(source.kind)), h("span", { text: name, dir: "auto" })), h("span.fine.number", { text: facts, dir: "auto" }));
+  const box = ok ? h("input", { type: "checkbox", checked: only.has(source.id), "aria-label": t("sources.search", { name: source.name }), on: { change: (event) => tick([source.id], event.target.checked) } }) : icon("alert");
+  const open = h("button.open", { type: "button", title: t(ok ? "sources.open" : "sources.unread", { name: source.name }), disabled: !ok, on: { click: () => show(source, open) } }, h("span.name", {}, icon(iconOf(source.kind)), h("span", { text: name, dir: "auto" })), h("span.fine.number", { text: facts, dir: "auto" }));
   box.dataset.key = `box ${source.id}`;
   open.dataset.key = `open ${source.id}`;
   const wrong = source.reason && h("p.wrong", { text: source.reason, dir: "auto" });
   const warned = ok && source.warnings.length && h("p.warned.fine", { text: source.warnings.slice(0, 3).join("; "), dir: "auto" });
-  return h("li", { class: source.status }, box, h("div.words", {}, open, wrong || null, warned || null), iconButton(icon("trash"), `Remove ${source.name}`, () => remove([source]), "bare.small"));
+  return h("li", { class: source.status }, box, h("div.words", {}, open, wrong || null, warned || null), iconButton(icon("trash"), t("sources.remove", { name: source.name }), () => remove([source]), "bare.small"));
 }
 
 function tick(ids, is) {
@@ -136,11 +138,11 @@ async function show(source, from) {
 }
 
 async function remove(gone) {
-  const one = gone.length === 1;
+  const n = gone.length;
   const uploaded = gone.filter((s) => s.uploaded).length;
-  const what = !uploaded ? "The files themselves stay where they are." : uploaded === gone.length ? "The uploaded copies are deleted as well." : `${some(uploaded, "uploaded copy").replace("copys", "copies")} will be deleted as well; the other files stay where they are.`;
-  const named = one ? `“${gone[0].name}”` : `${some(gone.length, "source")}, from “${gone[0].name}” to “${gone.at(-1).name}”,`;
-  if (!(await confirm(one ? "Remove this source?" : `Remove ${some(gone.length, "source")}?`, `${named} will no longer be searched. ${what}`, "Remove"))) return;
+  const what = !uploaded ? t("sources.files.stay") : uploaded === n ? t("sources.files.go") : t("sources.files.some", { n: uploaded });
+  const named = n === 1 ? t("sources.remove.one", { name: gone[0].name }) : t("sources.remove.many", { n, first: gone[0].name, last: gone.at(-1).name });
+  if (!(await confirm(t("sources.remove.ask", { n }), `${named} ${what}`, t("remove")))) return;
   const library = state.library.name;
   try {
     for (const source of gone) {

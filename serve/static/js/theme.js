@@ -1,13 +1,13 @@
 // Light and dark: as the system has it, or as the reader chooses.
 
 import { fill, iconButton } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { recall, remember } from "./prefs.js";
 
 const system = window.matchMedia("(prefers-color-scheme: dark)");
 const NEXT = { auto: "light", light: "dark", dark: "auto" };
 const ICONS = { auto: "auto", light: "sun", dark: "moon" };
-const WORDS = { auto: "Colours: as the system", light: "Colours: light", dark: "Colours: dark" };
 
 let button = null;
 let mode = recall("theme", "auto");
@@ -17,8 +17,8 @@ export function applyTheme() {
   document.documentElement.dataset.theme = mode === "auto" ? (system.matches ? "dark" : "light") : mode;
   if (!button) return;
   fill(button, icon(ICONS[mode]));
-  button.title = WORDS[mode];
-  button.setAttribute("aria-label", WORDS[mode]);
+  button.title = t(`theme.${mode}`);
+  button.setAttribute("aria-label", button.title);
 }
 
 /** Go on to the next theme. */
@@ -30,7 +30,7 @@ export function nextTheme() {
 
 /** The button that changes it. */
 export function themeButton() {
-  button = iconButton(icon("auto"), "Colours", nextTheme);
+  button = iconButton(icon("auto"), t("theme"), nextTheme);
   applyTheme();
   return button;
 }

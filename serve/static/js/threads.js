@@ -3,13 +3,14 @@
 import { call } from "./api.js";
 import { confirm } from "./dialog.js";
 import { fill, h, iconButton, toast } from "./dom.js";
+import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { saveProof } from "./proof.js";
 import { loadThreads, on, state } from "./state.js";
 
 const MANY = 8; // conversations from which on there is a field to search them
 const list = h("div.threads");
-const field = h("input.field", { type: "search", placeholder: "Search conversations", "aria-label": "Search conversations", autocomplete: "off", dir: "auto" });
+const field = h("input.field", { type: "search", placeholder: t("threads.search"), "aria-label": t("threads.search"), autocomplete: "off", dir: "auto" });
 const search = h("div.thread-search", { hidden: true }, field);
 let around = { onopen: () => {}, named: () => {}, empty: () => {} };
 let found = null; // ids of what was searched for, or null where nothing is
@@ -21,7 +22,7 @@ export function threadsPane() {
     clearTimeout(soon);
     soon = setTimeout(look, 200);
   });
-  return h("section.threads-pane", { "aria-labelledby": "threads-title" }, h("div.pane-head", {}, h("h2", { id: "threads-title", text: "Conversations" })), search, list);
+  return h("section.threads-pane", { "aria-labelledby": "threads-title" }, h("div.pane-head", {}, h("h2", { id: "threads-title", text: t("threads") })), search, list);
 }
 
 /**
@@ -55,7 +56,7 @@ async function look() {
 function draw() {
   const here = state.threads.find((t) => t.id === state.thread);
   around.named(here?.title || "Ragweave");
-  document.getElementById("where").textContent = here?.title || "New conversation";
+  document.getElementById("where").textContent = here?.title || t("threads.new");
   document.title = here?.title ? `${here.title} · Ragweave` : "Ragweave";
   if (list.querySelector("input")) return; // a title is being written
   const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key || "" : "";
@@ -67,34 +68,34 @@ function draw() {
     const name = groupOf(thread);
     groups.set(name, [...(groups.get(name) || []), thread]);
   }
-  const none = h("p.empty", { text: found ? "No conversation holds these words." : "What you ask is kept here." });
-  fill(list, ...(shown.length ? [...groups].sort(([a], [b]) => (b === "Pinned") - (a === "Pinned")).map(([name, rows]) => h("section", {}, h("h3", { text: name }), h("ul", { "aria-label": name }, ...rows.map(row)))) : [none]));
+  const none = h("p.empty", { text: t(found ? "threads.none" : "threads.empty") });
+  fill(list, ...(shown.length ? [...groups].sort(([a], [b]) => (b === t("threads.pinned")) - (a === t("threads.pinned"))).map(([name, rows]) => h("section", {}, h("h3", { text: name }), h("ul", { "aria-label": name }, ...rows.map(row)))) : [none]));
   // The tools of a row are shown where its focus is: the row first, then the tool.
   for (const key of focused ? [focused.split(" ")[0], focused] : []) list.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
 }
 
 /** When a conversation was last used, in words. */
 function groupOf({ pinned, updated }) {
-  if (pinned) return "Pinned";
+  if (pinned) return t("threads.pinned");
   const at = new Date(updated);
   const today = new Date().setHours(0, 0, 0, 0);
   const days = Math.ceil((today - at) / 86_400_000);
-  if (days <= 0) return "Today";
-  if (days === 1) return "Yesterday";
-  if (days <= 7) return "Last seven days";
-  return at.toLocaleDateString("en-GB", { month: "long", year: "numeric" });
+  if (days <= 0) return t("threads.today");
+  if (days === 1) return t("threads.yesterday");
+  if (days <= 7) return t("threads.week");
+  return at.toLocaleDateString(locale, { month: "long", year: "numeric" });
 }
 
 function row(thread) {
   const here = thread.id === state.thread;
-  const name = thread.title || "Untitled";
-  const at = new Date(thread.updated).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const name = thread.title || t("untitled");
+  const at = new Date(thread.updated).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
   const link = h("a", { href: `#/t/${thread.id}`, title: `${name} (${at})`, dir: "auto", "aria-current": here ? "page" : null, text: name, on: { click: () => around.onopen() } });
   link.dataset.key = thread.id;
-  const busy = state.running.has(thread.id) ? h("span.spin", { role: "img", "aria-label": "being answered" }) : null;
-  const pin = iconButton(icon("pin"), thread.pinned ? `Unpin ${name}` : `Pin ${name}`, () => change(thread, { pinned: !thread.pinned }), "bare.small");
+  const busy = state.running.has(thread.id) ? h("span.spin", { role: "img", "aria-label": t("threads.busy") }) : null;
+  const pin = iconButton(icon("pin"), t(thread.pinned ? "threads.unpin" : "threads.pin", { name }), () => change(thread, { pinned: !thread.pinned }), "bare.small");
   pin.setAttribute("aria-pressed", String(thread.pinned));
-  const tools = h("span.tools", {}, pin, iconButton(icon("seal"), `Save ${name} as a proof`, () => saveProof({ thread: thread.id }, name), "bare.small"), iconButton(icon("pen"), `Rename ${name}`, () => rename(thread, item), "bare.small"), iconButton(icon("trash"), `Delete ${name}`, () => remove(thread), "bare.small"));
+  const tools = h("span.tools", {}, pin, iconButton(icon("seal"), t("threads.save", { name }), () => saveProof({ thread: thread.id }, name), "bare.small"), iconButton(icon("pen"), t("threads.rename", { name }), () => rename(thread, item), "bare.small"), iconButton(icon("trash"), t("threads.delete", { name }), () => remove(thread), "bare.small"));
   [...tools.children].forEach((tool, n) => (tool.dataset.key = `${thread.id} ${n}`));
   const item = h("li.thread", { class: here ? "here" : "" }, link, busy, tools);
   return item;
@@ -111,7 +112,7 @@ async function change(thread, what) {
 }
 
 function rename(thread, item) {
-  const input = h("input.field", { type: "text", value: thread.title, maxlength: "200", "aria-label": "Title of the conversation", dir: "auto" });
+  const input = h("input.field", { type: "text", value: thread.title, maxlength: "200", "aria-label": t("threads.title"), dir: "auto" });
   let open = true;
   const close = (keep) => {
     if (!open) return;
@@ -133,7 +134,7 @@ function rename(thread, item) {
 }
 
 async function remove(thread) {
-  const agreed = await confirm("Delete this conversation?", `“${thread.title || "Untitled"}” goes with all its questions and answers. The library stays as it is.`, "Delete");
+  const agreed = await confirm(t("threads.delete.ask"), t("threads.delete.tell", { name: thread.title || t("untitled") }), t("delete"));
   if (!agreed) return;
   try {
     await call("DELETE", `/api/threads/${encodeURIComponent(thread.id)}`);

@@ -2,10 +2,10 @@
 
 import { h, fill, uid } from "./dom.js";
 import { Graph } from "./graph.js";
+import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { corpusName, host, lasted, number, some } from "./words.js";
+import { corpusName, host, hundredths, lasted, share, some } from "./words.js";
 
-const MAKERS = { small: "small mind", llm: "language model", gate: "first look is strong", scores: "scores", rrf: "ranks" };
 const CORPORA = ["paragraph", "document", "image", "clip", "video"];
 const PARTS = Object.fromEntries(["rewrite", "retrieve_clips", "merge", "judge", "look"].map((node) => [node, "retrieve_video"]));
 const SLOW = 2000; // milliseconds of a run after which its graph is drawn unasked
@@ -18,7 +18,7 @@ export class Trail {
     this.onpick = onpick;
     this.lane = h("div.lane");
     this.graph = null;
-    this.line = h("span.now", { text: "Reading the question" });
+    this.line = h("span.now", { text: t("trail.begin") });
     this.side = h("span.fine.number");
     this.sign = h("span.spin");
     this.body = h("div.steps");
@@ -77,10 +77,12 @@ export class Trail {
 
   tell() {
     const { calls, tokens } = this.spent;
-    const of = (limit) => (limit > 0 ? ` of ${number(limit)}` : "");
+    const { seconds: most, model_calls, tokens: limit } = this.budget;
     const seconds = Math.round((performance.now() - this.began) / 1000);
-    const parts = [(seconds < 60 ? `${seconds} s` : lasted(seconds)) + of(this.budget.seconds)];
-    if (calls) parts.unshift(`${number(calls)}${of(this.budget.model_calls)} model calls`, `${number(tokens)}${of(this.budget.tokens)} tokens`);
+    const took = seconds < 60 ? t("time.s", { n: seconds }) : lasted(seconds);
+    const parts = [most > 0 ? t("trail.of", { n: took, limit: most }) : took];
+    const spent = (what, n, of) => (of > 0 ? t(`trail.${what}.of`, { n, limit: of }) : t(`trail.${what}`, { n }));
+    if (calls) parts.unshift(spent("calls", calls, model_calls), spent("tokens", tokens, limit));
     this.side.textContent = parts.join(" · ");
   }
 
@@ -92,9 +94,9 @@ export class Trail {
     let hop = this.body.lastElementChild;
     const n = Math.max(step.hop, 1);
     if (!hop || Number(hop.dataset.hop) !== n) {
-      hop = h("ol.hop", { "aria-label": `Round ${n}` });
+      hop = h("ol.hop", { "aria-label": t("trail.round", { n }) });
       hop.dataset.hop = n;
-      if (this.body.childElementCount) this.body.append(h("h3", { text: `Round ${n}` }));
+      if (this.body.childElementCount) this.body.append(h("h3", { text: t("trail.round", { n }) }));
       this.body.append(hop);
     }
     // A search over several places, or over recordings, is one step to who reads it.
@@ -106,13 +108,13 @@ export class Trail {
     else if (["merge", "judge"].includes(step.node)) last.querySelector(".said").textContent = step.summary;
     if (this.sign.className === "spin") {
       const more = step.node === "reason" && step.data?.then === "more";
-      this.line.textContent = more ? `Asking further: ${step.data.query}` : step.next || step.title;
+      this.line.textContent = more ? t("trail.further", { query: step.data.query }) : known(`step.${step.node}.next`, step.next) || titleOf(step);
     }
   }
 
   /** Say that the run waits for its reader. */
   wait() {
-    this.line.textContent = "Waiting for your decision";
+    this.line.textContent = t("trail.wait");
     this.rest();
   }
 
@@ -123,19 +125,20 @@ export class Trail {
     this.sign.replaceWith((this.sign = h("span.sign", { class: status === "done" ? "" : "bad" }, icon(status === "done" ? "steps" : "alert"))));
     const hops = new Set(this.steps.map((s) => Math.max(s.hop, 1))).size;
     const facts = [hops > 1 && some(hops, "round"), live && lasted((performance.now() - this.began) / 1000)];
-    const words = { done: "How this was answered", cancelled: "Stopped", failed: "How far it came" };
-    this.line.textContent = words[status] || words.done;
+    this.line.textContent = t(["cancelled", "failed"].includes(status) ? `trail.${status}` : "trail.done");
     this.side.textContent = facts.filter(Boolean).join(", ");
     this.element.hidden = !this.steps.length;
   }
 }
 
+const titleOf = (step) => known(`step.${step.node}`, step.title);
+
 function row(step, name) {
-  const by = MAKERS[step.by] || (CORPORA.includes(step.by) ? corpusName(step.by) : step.by);
+  const by = known(`by.${step.by}`, corpusName(step.by));
   const recordings = name === "retrieve_video";
-  const told = h("p.told", {}, h("span.title", { text: recordings ? "Searched the recordings" : step.title }));
+  const told = h("p.told", {}, h("span.title", { text: recordings ? t("step.retrieve_video") : titleOf(step) }));
   const meta = h("span.meta.fine.number", { text: `${by}${by ? ", " : ""}${lasted(step.seconds)}` });
-  return h("li.step", { "data-name": name }, h("div.head", {}, told, name === "retrieve" || recordings ? null : meta), recordings ? said("nothing was found") : detail(step));
+  return h("li.step", { "data-name": name }, h("div.head", {}, told, name === "retrieve" || recordings ? null : meta), recordings ? said(t("trail.nothing")) : detail(step));
 }
 
 /** What a step decided: drawn where there is something to draw, else its summary. */
@@ -144,14 +147,14 @@ function detail(step) {
   if (data.route && Object.keys(data.route.confidence).length) return routes(data.route);
   if (data.grade) return verdict(data.grade, step.summary);
   if (step.node === "plan" && data.queries?.length && data.corpora?.length) {
-    return h("div", {}, said(`in ${data.corpora.map(corpusName).join(", ")}`), list(data.queries));
+    return h("div", {}, said(t("trail.in", { where: data.corpora.map(corpusName).join(", ") })), list(data.queries));
   }
   if (step.node === "expand" && data.phrasings?.rewrites?.length) return list(data.phrasings.rewrites);
   if (step.node === "search_web" && data.urls) {
     return h("div", {}, said(step.summary), list(data.urls.map(host)));
   }
   if (step.node === "reason") return reasoned(data, step.summary);
-  return said(step.summary.replace(new RegExp(`^(${CORPORA.join("|")}): `), (_, corpus) => `in ${corpusName(corpus)}: `));
+  return said(step.summary.replace(new RegExp(`^(${CORPORA.join("|")}): `), (_, corpus) => `${t("trail.in", { where: corpusName(corpus) })}: `));
 }
 
 /** What the steps call things, in words for people. */
@@ -166,19 +169,19 @@ function routes(route) {
   const rows = Object.entries(route.confidence).sort((a, b) => b[1] - a[1]);
   return h(
     "ul.bars",
-    { "aria-label": "Probability of each place to look" },
+    { "aria-label": t("trail.routes") },
     ...rows.map(([label, p]) => {
       const fillBar = h("span.fill");
       fillBar.style.inlineSize = `${Math.max(1, Math.round(p * 100))}%`;
       const chosen = route.corpora.includes(label);
-      const name = label === "none" ? "no search" : corpusName(label);
+      const name = label === "none" ? t("trail.none") : corpusName(label);
       return h(
         "li",
         { class: chosen ? "chosen" : "" },
         h("span.label", { text: name }),
         h("span.bar-of", { "aria-hidden": "true" }, fillBar),
-        h("span.number", { text: `${Math.round(p * 100)} %` }),
-        chosen && h("span.unseen", { text: "chosen" }),
+        h("span.number", { text: share(p) }),
+        chosen && h("span.unseen", { text: t("trail.chosen") }),
       );
     }),
   );
@@ -188,15 +191,15 @@ function verdict(grade, summary) {
   const at = (value) => `${((Math.max(-1, Math.min(1, value)) + 1) / 2) * 100}%`;
   const scale = h("span.scale", { role: "img", "aria-label": summary });
   for (const [name, value] of [["low", grade.lower], ["high", grade.upper], ["best", grade.best]]) {
-    const sign = h("span", { class: name, title: `${name === "best" ? "best" : `${name} threshold`} ${value.toFixed(2)}` });
+    const sign = h("span", { class: name, title: t(`trail.${name}`, { value: hundredths(value) }) });
     sign.style.insetInlineStart = at(value);
     scale.append(sign);
   }
-  return h("div.verdict", { class: VERDICTS[grade.action] || "" }, h("span.word", { text: grade.action }), scale, h("span.number.fine", { text: `best ${grade.best.toFixed(2)}` }));
+  return h("div.verdict", { class: VERDICTS[grade.action] || "" }, h("span.word", { text: known(`trail.${grade.action}`, grade.action) }), scale, h("span.number.fine", { text: t("trail.best", { value: hundredths(grade.best) }) }));
 }
 
 function reasoned(data, summary) {
-  const rows = [["Learnt", data.learnt], ["Missing", data.missing], ["Next", data.then === "more" ? data.query : ""]];
+  const rows = [[t("trail.learnt"), data.learnt], [t("refusal.missing"), data.missing], [t("trail.next"), data.then === "more" ? data.query : ""]];
   const shown = rows.filter(([, text]) => text);
   if (!shown.length) return said(summary);
   const out = h("dl.reasoned", { id: uid("reason") });

@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
+import { t } from "./i18n.js";
 import { itemAddress } from "./panel.js";
 import { clock } from "./words.js";
 
@@ -22,13 +23,13 @@ export async function transcript(citation, play) {
   const { start = 0, end = start } = citation.open;
   const lines = told.lines.map((line) => row(line, line.start < end && line.end > start, play));
   const chapters = told.chapters.map((chapter) => row({ ...chapter, text: chapter.title }, false, play));
-  const list = h("ol.lines", { "aria-label": "What is said" }, ...lines);
+  const list = h("ol.lines", { "aria-label": t("transcript.said") }, ...lines);
   const element = h(
     "section.transcript",
-    { "aria-label": "Transcript" },
-    chapters.length && h("h3", { text: "Chapters" }),
-    chapters.length && h("ol.lines.chapters", { "aria-label": "Chapters" }, ...chapters),
-    lines.length && h("h3", { text: "What is said" }),
+    { "aria-label": t("transcript") },
+    chapters.length && h("h3", { text: t("transcript.chapters") }),
+    chapters.length && h("ol.lines.chapters", { "aria-label": t("transcript.chapters") }, ...chapters),
+    lines.length && h("h3", { text: t("transcript.said") }),
     lines.length && list,
   );
   let last = -1;

@@ -4,6 +4,7 @@ import { Again } from "./again.js";
 import { told } from "./api.js";
 import { editable } from "./edit.js";
 import { announce, fill, h, iconButton, toast } from "./dom.js";
+import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { thumbs } from "./pictures.js";
 import { saveProof } from "./proof.js";
@@ -12,7 +13,7 @@ import { refusal } from "./refusal.js";
 import { lay, sentenceOf, tally } from "./sentence.js";
 import { Trail } from "./trail.js";
 import { thumbsOf } from "./verdict.js";
-import { lasted, number, providerName, some } from "./words.js";
+import { cost, lasted, number, providerName } from "./words.js";
 
 export class Turn {
   /**
@@ -32,9 +33,9 @@ export class Turn {
     this.trail = new Trail((step) => this.again.open(step));
     this.readAs = h("p.read-as.fine", { hidden: true, dir: "auto" });
     this.answer = h("div.answer", { dir: "auto" });
-    this.asked = h("div.ask-consent", { hidden: true, role: "group", "aria-label": "Search the web?" });
+    this.asked = h("div.ask-consent", { hidden: true, role: "group", "aria-label": t("turn.consent") });
     this.problem = h("div");
-    this.notes = h("ul.notes", { "aria-label": "Notes" });
+    this.notes = h("ul.notes", { "aria-label": t("turn.notes") });
     this.tally = h("div");
     this.sources = h("div");
     this.foot = h("div.foot");
@@ -87,7 +88,7 @@ export class Turn {
     const cited = (s) => s.citations.map((n) => byNumber.get(n)).filter(Boolean);
     if (answer.abstained) {
       fill(this.answer, refusal(answer, this.trail.steps, (knobs) => this.doing.again(this.question, this.pictures, knobs), this.question));
-      if (live) announce(`No answer. ${answer.why}`);
+      if (live) announce(t("again.none", { why: answer.why }));
     } else {
       fill(this.answer);
       for (const s of answer.sentences) lay(this.answer, sentenceOf(s.text, s.support, cited(s)), s.sign);
@@ -95,14 +96,14 @@ export class Turn {
     this.answer.classList.toggle("settled", !live);
     for (const note of answer.notes) this.note(note);
     if (answer.sentences.some((s) => s.support === "model") && answer.citations.length) {
-      this.note("Sentences with a dotted line come from the model itself, not from your library.");
+      this.note(t("turn.dotted"));
     }
-    if (answer.dropped) this.note(`${some(answer.dropped, "sentence")} left out, because the evidence does not say ${answer.dropped === 1 ? "it" : "them"}.`);
+    if (answer.dropped) this.note(t("turn.dropped", { n: answer.dropped }));
     fill(this.tally, answer.abstained ? null : tally(answer.sentences));
     fill(this.sources, answer.abstained ? null : rail(answer.citations, this.answer));
     // With pictures, a note says how they were read.
     if (answer.question && answer.question !== this.question && !this.pictures.length) {
-      this.readAs.textContent = `Read as: ${answer.question}`;
+      this.readAs.textContent = t("turn.readas", { question: answer.question });
       this.readAs.hidden = false;
     }
     this.kept = answer;
@@ -120,24 +121,24 @@ export class Turn {
   consent({ query, provider }, live) {
     this.trail.wait();
     const button = (text, agreed, look) => h(`button.button.small${look}`, { type: "button", text, on: { click: () => this.doing.consent(agreed) } });
-    const stay = button("Stay offline", false, "");
+    const stay = button(t("turn.consent.no"), false, "");
     fill(
       this.asked,
-      h("p", {}, h("strong", { text: "Search the web?" }), " Your library does not answer this well enough. A search made from this question would be sent out:"),
+      h("p", {}, h("strong", { text: t("turn.consent") }), " ", t("turn.consent.why")),
       h("blockquote.sent", { text: query, dir: "auto" }),
-      h("p.fine", { text: `It goes to ${providerName(provider)}, and the pages that it finds are read. Your files are not sent. You are asked once per question.` }),
-      h("div.choices", {}, stay, button("Search the web", true, ".primary")),
+      h("p.fine", { text: t("turn.consent.tell", { provider: providerName(provider) }) }),
+      h("div.choices", {}, stay, button(t("turn.consent.yes"), true, ".primary")),
     );
     this.asked.hidden = false;
     if (!live) return;
-    announce("Search the web? The answer waits for your decision.");
+    announce(t("turn.consent.wait"));
     // Whoever writes on already is not torn away.
     if (!document.getElementById("question").value) stay.focus();
   }
 
   consented() {
     this.asked.hidden = true;
-    this.trail.line.textContent = "Going on";
+    this.trail.line.textContent = t("trail.on");
     this.trail.begin(this.trail.budget);
   }
 
@@ -153,55 +154,56 @@ export class Turn {
     this.asked.hidden = true;
     this.trail.end(status, live);
     if (status === "cancelled") {
-      const text = this.sentences ? "Stopped here. What stands above was checked; the answer is not complete." : "Stopped before anything was written.";
+      const text = t(this.sentences ? "turn.stopped" : "turn.stopped.empty");
       fill(this.problem, h("div.stopped", {}, icon("stop"), h("span", { text }), this.againButton()));
-      if (live) announce("Stopped.");
+      if (live) announce(t("turn.stopped.told"));
     }
     this.element.classList.add("over");
   }
 
   againButton() {
-    return h("button.button.small", { type: "button", on: { click: () => this.doing.again(this.question, this.pictures) } }, icon("again"), "Ask again");
+    return h("button.button.small", { type: "button", on: { click: () => this.doing.again(this.question, this.pictures) } }, icon("again"), t("again"));
   }
 
   /** The last line: who wrote, what it took, and what can be done with the answer. */
   ended(answer) {
     const models = answer.usage.filter((u) => u.model);
     const sum = (key) => answer.usage.reduce((total, u) => total + u[key], 0);
-    const small = answer.citations.length ? "Sentences of your sources, chosen by the small mind" : "Small mind";
+    const small = t(answer.citations.length ? "turn.chosen" : "turn.small");
+    const tokens = sum("input_tokens") + sum("output_tokens");
     const writer = answer.mind === "small" ? small : answer.model;
     const spent = [
       writer,
-      sum("calls") ? some(sum("calls"), "model call") : "no model call",
-      sum("cached") ? `${number(sum("cached"))} from the cache` : "",
-      sum("input_tokens") + sum("output_tokens") ? `${number(sum("input_tokens") + sum("output_tokens"))} tokens` : "",
-      sum("cost") ? `cost ${sum("cost").toPrecision(2)}` : "",
+      sum("calls") ? t("trail.calls", { n: sum("calls") }) : t("turn.nocall"),
+      sum("cached") ? t("turn.cached", { n: sum("cached") }) : "",
+      tokens ? t("trail.tokens", { n: tokens }) : "",
+      sum("cost") ? t("turn.cost", { value: cost(sum("cost")) }) : "",
     ];
     const { thumbs: judged, why } = thumbsOf(this.place, this.verdict);
     fill(this.why, why);
     fill(
       this.foot,
       usageTable(models, spent.filter(Boolean).join(" · ")),
-      h("span.actions", {}, judged, iconButton(icon("copy"), "Copy the answer with its sources", () => this.copy(), "bare.small"), iconButton(icon("seal"), "Save as a proof: one file with the cited places and the hashes of their files", () => saveProof(this.place, this.question), "bare.small"), iconButton(icon("compare"), "Answer once more with other settings, beside this answer", () => this.again.open(), "bare.small"), iconButton(icon("again"), "Ask again", () => this.doing.again(this.question, this.pictures), "bare.small")),
+      h("span.actions", {}, judged, iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), iconButton(icon("seal"), t("turn.proof"), () => saveProof(this.place, this.question), "bare.small"), iconButton(icon("compare"), t("turn.again"), () => this.again.open(), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
 
   async copy() {
     const { text, citations } = this.kept;
-    const rows = citations.map((c) => `[${c.n}] ${c.title}${c.locator.url ? `, ${c.locator.url}` : c.locator.page ? `, page ${c.locator.page}` : ""}`);
+    const rows = citations.map((c) => `[${c.n}] ${[c.title, c.locator.url || (c.locator.page && t("place.page", { n: String(c.locator.page) }))].filter(Boolean).join(", ")}`);
     try {
       await navigator.clipboard.writeText([text, ...(rows.length ? ["", ...rows] : [])].join("\n"));
-      toast("Copied.");
+      toast(t("turn.copied"));
     } catch {
-      toast("The browser does not allow copying here.", { bad: true });
+      toast(t("turn.uncopied"), { bad: true });
     }
   }
 }
 
 function usageTable(models, line) {
   if (!models.length) return h("p.usage.fine.number", { text: line, dir: "auto" });
-  const head = ["Step", "Model", "Calls", "Tokens in", "Tokens out", "Time"];
-  const rows = models.map((u) => [u.node, u.model, number(u.calls), number(u.input_tokens), number(u.output_tokens), lasted(u.seconds)]);
+  const head = ["step", "model", "calls", "in", "out", "time"].map((name) => t(`usage.${name}`));
+  const rows = models.map((u) => [known(`step.${u.node}.name`, u.node), u.model, number(u.calls), number(u.input_tokens), number(u.output_tokens), lasted(u.seconds)]);
   return h(
     "details.usage.fine.number",
     {},

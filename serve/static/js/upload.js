@@ -2,17 +2,16 @@
 
 import { call, follow, told, upload } from "./api.js";
 import { fill, h, iconButton, toast } from "./dom.js";
+import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { recallHere, rememberHere } from "./prefs.js";
 import { loadLibraries, ring, state } from "./state.js";
-import { some } from "./words.js";
 
-const STAGES = { read: "reading", embed: "embedding", commit: "storing" };
 const MOST = 500;
 
-const picker = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Files to index" });
+const picker = h("input", { type: "file", multiple: true, hidden: true, "aria-label": t("upload.files") });
 picker.id = "picker";
-const tray = h("section.tray", { hidden: true, "aria-label": "Files being indexed" });
+const tray = h("section.tray", { hidden: true, "aria-label": t("upload.tray") });
 let over = null;
 
 /** Let the reader choose files. */
@@ -27,12 +26,12 @@ export function watchDrops() {
   // What this tab watched before it was loaded anew.
   for (const { job, library, names } of recallHere("jobs", [])) watch(job, new Board(library, names));
   picker.addEventListener("change", () => send([...picker.files]));
-  const carries = (event) => event.dataTransfer?.types.includes("Files");
+  const carries = (event) => event.dataTransfer?.types.includes(t("step.retrieve.name"));
   let depth = 0;
   document.addEventListener("dragenter", (event) => {
     if (!carries(event)) return;
     depth += 1;
-    over ??= document.body.appendChild(h("div.dropover", {}, icon("upload"), h("p", { text: `Index into “${state.library.name}”` })));
+    over ??= document.body.appendChild(h("div.dropover", {}, icon("upload"), h("p", { text: t("upload.into", { library: state.library.name }) })));
   });
   document.addEventListener("dragleave", (event) => {
     if (!carries(event)) return;
@@ -79,7 +78,7 @@ async function walk(entries) {
 async function send(files) {
   if (!files.length) return;
   if (files.length > MOST) {
-    toast(`${some(files.length, "file")} are too many for the browser. Index the folder with: ragweave index FOLDER`, { bad: true });
+    toast(t("upload.many", { n: files.length }), { bad: true });
     return;
   }
   const library = state.library.name;
@@ -106,7 +105,7 @@ async function watch(job, board) {
       if (event.type === "done") ring("sources");
     }
   } catch (error) {
-    board.fail(error.status === 404 ? "The server was started anew. What it had taken is indexed now; see Sources." : error.sentence || String(error.message));
+    board.fail(error.status === 404 ? t("upload.restarted") : error.sentence || String(error.message));
   } finally {
     rememberHere("jobs", recallHere("jobs", []).filter((kept) => kept.job !== job));
     await loadLibraries().catch(() => {});
@@ -119,17 +118,17 @@ class Board {
   constructor(library, names) {
     this.rows = new Map();
     this.stop = () => {};
-    this.cancel = h("button.button.small", { type: "button", text: "Cancel", on: { click: () => this.stop() } });
-    this.head = h("h2", { text: `Sending ${some(names.length, "file")} to “${library}”`, dir: "auto" });
-    this.bar = h("progress", { max: "1", value: "0", "aria-label": "Sent" });
+    this.cancel = h("button.button.small", { type: "button", text: t("cancel"), on: { click: () => this.stop() } });
+    this.head = h("h2", { text: t("upload.sending", { n: names.length, library }), dir: "auto" });
+    this.bar = h("progress", { max: "1", value: "0", "aria-label": t("upload.sent") });
     this.list = h("ul", { role: "list" });
     this.status = h("p.unseen", { role: "status" });
-    this.close = iconButton(icon("close"), "Close", () => {
+    this.close = iconButton(icon("close"), t("close"), () => {
       this.element.remove();
       tray.hidden = !tray.childElementCount;
     }, "bare.small");
     this.element = h("div.board", {}, h("div.board-head", {}, this.head, this.cancel, this.close), this.bar, this.list, this.status);
-    for (const name of names) this.set(name, "wait", "waiting");
+    for (const name of names) this.set(name, "wait", t("upload.waiting"));
     tray.hidden = false;
     tray.append(this.element);
   }
@@ -149,48 +148,47 @@ class Board {
 
   sent(share) {
     this.bar.value = share;
-    if (share >= 1) this.head.textContent = "Indexing";
+    if (share >= 1) this.head.textContent = t("upload.indexing");
   }
 
   apply(event) {
     this.bar.hidden = true;
-    if (event.type === "staged") this.set(event.file, "busy", STAGES[event.stage] || event.stage);
-    else if (event.type === "done") this.set(event.file, "good", "ready to be asked");
-    else if (event.type === "unchanged") this.set(event.file, "good", "was there already");
-    else if (event.type === "linked") this.set(event.file, "good", "same content as another file of the library");
+    if (event.type === "staged") this.set(event.file, "busy", known(`upload.${event.stage}`, event.stage));
+    else if (event.type === "done") this.set(event.file, "good", t("upload.ready"));
+    else if (event.type === "unchanged") this.set(event.file, "good", t("upload.there"));
+    else if (event.type === "linked") this.set(event.file, "good", t("upload.same"));
     else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", event.reason);
-    else if (event.type === "waiting") this.head.textContent = "Waiting in line: other files are indexed into this library";
-    else if (event.type === "started") this.head.textContent = "Indexing";
+    else if (event.type === "waiting") this.head.textContent = t("upload.queue");
+    else if (event.type === "started") this.head.textContent = t("upload.indexing");
     else if (event.type === "finished") this.told = this.verdict();
     else if (event.type === "error") this.fail(told(event.problem.title, event.problem.remedy));
-    else if (event.type === "end" && event.status !== "done") this.end(event.status === "cancelled" ? "Stopped" : "Not finished");
+    else if (event.type === "end" && event.status !== "done") this.end(t(event.status === "cancelled" ? "upload.stopped" : "upload.unfinished"));
     else if (event.type === "end") this.end(this.told || this.verdict());
   }
 
   verdict() {
     const bad = [...this.rows.values()].filter((row) => row.classList.contains("bad")).length;
     const good = this.rows.size - bad;
-    return bad ? `${some(good, "file")} indexed, ${number_(bad)} could not be` : `${some(good, "file")} indexed`;
+    const files = t("upload.done", { n: good });
+    return bad ? t("upload.partly", { files, n: bad }) : files;
   }
 
   fail(sentence) {
     this.bar.hidden = this.cancel.hidden = true;
-    for (const [name, row] of this.rows) if (row.className === "wait" || row.className === "busy") this.set(name, "bad", "not indexed");
+    for (const [name, row] of this.rows) if (row.className === "wait" || row.className === "busy") this.set(name, "bad", t("upload.not"));
     this.list.before(h("p.wrong", { role: "alert", text: sentence }));
-    this.head.textContent = "Not finished";
+    this.head.textContent = t("upload.unfinished");
   }
 
   end(text) {
     this.bar.hidden = this.cancel.hidden = true;
-    for (const [name, row] of this.rows) if (row.className === "wait" || row.className === "busy") this.set(name, "bad", "not indexed");
+    for (const [name, row] of this.rows) if (row.className === "wait" || row.className === "busy") this.set(name, "bad", t("upload.not"));
     this.head.textContent = text;
     this.status.textContent = text;
     const bad = this.element.querySelector(".bad, .wrong");
     if (!bad) setTimeout(() => this.close.click(), 6000);
   }
 }
-
-const number_ = (n) => String(n);
 
 /** Remove a source from a library. */
 export const removeSource = (id, library) => call("DELETE", `/api/sources/${encodeURIComponent(id)}?library=${encodeURIComponent(library)}`);

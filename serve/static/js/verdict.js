@@ -2,9 +2,10 @@
 
 import { call } from "./api.js";
 import { fill, h, iconButton, toast } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 
-const WHY = ["Wrong", "Not what I asked", "Something is missing", "Does not stand in its source", "It should have answered"];
+const WHY = ["wrong", "other", "missing", "source", "should"];
 
 /**
  * Two thumbs, and a line for the reason where the answer was not good.
@@ -13,7 +14,7 @@ const WHY = ["Wrong", "Not what I asked", "Something is missing", "Does not stan
  */
 export function thumbsOf(place, said) {
   let now = said;
-  const box = h("span.thumbs-of", { role: "group", "aria-label": "Was this answer good?" });
+  const box = h("span.thumbs-of", { role: "group", "aria-label": t("verdict") });
   const why = h("div.why");
 
   async function keep(good, reason = "") {
@@ -28,7 +29,7 @@ export function thumbsOf(place, said) {
 
   function thumb(good) {
     const on = now?.good === good;
-    const button = iconButton(icon(good ? "up" : "thumbdown"), good ? "A good answer" : "Not a good answer", async () => {
+    const button = iconButton(icon(good ? "up" : "thumbdown"), t(good ? "verdict.good" : "verdict.bad"), async () => {
       await keep(on ? null : good);
       if (!good && !on) ask();
       box.children[good ? 0 : 1].focus();
@@ -38,8 +39,8 @@ export function thumbsOf(place, said) {
   }
 
   function ask() {
-    const input = h("input.field", { type: "text", maxlength: "2000", placeholder: "What was wrong with it?", "aria-label": "What was wrong with it?", dir: "auto" });
-    const form = h("form.reason", {}, h("div.choices", {}, ...WHY.map((text) => h("button.button.small", { type: "button", text, on: { click: () => keep(false, text) } }))), input, h("button.button.small.primary", { type: "submit", text: "Keep" }));
+    const input = h("input.field", { type: "text", maxlength: "2000", placeholder: t("verdict.why"), "aria-label": t("verdict.why"), dir: "auto" });
+    const form = h("form.reason", {}, h("div.choices", {}, ...WHY.map((why) => t(`verdict.${why}`)).map((text) => h("button.button.small", { type: "button", text, on: { click: () => keep(false, text) } }))), input, h("button.button.small.primary", { type: "submit", text: t("keep") }));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       keep(false, input.value.trim());
@@ -49,7 +50,7 @@ export function thumbsOf(place, said) {
 
   function draw() {
     fill(box, thumb(true), thumb(false));
-    fill(why, now && !now.good && now.reason ? h("p.fine", { text: `Not good: ${now.reason}`, dir: "auto" }) : null);
+    fill(why, now && !now.good && now.reason ? h("p.fine", { text: t("verdict.told", { reason: now.reason }), dir: "auto" }) : null);
   }
 
   draw();

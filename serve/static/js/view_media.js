@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { itemAddress, quoted } from "./panel.js";
 import { transcript } from "./transcript.js";
@@ -11,16 +12,16 @@ import { clock, span } from "./words.js";
 /** Show a picture with the cited box over it, and the words that were read in it. */
 export async function pictureView(citation, body) {
   const { picture, media, bbox } = citation.open;
-  const image = h("img", { alt: citation.title || "Cited picture" });
+  const image = h("img", { alt: citation.title || t("media.cited") });
   const box = h("span.box", { hidden: true });
-  const frame = h("div.sheet-frame", { tabindex: "0", role: "region", "aria-label": "Picture" }, h("div.sheet.seen", {}, image, box));
+  const frame = h("div.sheet-frame", { tabindex: "0", role: "region", "aria-label": t("media.picture") }, h("div.sheet.seen", {}, image, box));
   const sheet = frame.firstChild;
   fill(body, frame, quoted(citation));
   image.src = picture || media;
   try {
     await image.decode();
   } catch {
-    fill(frame, h("p.waiting.fine", { text: "This picture cannot be shown: its file was moved or deleted, or the browser does not know its format." }));
+    fill(frame, h("p.waiting.fine", { text: t("media.broken") }));
     return;
   }
   if (bbox) {
@@ -29,7 +30,7 @@ export async function pictureView(citation, body) {
     lay(box, [x0 / width, y0 / height, (x1 - x0) / width, (y1 - y0) / height]);
     // A small part is brought near enough to be read.
     const near = Math.min(4, 0.9 / Math.max((x1 - x0) / width, (y1 - y0) / height, 0.01));
-    const whole = h("button.button.small", { type: "button", text: "Whole picture", "aria-pressed": "false" });
+    const whole = h("button.button.small", { type: "button", text: t("media.whole"), "aria-pressed": "false" });
     const zoom = (is) => {
       sheet.style.width = `${is ? near * 100 : 100}%`;
       whole.setAttribute("aria-pressed", String(!is));
@@ -39,7 +40,7 @@ export async function pictureView(citation, body) {
     if (near > 1.2) frame.before(h("div.view-tools", {}, h("span.grow"), whole));
     zoom(near > 1.2);
   }
-  body.append(await words(citation, "Words read in this picture"));
+  body.append(await words(citation, t("media.words")));
 }
 
 /** Play a recording from the cited second; the end of the passage is marked, and playing stops there once. */
@@ -47,12 +48,12 @@ export async function videoView(citation, body) {
   const { media, start = 0, end, kind, picture } = citation.open;
   if (kind === "transcript") return spoken(citation, body);
   const sound = iconOf(kind) === "audio";
-  const player = h(sound ? "audio" : "video", { controls: true, preload: "metadata", playsinline: true, "aria-label": `${citation.title} at ${clock(start)}`, poster: sound ? null : picture });
+  const player = h(sound ? "audio" : "video", { controls: true, preload: "metadata", playsinline: true, "aria-label": t("media.at", { title: citation.title, time: clock(start) }), poster: sound ? null : picture });
   const strip = h("span.strip-part");
   const now = h("span.strip-now");
   const bar = h("div.strip", { "aria-hidden": "true" }, strip, now);
   const told = h("p.fine.number", { role: "status" });
-  const play = h("button.button.primary.small", { type: "button", on: { click: again } }, icon("play"), `Play ${span(start, end)}`);
+  const play = h("button.button.primary.small", { type: "button", on: { click: again } }, icon("play"), t("media.play", { span: span(start, end) }));
   let within = true; // still inside the cited passage on the first way through
 
   function again() {
@@ -66,24 +67,24 @@ export async function videoView(citation, body) {
     const to = end === undefined || end <= start ? start : end;
     strip.style.insetInlineStart = `${(start / whole) * 100}%`;
     strip.style.inlineSize = `${Math.max(0.8, ((to - start) / whole) * 100)}%`;
-    told.textContent = `The passage stands at ${span(start, end)} of ${clock(whole)}.`;
+    told.textContent = t("media.stands", { span: span(start, end), whole: clock(whole) });
   });
   player.addEventListener("timeupdate", () => {
     now.style.insetInlineStart = `${(player.currentTime / (player.duration || 1)) * 100}%`;
     if (within && end > start && player.currentTime >= end && !player.paused) {
       within = false;
       player.pause();
-      told.textContent = `The passage ends here, at ${clock(end)}. Press play to go on.`;
+      told.textContent = t("media.ends", { time: clock(end) });
     }
   });
   player.addEventListener("seeked", () => {
     within = player.currentTime < end;
   });
   player.addEventListener("error", () => {
-    player.replaceWith(picture ? h("img.still", { src: picture, alt: `A frame of ${citation.title} at ${clock(start)}` }) : "");
+    player.replaceWith(picture ? h("img.still", { src: picture, alt: t("media.frame", { title: citation.title, time: clock(start) }) }) : "");
     bar.hidden = true;
     play.hidden = true;
-    told.textContent = `The browser cannot play this recording: its file was moved or deleted, or its format is unknown here. The passage stands at ${span(start, end)}.`;
+    told.textContent = t("media.unplayed", { span: span(start, end) });
   });
   player.src = `${media}#t=${start}`;
   fill(body, h("div.player", { class: sound ? "sound" : "" }, player), bar, h("div.view-tools", {}, play, told), quoted(citation));
@@ -93,7 +94,7 @@ export async function videoView(citation, body) {
     player.play().catch(() => {});
   });
   player.addEventListener("timeupdate", () => said.at(player.currentTime));
-  body.append(said.element, await words(citation, "What is said and shown there"));
+  body.append(said.element, await words(citation, t("media.said")));
   return {
     leave() {
       player.pause();
@@ -106,7 +107,7 @@ export async function videoView(citation, body) {
 /** A transcript without its recording: the words, and the time at which they are said. */
 async function spoken(citation, body) {
   const { start = 0, end } = citation.open;
-  fill(body, h("p.fine", { text: `Said at ${span(start, end)}. The library holds the transcript, not the recording.` }), await words(citation, "What is said there"), quoted(citation), (await transcript(citation, null)).element);
+  fill(body, h("p.fine", { text: t("media.transcript", { span: span(start, end) }) }), await words(citation, t("media.said.only")), quoted(citation), (await transcript(citation, null)).element);
 }
 
 async function words(citation, title) {

@@ -2,9 +2,9 @@
 
 import { call, fetchFile } from "./api.js";
 import { fill, h, iconButton } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { quoted, widen } from "./panel.js";
-import { some } from "./words.js";
 
 /** Lay a box over a picture, wider by some pixels than what it holds: left, top, width and height as shares of it. */
 export function lay(box, [left, top, width, height], rim = 5) {
@@ -30,15 +30,15 @@ export async function pageView(citation, body) {
   const letters = h("div.letters", { dir: "auto" });
   const sheet = h("div.sheet", {}, picture, marks, letters);
   const where = h("span.number", { "aria-live": "polite" });
-  const back = iconButton(icon("left"), "Page before", () => turn(at - 1));
-  const on = iconButton(icon("right"), "Next page", () => turn(at + 1));
-  const home = h("button.button.small", { type: "button", text: "Back to the cited page", on: { click: () => turn(cited) } });
-  const large = h("button.button.small", { type: "button", text: "Larger", "aria-pressed": "false", on: { click: zoom } });
-  const frame = h("div.sheet-frame", { tabindex: "0", role: "region", "aria-label": "Page" }, sheet);
-  const field = h("input.field.small", { type: "search", placeholder: "Find in this file", "aria-label": "Find in this file", maxlength: "200" });
+  const back = iconButton(icon("left"), t("pdf.before"), () => turn(at - 1));
+  const on = iconButton(icon("right"), t("pdf.next"), () => turn(at + 1));
+  const home = h("button.button.small", { type: "button", text: t("pdf.back"), on: { click: () => turn(cited) } });
+  const large = h("button.button.small", { type: "button", text: t("pdf.larger"), "aria-pressed": "false", on: { click: zoom } });
+  const frame = h("div.sheet-frame", { tabindex: "0", role: "region", "aria-label": t("pdf.page") }, sheet);
+  const field = h("input.field.small", { type: "search", placeholder: t("pdf.find"), "aria-label": t("pdf.find"), maxlength: "200" });
   const found = h("span.fine.number", { role: "status" });
-  const before = iconButton(icon("left"), "Hit before", () => toHit(hit - 1));
-  const after = iconButton(icon("right"), "Next hit", () => toHit(hit + 1));
+  const before = iconButton(icon("left"), t("pdf.hit.before"), () => toHit(hit - 1));
+  const after = iconButton(icon("right"), t("pdf.hit.next"), () => toHit(hit + 1));
   const finder = h("form.finder", { role: "search" }, field, found, before, after);
   before.hidden = after.hidden = true;
 
@@ -59,12 +59,12 @@ export async function pageView(citation, body) {
     URL.revokeObjectURL(address);
     address = URL.createObjectURL(blob);
     picture.src = address;
-    picture.alt = `Page ${n} of ${citation.title}`;
+    picture.alt = t("pdf.alt", { n, title: citation.title });
     await picture.decode().catch(() => {});
     at = n;
     text = read;
     const count = Number(response.headers.get("X-Page-Count")) || n;
-    where.textContent = `Page ${at} of ${count}`;
+    where.textContent = t("pdf.of", { at, count });
     back.disabled = at <= 1;
     on.disabled = at >= count;
     home.hidden = at === cited;
@@ -97,7 +97,7 @@ export async function pageView(citation, body) {
   function zoom() {
     const is = widen();
     large.setAttribute("aria-pressed", String(is));
-    large.textContent = is ? "Fit" : "Larger";
+    large.textContent = t(is ? "pdf.fit" : "pdf.larger");
     settle();
   }
 
@@ -117,7 +117,7 @@ export async function pageView(citation, body) {
     if (!hits.length) return;
     hit = (n + hits.length) % hits.length;
     const { page } = hits[hit];
-    found.textContent = `${hit + 1} of ${some(hits.length, "hit")}`;
+    found.textContent = t("pdf.hits", { at: hit + 1, n: hits.length });
     const boxes = hits.filter((row) => row.page === page && row !== hits[hit]).flatMap((row) => row.marks);
     const shown = [...hits[hit].marks, ...boxes];
     if (page === at) mark(shown);
@@ -135,16 +135,15 @@ export async function pageView(citation, body) {
     const words = field.value.trim();
     if (!words) return;
     if (hits.words === words) return void toHit(hit + 1);
-    found.textContent = "Searching";
+    found.textContent = t("searching");
     try {
       const told = await call("GET", `${media}/find?${new URLSearchParams({ words })}`, undefined, { signal: stop.signal });
       hits = Object.assign(told.hits, { words });
       before.hidden = after.hidden = hits.length < 2;
-      const part = told.searched < told.count && !hits.length ? ` in the first ${some(told.searched, "page")}` : "";
-      if (!hits.length) found.textContent = `Not found${part}`;
+      if (!hits.length) found.textContent = told.searched < told.count ? t("pdf.none.part", { n: told.searched }) : t("pdf.none");
       else await toHit(Math.max(0, hits.findIndex((row) => row.page >= at)));
     } catch (error) {
-      if (error.name !== "AbortError") found.textContent = error.sentence || "Not searched";
+      if (error.name !== "AbortError") found.textContent = error.sentence || t("pdf.unsearched");
     }
   });
 
@@ -160,7 +159,7 @@ export async function pageView(citation, body) {
     sized.observe(sheet);
     if (widen(null)) {
       large.setAttribute("aria-pressed", "true");
-      large.textContent = "Fit";
+      large.textContent = t("pdf.fit");
       settle();
     }
   } catch (error) {

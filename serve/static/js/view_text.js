@@ -2,9 +2,10 @@
 
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
+import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { itemAddress, quoted } from "./panel.js";
-import { day, host } from "./words.js";
+import { host } from "./words.js";
 
 const MORE = 10; // times as many neighbours, each time more is wanted
 
@@ -14,9 +15,9 @@ export async function textView(citation, body) {
   let most = whole ? 100 : 4;
   let told = await call("GET", `${itemAddress(citation)}/around?most=${most}`);
   const heading = citation.locator.heading?.length ? citation.locator.heading : told.around.find((row) => row.here).heading;
-  const crumbs = heading.length && !whole ? h("ol.crumbs", { "aria-label": "Heading" }, ...heading.map((text) => h("li", { text, dir: "auto" }))) : null;
-  const passage = h("div.passage", { tabindex: "0", role: "region", "aria-label": "Text of the source" });
-  const more = h("button.button.small", { type: "button", text: "More of this source", on: { click: widen } });
+  const crumbs = heading.length && !whole ? h("ol.crumbs", { "aria-label": t("text.heading") }, ...heading.map((text) => h("li", { text, dir: "auto" }))) : null;
+  const passage = h("div.passage", { tabindex: "0", role: "region", "aria-label": t("text.source") });
+  const more = h("button.button.small", { type: "button", text: t("text.more"), on: { click: widen } });
   fill(body, crumbs, passage, more);
   draw();
   if (!whole) (body.querySelector("mark") || body.querySelector(".here"))?.scrollIntoView({ block: "center" });
@@ -80,9 +81,9 @@ export async function webView(citation, body) {
     h("div.web", {},
       h("p.host", {}, icon("globe"), h("strong", { text: host(url) })),
       h("p.address", {}, h("code", { text: url })),
-      fetched && h("p.fine", { text: `Read on ${day(fetched)} at ${new Date(fetched).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}. The page may have changed since.` }),
-      h("a.button", { href: url, target: "_blank", rel: "noopener noreferrer", referrerpolicy: "no-referrer" }, icon("out"), "Open this address in a new tab"),
-      h("p.fine", { text: "This leaves Ragweave. The text below is what was read." })),
+      fetched && h("p.fine", { text: t("text.read", { when: new Date(fetched).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" }) }) }),
+      h("a.button", { href: url, target: "_blank", rel: "noopener noreferrer", referrerpolicy: "no-referrer" }, icon("out"), t("text.tab")),
+      h("p.fine", { text: t("text.leaves") })),
     quoted(citation),
   );
 }

@@ -3,6 +3,7 @@
 import { call } from "./api.js";
 import { ask } from "./conversation.js";
 import { fill, h } from "./dom.js";
+import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openCitation, openSource } from "./panel.js";
 import { holds, on, state } from "./state.js";
@@ -25,9 +26,9 @@ function draw() {
   if (!held.length) {
     fill(
       box,
-      h("h2.hello", { text: "Ask your own files" }),
-      h("p.lead", { text: "Put in documents, pictures and recordings. Every sentence of an answer is checked against them, and opens the page, the picture or the second it came from." }),
-      h("div.dropzone", {}, icon("upload"), h("p", { text: `Drop files or folders here to index them into “${state.library.name}”.` }), h("button.button.primary", { type: "button", text: "Choose files", on: { click: pickFiles } }), h("p.fine", { text: whither() })),
+      h("h2.hello", { text: t("welcome") }),
+      h("p.lead", { text: t("welcome.lead") }),
+      h("div.dropzone", {}, icon("upload"), h("p", { text: t("welcome.drop", { library: state.library.name }) }), h("button.button.primary", { type: "button", text: t("welcome.choose"), on: { click: pickFiles } }), h("p.fine", { text: whither() })),
     );
     return;
   }
@@ -35,8 +36,8 @@ function draw() {
   const front = h("div.front");
   fill(
     box,
-    h("h2.hello", { text: state.library.name === "default" ? "What do you want to know?" : `What do you want to know from “${state.library.name}”?`, dir: "auto" }),
-    h("ul.held", { "aria-label": "This library holds" }, ...tags),
+    h("h2.hello", { text: state.library.name === "default" ? t("welcome.what") : t("welcome.what.from", { library: state.library.name }), dir: "auto" }),
+    h("ul.held", { "aria-label": t("welcome.holds") }, ...tags),
     front,
   );
   load(front);
@@ -56,10 +57,10 @@ async function load(front) {
 }
 
 /** Questions as buttons that ask them, each beside the passage that answers it. */
-export function questions(rows, title = "It answers, for instance") {
+export function questions(rows, title = t("welcome.answers")) {
   if (!rows.length) return null;
   const items = rows.map((row) => {
-    const place = h("button.cite.place", { type: "button", "aria-label": `Open the passage that answers: ${row.question}`, title: row.title }, icon("file"));
+    const place = h("button.cite.place", { type: "button", "aria-label": t("welcome.passage", { question: row.question }), title: row.title }, icon("file"));
     place.addEventListener("click", () => openCitation({ n: null, ...row }, place));
     return h("li", {}, h("button.suggested", { type: "button", text: row.question, dir: "auto", on: { click: () => ask(row.question) } }), place);
   });
@@ -70,25 +71,25 @@ function timeline(rows) {
   if (rows.length < 2) return null;
   const items = rows.map((row) => {
     const dated = h("time", { datetime: row.date, text: label(row) });
-    const words = row.precise === "document" ? [h("span", {}, "The document is of this date")] : [h("span", { text: row.quote, dir: "auto" })];
+    const words = row.precise === "document" ? [h("span", {}, t("welcome.dated"))] : [h("span", { text: row.quote, dir: "auto" })];
     const open = h("button.event", { type: "button" }, dated, h("span.words", {}, ...words, h("span.fine", { text: row.precise === "document" ? row.title : placeBeside(row.title, row.locator), dir: "auto" })));
     open.addEventListener("click", () => (row.source ? openSource({ id: row.source, title: row.title, name: row.title }, state.library.name, open).catch(() => {}) : openCitation({ n: null, ...row }, open)));
     return h("li", { class: row.precise }, open);
   });
-  return h("section.timeline", { "aria-label": "Dates in it" }, h("h3", { text: "Dates in it" }), h("ol", { role: "list" }, ...items));
+  return h("section.timeline", { "aria-label": t("welcome.dates") }, h("h3", { text: t("welcome.dates") }), h("ol", { role: "list" }, ...items));
 }
 
 function label({ date, precise }) {
   if (precise === "year") return date.slice(0, 4);
-  if (precise === "month") return new Date(date).toLocaleDateString("en-GB", { month: "short", year: "numeric" });
+  if (precise === "month") return new Date(date).toLocaleDateString(locale, { month: "short", year: "numeric" });
   return day(date);
 }
 
 /** Say where files go: that is never a matter of course. */
 function whither() {
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(window.location.hostname);
-  const where = local ? "They stay on this machine." : `They are kept by the server at ${window.location.host}.`;
-  return state.me?.chat ? `${where} Passages that bear on a question go to the language model that is set up: ${state.me.chat}.` : where;
+  const where = local ? t("welcome.local") : t("welcome.kept", { host: window.location.host });
+  return state.me?.chat ? `${where} ${t("welcome.chat", { model: state.me.chat })}` : where;
 }
 
 on("libraries library", () => box?.isConnected && draw());

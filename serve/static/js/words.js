@@ -1,12 +1,27 @@
 // Numbers, times and places in words.
 
-const COUNTS = new Intl.NumberFormat("en");
+import { known, locale, t } from "./i18n.js";
+
+const COUNTS = new Intl.NumberFormat(locale);
+const TENTHS = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const HUNDREDTHS = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const SHARES = new Intl.NumberFormat(locale, { style: "percent" });
+const COSTS = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 });
 
 /** 1234 as "1,234". */
 export const number = (n) => COUNTS.format(n);
 
+/** 0.5 as "0.50". */
+export const hundredths = (value) => HUNDREDTHS.format(value);
+
+/** 0.5 as "50%". */
+export const share = (value) => SHARES.format(value);
+
+/** What something cost, to two digits; empty where it cost nothing. */
+export const cost = (value) => (value ? COSTS.format(value) : "");
+
 /** "1 file", "2 files". */
-export const some = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
+export const some = (n, noun) => t(`count.${noun}`, { n });
 
 /** Seconds of a recording as 1:02:03. */
 export function clock(seconds) {
@@ -18,9 +33,9 @@ export function clock(seconds) {
 
 /** Seconds of work as "0.42 s" or "1 min 5 s". */
 export function lasted(seconds) {
-  if (seconds < 0.0995) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  if (seconds < 0.0995) return t("time.ms", { n: Math.round(seconds * 1000) });
+  if (seconds < 60) return t("time.s", { n: seconds < 10 ? TENTHS.format(seconds) : Math.round(seconds) });
+  return t("time.min", { n: Math.floor(seconds / 60), s: Math.round(seconds % 60) });
 }
 
 /** Bytes as "1.4 MB". */
@@ -32,25 +47,21 @@ export function size(bytes) {
     n /= 1000;
     unit += 1;
   }
-  return `${unit && n < 10 ? n.toFixed(1) : Math.round(n)} ${units[unit]}`;
+  return `${unit && n < 10 ? TENTHS.format(n) : number(Math.round(n))} ${units[unit]}`;
 }
 
 /** A day as people write it; empty where there is none. */
 export function day(iso) {
   const date = new Date(iso);
   if (!iso || Number.isNaN(date.getTime())) return "";
-  return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+  return date.toLocaleDateString(locale, { day: "numeric", month: "short", year: "numeric" });
 }
 
-const CORPORA = { paragraph: "passage", document: "document", image: "picture", clip: "clip", video: "video" };
-
 /** The name of a corpus in words. */
-export const corpusName = (corpus) => `${CORPORA[corpus] || corpus}${corpus === "none" ? "" : "s"}`;
-
-const PROVIDERS = { folder: "a folder of saved pages on this machine", searx: "a SearxNG server", tavily: "Tavily", duckduckgo: "DuckDuckGo", wikipedia: "Wikipedia" };
+export const corpusName = (corpus) => known(`corpus.${corpus}`, corpus);
 
 /** The name of a web search in words. */
-export const providerName = (provider) => PROVIDERS[provider] || provider;
+export const providerName = (provider) => known(`provider.${provider}`, provider);
 
 /** Where a citation lies, in words: page 3, a heading path, 1:05–1:20, a host. */
 export function place(locator) {
@@ -58,9 +69,9 @@ export function place(locator) {
   const parts = [];
   if (locator.file) parts.push(locator.file);
   if (locator.start !== undefined) parts.push(span(locator.start, locator.end));
-  else if (locator.page) parts.push(`page ${locator.page}`);
+  else if (locator.page) parts.push(t("place.page", { n: String(locator.page) }));
   else if (locator.heading?.length) parts.push(locator.heading.join(" › "));
-  else if (locator.line) parts.push(`line ${locator.line}`);
+  else if (locator.line) parts.push(t("place.line", { n: String(locator.line) }));
   return parts.join(", ");
 }
 
@@ -88,7 +99,7 @@ export function host(url) {
 const FILED = /^(?=.*\d)[\w.-]*$/;
 
 /** What a source is called: its title, or its file where the title is none that a person gave. */
-export const nameOf = (source) => ((source.title || "").trim() && !FILED.test(source.title.trim()) ? source.title.trim() : source.name || source.title || "Untitled");
+export const nameOf = (source) => ((source.title || "").trim() && !FILED.test(source.title.trim()) ? source.title.trim() : source.name || source.title || t("untitled"));
 
 /** What a citation is called, in the same way; the heading behind the title stays. */
 export function titleOf({ title, locator }) {
@@ -96,19 +107,19 @@ export function titleOf({ title, locator }) {
   return [nameOf({ title: first, name: locator?.file }), ...rest].join(" · ");
 }
 
-const GROUPS = [
-  ["PDF", ["pdf"]],
-  ["Web pages", ["html"]],
-  ["Office files", ["docx", "pptx", "xlsx", "epub"]],
-  ["Mail", ["eml"]],
-  ["Tables and data", ["csv", "json", "items"]],
-  ["Code", ["code", "notebook", "man"]],
-  ["Pictures", ["image"]],
-  ["Recordings", ["video", "audio", "transcript"]],
-];
+const GROUPS = {
+  pdf: ["pdf"],
+  html: ["html"],
+  office: ["docx", "pptx", "xlsx", "epub"],
+  mail: ["eml"],
+  data: ["csv", "json", "items"],
+  code: ["code", "notebook", "man"],
+  pictures: ["image"],
+  recordings: ["video", "audio", "transcript"],
+};
 
-/** The kind of a source in words; what is none of the others is text. */
+/** The group of kinds that a source belongs to, `kind.` before it in words; what is none of the others is text. */
 export function groupOf(source) {
-  if (source.status === "failed") return "Could not be read";
-  return GROUPS.find(([, kinds]) => kinds.includes(source.kind))?.[0] || "Text";
+  if (source.status === "failed") return "failed";
+  return Object.keys(GROUPS).find((name) => GROUPS[name].includes(source.kind)) || "text";
 }
