@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from ragweave.corpora.types import Item, digest
 from ragweave.models.chat_reply import tokens_of
@@ -37,6 +37,17 @@ def chunks_of(items: Iterable[Item], tokens: int = CHUNK_TOKENS) -> list[Chunk]:
     for _, group in groupby(clips, key=lambda i: (i.source, i.title)):
         out += _packed(list(group), tokens)
     return out
+
+
+def best_chunks(chunks: Iterable[Chunk], ranking: Sequence[str], tokens: int) -> list[Chunk]:
+    """Return the chunks that hold the best clips of a ranking, best first, as many of the first as the tokens allow.
+
+    A chunk is worth as much as its best clip: clips are embedded, chunks are not.
+    """
+    holding = {clip: chunk for chunk in chunks for clip in chunk.clips}
+    ranked = dict.fromkeys(holding[i] for i in ranking if i in holding)
+    lengths = accumulate(tokens_of(chunk.text) for chunk in ranked)
+    return [chunk for chunk, length in zip(ranked, lengths, strict=True) if length <= tokens]
 
 
 def _packed(clips: Sequence[Item], tokens: int) -> list[Chunk]:

@@ -182,6 +182,7 @@ class Brief:
         timeline: what the timeline of the recordings says, where the question asks it.
         choices: answers to choose from.
         searched: something was to be searched.
+        chunks: ids of the clips that are read beside the strips, in the order of their chunks.
         reply: the answer of the reasoning turn, where there is one.
     """
 
@@ -193,6 +194,7 @@ class Brief:
     timeline: Timeline | None
     choices: tuple[str, ...]
     searched: bool
+    chunks: Sequence[str] = ()
     reply: Reply | None = None
 
     @property

@@ -76,6 +76,9 @@ class Method(BaseModel):
         ("chunk", "visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
     )
     clips: int = Field(12, ge=1, le=50, description="Clips that the channels' lists are pooled to.")
+    chunk_tokens: int = Field(
+        0, ge=0, le=100_000, description="Tokens of transcript around the nearest clips that a writer reads as well."
+    )
     look_frames: int = Field(
         15, ge=1, le=32, description="Frames of a clip that a vision model is shown, or of all clips a writer."
     )
@@ -137,7 +140,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         **_AS_PUBLISHED,
         "grade_by": "llm",
         "sentences": 12,
-        "method": {"channels": ("chunk", "entity", "visual"), "look_frames": 15},
+        # The published code fills at most 12,000 tokens with chunks.
+        "method": {"channels": ("chunk", "entity", "visual"), "look_frames": 15, "chunk_tokens": 12_000},
     },
 }
 """The knobs of the published runs; what a caller sets besides wins over them."""

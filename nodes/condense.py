@@ -74,6 +74,7 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         "candidates": [],
         "tasks": [],
         "looked": {},
+        "chunks": [],
         "timeline": None,
         "grade": None,
         "also": [*weighed.asks] if weighed else await elsewhere(run, question),

@@ -80,6 +80,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         timeline=timeline,
         choices=choices,
         reply=state.get("reply"),
+        chunks=state.get("chunks", []),
         searched=routed is None or routed["corpora"] != ["none"],
     )
     if page.sentences:

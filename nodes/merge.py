@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 from langgraph.runtime import Runtime
 
+from ragweave.corpora.chunks import best_chunks, chunks_of
+from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
+from ragweave.corpora.video.scope import Scope
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
 from ragweave.minds.fusion import Ranking, fuse_ranks, ordered
@@ -37,9 +41,23 @@ async def merge(state: VideoState, runtime: Runtime[Context]) -> Update:
     if "video" in state.get("corpora", []) and recordings:
         scores = [1.0 / n for n in range(1, len(recordings) + 1)]
         found = [{"corpus": "video", "query": state["query"], "kind": "pooled", "ids": recordings, "scores": scores}]
+    chunked = await _chunked(run, library, lists.get("chunk", []))
     told = f"{len(best)} clips of {len(joined)} from {len(lists.keys() & WEIGHTS.keys())} retrievers"
     clips, worth = [i for i, _ in best], [round(s, 6) for _, s in best]
-    return run.done(told, data={"clips": clips}, clips=clips, scores=worth, found=found)
+    return run.done(told, data={"clips": clips}, clips=clips, scores=worth, found=found, chunks=chunked)
+
+
+async def _chunked(run: Run, library: Library, ranking: Sequence[str]) -> list[str]:
+    """Return the clips of the chunks that lie nearest to the query, chunk by chunk (VideoRAG, section 3.3)."""
+    within = Scope(start=run.context.from_time, end=run.context.to_time)
+    if not run.context.method.chunk_tokens:
+        return []
+    ranked = await library.items(ranking)
+    held = [await library.items_of(source, "clip") for source in dict.fromkeys(i.source for i in ranked.values())]
+    clips = {i.id: i for own in held for i in own}
+    chunks = await asyncio.to_thread(chunks_of, clips.values())
+    best = best_chunks(chunks, ranking, run.context.method.chunk_tokens)
+    return [i for chunk in best for i in chunk.clips if within.in_time(clips[i].locator)]
 
 
 def mixed(clips: Ranking, items: Mapping[str, Item], recordings: Sequence[tuple[str, str]]) -> Ranking:

@@ -96,6 +96,8 @@ class State(TypedDict, total=False):
     """Ranked lists of the current hop; emptied by `fuse`."""
     looked: dict[str, str]
     """What a vision model saw in the frames of clips, by clip id."""
+    chunks: list[str]
+    """Clips of the chunks of transcript that are read beside the evidence, by id."""
     timeline: Timeline | None
     """What the timeline of the recordings says, where the question asks it."""
     tasks: list[RetrieveTask]
@@ -238,6 +240,8 @@ class VideoResult(TypedDict, total=False):
     """What goes back to the graph outside."""
     looked: dict[str, str]
     """What a vision model saw in a clip's frames, by clip id."""
+    chunks: list[str]
+    """Clips of the chunks of transcript that are read beside the evidence, by id."""
     timeline: Timeline | None
     """What the timeline says, where the question asks it."""
     notes: Annotated[list[str], operator.add]

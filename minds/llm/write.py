@@ -17,7 +17,7 @@ from ragweave.minds.llm.look import look_at, showing, viewer
 from ragweave.minds.llm.prose import LONGEST, complete_sentences, long, plain, sign, split, tell
 from ragweave.minds.llm.reason import today, unknown
 from ragweave.minds.page import Page
-from ragweave.minds.passages import best_window, headed, untitled
+from ragweave.minds.passages import as_strip, best_window, evidence_of, headed, untitled
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small import write as small
 from ragweave.minds.small.answer.conflict import conflict
@@ -116,9 +116,10 @@ async def _converse(desk: Desk, brief: Brief, page: Page) -> str | None:
 
 async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     """Stream prose; a sentence is offered once it is complete, with what it cites."""
-    rows = await whole(desk, by_origin(grouped(brief)), brief)
+    beside = await _chunks(desk, brief)
+    rows = await whole(desk, by_origin([*grouped(brief), *([as_strip(e)] for e in beside)]), brief)
     rows, pictures = await look_at(desk, brief.question, rows, brief.rows)
-    shown = labelled(rows, brief.rows) + pictures.told
+    shown = labelled(rows, {**{e["id"]: e for e in beside}, **brief.rows}) + pictures.told
     many = desk.context.sentences
     length = _LENGTHS.get(many) or long(many)
     if desk.context.answer_form == "short":
@@ -163,6 +164,14 @@ async def whole(desk: Desk, rows: Sequence[list[Strip]], brief: Brief) -> list[l
             row = [cast(Strip, strip), *(s for s in row if "~seen#" in s["id"])]
         out.append(row)
     return out
+
+
+async def _chunks(desk: Desk, brief: Brief) -> list[Evidence]:
+    """Return the clips of the chunks that are read beside the strips (VideoRAG, section 3.3), without their own."""
+    own = {s["evidence"] for s in brief.strips}
+    wanted = [i for i in brief.chunks if i not in own]
+    items = await (await desk.library()).items(wanted) if wanted else {}
+    return [evidence_of(items[i], brief.question, 1, 0.0, 0.0) for i in wanted if i in items]
 
 
 def _nearest(strips: Sequence[Strip]) -> str:

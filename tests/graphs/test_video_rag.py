@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -203,7 +204,7 @@ def script(**parts: Any) -> ScriptedChat:
         reply = {**default, **parts}[part]
         if isinstance(reply, Exception):
             raise reply
-        return reply
+        return reply(messages) if callable(reply) else reply
 
     return ScriptedChat(react=react)
 
@@ -258,6 +259,43 @@ async def test_a_model_that_fails_is_noted_and_the_small_mind_answers(recordings
     state = await written(script(generate=ModelError("the server refused", "ask again")), look="off")
     assert "Ada Ostrander" in state["answer"].text
     assert any("refused" in n for n in state["answer"].notes)
+
+
+async def test_a_writer_reads_the_chunks_around_the_nearest_clip_where_the_preset_asks_for_them(
+    recordings: Path,
+) -> None:
+    shown = []
+    for preset in ("video-rag-paper", "none"):
+        model = script()
+        state = await written(model, look="off", preset=preset, method={"clips": 1})
+        shown.append(next(c.prompt for c in model.calls if "numbered evidence" in c.prompt))
+        assert len(state["evidence"]) == 1
+    assert all(text in shown[0] for _, text in TALK)
+    assert not any("crater" in prompt for prompt in shown[1:])
+
+
+async def test_a_clip_that_is_read_beside_the_evidence_is_cited_by_its_own_seconds(recordings: Path) -> None:
+    def react(messages: list[Any]) -> Any:
+        numbers = re.findall(r"^\[(\d+)\]$", messages[-1].text.partition("a crater")[0], re.M)
+        return f"A crater is named after Ostrander [{numbers[-1]}]."
+
+    state = await written(script(generate=react), look="off", preset="video-rag-paper", method={"clips": 1})
+    [cited] = state["answer"].citations
+    assert cited.id not in {e["id"] for e in state["evidence"]}
+    assert cited.locator["start"] <= 95.0 < cited.locator["end"] and "crater" in cited.quote
+
+
+async def test_chunks_stay_within_the_time_that_is_asked_about(recordings: Path) -> None:
+    state = await written(script(), look="off", preset="video-rag-paper", from_time=60.0, to_time=90.0)
+    assert state["chunks"] and state["chunks"] == [i for i in state["chunks"] if i in await within(60.0, 90.0)]
+
+
+async def within(start: float, end: float) -> set[str]:
+    from ragweave.corpora.store.library import open_library
+
+    library = await open_library()
+    held = [i for s in await library.sources() for i in await library.items_of(s.id, "clip")]
+    return {i.id for i in held if i.locator["end"] > start and i.locator["start"] < end}
 
 
 PLAIN = ("crag", "rag_fusion", "auto_rag", "universal_rag")
