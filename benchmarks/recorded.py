@@ -131,6 +131,32 @@ async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
     return out
 
 
+async def shown(name: str, questions: Sequence[Any]) -> dict[str, float]:
+    """Return how often an answer stands in what a writer is shown, and its tokens: clips alone, and with chunks."""
+    from ragweave.corpora.store.library import open_library
+    from ragweave.graphs.video_rag import graph
+    from ragweave.minds.context import Context
+    from ragweave.models.chat_reply import tokens_of
+    from ragweave.models.text import fold
+
+    library = await open_library(library_of(name))
+    able = [q for q in questions if q.videos]
+    out: dict[str, float] = {}
+    for length in (0, 3_000, 12_000):
+        way = f"with {length:,} tokens of chunks" if length else "clips alone"
+        found = tokens = 0
+        for q in able:
+            context = Context(mind="small", library=library_of(name), method={"chunk_tokens": length})
+            state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
+            read = {e["id"]: e["text"] for e in state.get("evidence", [])}
+            items = await library.items(state.get("chunks", []))
+            text = "\n".join([*read.values(), *(i.text for i in items.values() if i.id not in read)])
+            found += any(fold(a) in fold(text) for a in q.answers)
+            tokens += tokens_of(text)
+        out |= {f"{name} {way}: answer stands there": found / len(able), f"{name} {way}: tokens": tokens / len(able)}
+    return out
+
+
 async def indexed(folder: Path, name: str) -> None:
     """Index a folder, or what has changed in it."""
     from ragweave.corpora.ingest.run import index
@@ -145,6 +171,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="keep films and libraries here for the next run")
     parser.add_argument("--only", choices=SETS)
     parser.add_argument("--channels", action="store_true", help="retrieval alone, each channel off in turn")
+    parser.add_argument("--shown", action="store_true", help="how often an answer stands in what a writer is shown")
     parser.add_argument("--show", action="store_true", help="print each question with its answer")
     given = parser.parse_args()
     figures: dict[str, Any] = {}
@@ -152,9 +179,10 @@ def main() -> None:
         for name in (given.only,) if given.only else SETS:
             questions = asked(given.data, folder, name)
             asyncio.run(indexed(folder / library_of(name), library_of(name)))
-            figures |= asyncio.run(
-                channels(name, questions) if given.channels else measured(name, questions, given.show)
-            )
+            if given.channels or given.shown:
+                figures |= asyncio.run((channels if given.channels else shown)(name, questions))
+            else:
+                figures |= asyncio.run(measured(name, questions, given.show))
     tell(figures, given.json)
 
 

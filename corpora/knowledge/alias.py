@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from ragweave.corpora.knowledge.facts import clean, key_of, normal
 
@@ -65,6 +66,26 @@ def same(one: str, other: str) -> bool:
     return any(
         normal(a) == normal(b) or shortens(a, b) or shortens(b, a) for a in forms(one) for b in forms(other)
     )  # fmt: skip
+
+
+def by_rule(known: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the pairs of entities that share a name by the rule, and those of a short form that several names have.
+
+    `known` are (key, name); an entity of several names stands there several times.
+    """
+    keys: dict[str, set[str]] = {}
+    spoken: dict[str, str] = {}
+    for key, name in known:
+        for form in forms(name):
+            keys.setdefault(normal(form), set()).add(key)
+            spoken.setdefault(form, normal(form))
+    sure = [pair for held in keys.values() for pair in pairwise(sorted(held))]
+    unsure: list[tuple[str, str]] = []
+    for short in (form for form in spoken if _SHORT.fullmatch(form)):
+        full = {form for spelt, form in spoken.items() if shortens(short, spelt)}
+        found = [(one, other) for form in full for one in keys[spoken[short]] for other in keys[form]]
+        (sure if len(full) == 1 else unsure).extend(sorted(found))
+    return sure, unsure
 
 
 def others(text: str, grams: Iterable[str], known: Sequence[Known]) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ragweave.corpora.types import digest
@@ -48,17 +48,20 @@ class Facts:
 
 
 Found = tuple[list[Entity], list[Relation]]
+Same = Callable[[Sequence[tuple[str, str]]], Awaitable[set[int]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
     """A language model, ready to be asked; what was extracted by one name is the same.
 
-    `ask` returns what a chunk's text says, and raises a typed error where the model fails.
+    `ask` returns what a chunk's text says, and `same` the places of the pairs, each a name with its type and
+    description, that are of one thing; both raise a typed error where the model fails.
     """
 
     name: str
     ask: Callable[[str], Awaitable[Found]]
+    same: Same | None = None
 
 
 def facts_of(entities: Iterable[Entity], relations: Iterable[Relation]) -> Facts:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy import Connection, func, select
 
 from ragweave.corpora.knowledge.alias import others
-from ragweave.corpora.knowledge.facts import key_of
+from ragweave.corpora.knowledge.unify import entities_of, keys_of
 from ragweave.corpora.store.blobs import CORPUS, Matrix, entity_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.library import Library
@@ -95,15 +95,18 @@ def search(
 
 def _matches(connection: Connection, text: str, like: Mapping[str, float]) -> dict[str, float]:
     """Return the score of each entity that the text names or is like."""
-    grams = {key_of(g): g for g in ngrams(text)}
+    grams = {key: g for g in ngrams(text) for key in keys_of(g)}
+    for key, entity in entities_of(connection, grams).items():
+        grams[entity] = max(grams[key], grams.get(entity, ""), key=len)
     query = select(mentions.c.entity).where(mentions.c.entity.in_(list(grams)))
     scores = dict(like)
     # Of names inside each other the longer one is meant.
     for key in connection.execute(query.distinct()).scalars():
         scores[key] = 1.0 if " " in grams[key] else 0.8
-    entities = select(mentions.c.entity, func.min(mentions.c.name), func.max(mentions.c.kind))
-    known = [(key, name, kind) for key, name, kind in connection.execute(entities.group_by(mentions.c.entity))]
-    for key in others(text, grams.values(), known):
+    entities = select(mentions.c.entity, mentions.c.name, func.max(mentions.c.kind))
+    rows = connection.execute(entities.group_by(mentions.c.entity, mentions.c.name))
+    known = [(key, name, kind) for key, name, kind in rows]
+    for key in others(text, dict.fromkeys(grams.values()), known):
         scores[key] = max(scores.get(key, 0.0), 0.8)
     return scores
 
@@ -118,7 +121,8 @@ def ngrams(text: str) -> list[str]:
 
 def _spread(connection: Connection, keys: Iterable[str]) -> dict[str, int]:
     """Return in how many chunks each entity stands."""
-    query = select(mentions.c.entity, func.count()).where(mentions.c.entity.in_(list(keys))).group_by(mentions.c.entity)
+    chunks = func.count(mentions.c.chunk.distinct())
+    query = select(mentions.c.entity, chunks).where(mentions.c.entity.in_(list(keys))).group_by(mentions.c.entity)
     return {key: int(n) for key, n in connection.execute(query)}
 
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from ragweave.corpora.chunks import Chunk, chunks_of
 from ragweave.corpora.knowledge import store
 from ragweave.corpora.knowledge.facts import Entity, Extractor, Facts, facts_of
+from ragweave.corpora.knowledge.unify import unify
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS, entity_space
 from ragweave.corpora.store.catalog import LibraryRow
-from ragweave.corpora.store.reembed import embed_entities
 from ragweave.corpora.store.stores import Stores
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import ModelTransient, RagweaveError
@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 VERSION = 3
 """Raise it when the rules of extraction change: every chunk is then read anew by the next run."""
+UNIFIED = 1
+"""Raise it when the rules that join names change: the next run then compares the entities of every source."""
 GIVE_UP = 3
 """Chunks in a row that a model cannot be reached for; the rest waits for the next run."""
 
@@ -48,7 +50,7 @@ def catch_up(
     """Have the extractor read the chunks that are not in the graph yet; the caller holds the writer lock.
 
     Each chunk is stored with its row in the ledger in one transaction, so a run that is killed repeats only the chunks
-    in flight. Sources that lost or changed their items lose what those said.
+    in flight. Sources that lost or changed their items lose what those said. Then names are joined and homonyms parted.
 
     Returns:
         How many chunks were read now, and what could not be done, in words, or "".
@@ -63,14 +65,16 @@ def catch_up(
     if todo:
         tell(0, len(todo))
         read, failed, why = asyncio.run(_by_model(held, row, todo, params, extractor, stop, tell))
-    if finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder)):
-        embed_entities(held, row, mind)
+    apart = ""
+    if not stop.is_set() and (finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder))):
+        apart = unify(held, row, mind, finished, extractor.same)
     # Last: a source that a kill left without its vectors comes here again.
-    if not stop.is_set() and not failed:
+    if not (stop.is_set() or failed or apart):
         with held.catalog.writing(row.id) as connection:
             for source, digest in finished.items():
                 ledger.mark(connection, source, store.WHOLE, digest)
-    return read, f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
+    unread = f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
+    return read, "; ".join(filter(None, (unread, apart)))
 
 
 def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[str, str]]:
@@ -79,7 +83,7 @@ def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[
     todo: list[Todo] = []
     finished: dict[str, str] = {}
     for source, content in store.contents(held.catalog, row.id).items():
-        digest = f"{params} {content}"
+        digest = f"{params} {UNIFIED} {content}"
         if whole.get((source, "")) == digest:
             continue
         finished[source] = digest

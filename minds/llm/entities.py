@@ -1,13 +1,24 @@
-"""Extract entities and relations from a chunk with a language model, where RAGWEAVE_ENTITIES is llm."""
+"""Entities by a language model, where RAGWEAVE_ENTITIES is llm: those of a chunk, and names that are of one."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel
 
 from ragweave.corpora.knowledge.facts import Extractor, Found
 from ragweave.corpora.knowledge.records import read_records
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.chat import chat
+from ragweave.models.chat_json import read_json
 from ragweave.models.meter import Meter
 from ragweave.prompts import load, quote
+
+
+class Unified(BaseModel):
+    """What the model is asked for of pairs of names: the numbers of those that are of one thing."""
+
+    same: list[int] = []
 
 
 def extractor() -> Extractor | None:
@@ -20,4 +31,9 @@ def extractor() -> Extractor | None:
         reply = await model.text(load("entities", text=quote(text)), node="entities", meter=Meter())
         return read_records(reply)
 
-    return Extractor(f"{model.name} at {model.host}", ask)
+    async def same(pairs: Sequence[tuple[str, str]]) -> set[int]:
+        told = "\n\n".join(f"{n}.\n" + quote("\n".join(pair)) for n, pair in enumerate(pairs, 1))
+        reply = read_json(await model.text(load("unify", pairs=told), node="entities", meter=Meter()), Unified)
+        return {n - 1 for n in reply.same} if reply is not None else set()
+
+    return Extractor(f"{model.name} at {model.host}", ask, same)

@@ -1,15 +1,33 @@
-"""The rule that joins names is measured on pairs of our own."""
+"""What indexing does with names is measured on pairs of our own."""
 
 from __future__ import annotations
 
-from ragweave.evals.entities import figures, pairs
+import pytest
+
+from ragweave.evals.entities import Decided, Pair, decided, figures, pairs
+from ragweave.models.embed import encoder
 
 
-def test_a_hundred_pairs_half_of_them_of_one_entity() -> None:
+def test_half_of_the_pairs_are_of_one_entity_and_each_is_there_once() -> None:
     given = pairs()
-    assert len({(one, other) for _, one, other in given}) == 100 and sum(alike for alike, _, _ in given) == 50
+    assert len({*given}) == 120 and sum(p.alike for p in given) == 60
 
 
-def test_figures_count_what_was_joined_and_what_should_have_been() -> None:
-    made = [(True, "ViT", "Vision Transformer"), (True, "Tamm", "Kask"), (False, "Rook", "rook"), (False, "a", "b")]
-    assert figures(made) == {"pairs": 4, "joined": 2, "precision": 0.5, "recall": 0.5}
+@pytest.mark.parametrize(
+    ("pair", "how"),
+    [
+        (Pair(True, "ViT", "Vision Transformer"), "joined"),
+        (Pair(True, "ISS", "International Space Station", ("object", "technology")), "joined"),
+        (Pair(False, "Rook", "Rook", ("place", "person")), "apart"),
+        (Pair(True, "neural nets", "neural networks"), "asked"),
+        (Pair(False, "Rook", "the price of eggs"), "apart"),
+    ],
+)
+def test_the_rule_joins_types_part_and_what_is_near_is_asked(pair: Pair, how: Decided) -> None:
+    assert decided(pair, encoder()) == how
+
+
+def test_figures_count_what_was_joined_and_what_a_model_could_join() -> None:
+    found = figures([(True, "joined"), (True, "asked"), (True, "apart"), (False, "joined"), (False, "asked")])
+    assert (found["precision"], found["recall"]) == (0.5, 0.333)
+    assert found["recall with a model that is always right"] == 0.667 and found["asked of a model"] == 2

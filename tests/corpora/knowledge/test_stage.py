@@ -147,13 +147,13 @@ async def test_lost_vectors_of_entities_come_back_with_the_next_run(folder: Path
 async def test_a_run_that_was_killed_before_the_vectors_is_finished_by_the_next(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ragweave.corpora.knowledge import stage
+    from ragweave.corpora.knowledge import stage, unify
 
     def killed(*given: Any) -> int:
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(stage, "embed_entities", killed)
+        patch.setattr(unify, "embed_entities", killed)
         with pytest.raises(MemoryError):
             await asyncio.to_thread(stage.catch_up, *await prepared(folder))
     assert count(mentions) and not vectors()
