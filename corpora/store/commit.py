@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection, delete, func, select
 
 from ragweave.corpora.store import blobs, ledger, lexical
@@ -15,8 +17,8 @@ from ragweave.corpora.store.files import File
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunked
 from ragweave.corpora.store.rows import pack
-from ragweave.corpora.store.schema import bump, items, now, paths, sources, upsert
-from ragweave.corpora.types import CORPORA, Corpus
+from ragweave.corpora.store.schema import bump, in_parts, items, now, paths, sources, upsert
+from ragweave.corpora.types import Corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +66,23 @@ class Committer:
         for file, _, _ in good:
             self._media.publish(file.source)
         with self._catalog.writing(self._library) as connection:
-            moved: list[str | None] = []
-            for file, prepared, rows in good:
-                self._put_source(connection, file, prepared)
-                self._put_vectors(connection, file, prepared, rows)
-                ledger.put_pictures(connection, file.source, prepared.reached, prepared.links)
-                moved.append(self._put_path(connection, file))
+            self._put(connection, good)
+            noted = [file for file, _, _ in good]
             for outcome in outcomes:
                 if outcome.prepared is None and not (
-                    outcome.passing and self._source_at(connection, outcome.file.path)
+                    outcome.passing and self._sources_at(connection, [outcome.file.path])
                 ):
                     self._put_failure(connection, outcome)
-                    moved.append(self._put_path(connection, outcome.file))
+                    noted.append(outcome.file)
             for file in links:
                 reason = self._reason(connection, file.source)
                 if reason is None:
                     missing.append(file)
                     continue
-                moved.append(self._put_path(connection, file))
+                noted.append(file)
                 if reason:
                     unread[file.path] = reason
-            orphans = self._forget(connection, [m for m in moved if m])
+            orphans = self._forget(connection, self._put_paths(connection, noted))
             bump(connection)
         # What could not be read has no media, and what it had before belongs to items that are gone.
         self._media.drop(orphans)
@@ -95,16 +93,15 @@ class Committer:
         """Note how files look from outside whose bytes are as before; what can be found stays the same."""
         if files:
             with self._catalog.writing(self._library) as connection:
-                for file in files:
-                    self._put_path(connection, file)
+                self._put_paths(connection, files)
 
     def remove_paths(self, gone: Sequence[str]) -> None:
         """Forget files; a source goes with the last of its paths."""
         with self._catalog.writing(self._library) as connection:
-            left = [self._source_at(connection, path) for path in gone]
-            for path in gone:
-                connection.execute(delete(paths).where(paths.c.path == path))
-            orphans = self._forget(connection, [source for source in left if source])
+            left = self._sources_at(connection, gone)
+            for part in in_parts(gone):
+                connection.execute(delete(paths).where(paths.c.path.in_(part)))
+            orphans = self._forget(connection, list(left.values()))
             bump(connection)
         self._media.drop(orphans)
 
@@ -117,51 +114,67 @@ class Committer:
         self._media.drop(orphans)
         return bool(orphans)
 
-    def _put_vectors(self, connection: Connection, file: File, prepared: Prepared, rows: Matrix) -> None:
-        """Write the vectors of a source in place of those it had."""
-        blobs.forget_texts(connection, "source", [file.source])
-        blobs.forget_lost_items(connection, file.source)
-        of = [i.corpus for i, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges]
-        named = chunked(prepared.items, prepared.chunks).ids
-        for corpus in CORPORA:
-            mine = [n for n, c in enumerate(of) if c == corpus]
-            if mine:
-                ids, belongs = [named[n] for n in mine], [file.source] * len(mine)
-                blobs.put(connection, corpus, self._encoder, ids, belongs, rows[mine])
-
-    def _put_source(self, connection: Connection, file: File, prepared: Prepared) -> None:
-        name = Path(file.path).stem
-        self._clear_items(connection, file.source)
-        self._upsert_source(
-            connection,
-            file,
-            kind=prepared.kind,
-            title=prepared.title,
-            named=name if any(item.title == name for item in prepared.items) else "",
-            status="partial" if prepared.warnings else "ok",
-            warnings=list(prepared.warnings),
-            author=prepared.author,
-            language=prepared.language,
-            date=prepared.date,
-        )
+    def _put(self, connection: Connection, good: Sequence[tuple[File, Prepared, Matrix]]) -> None:
+        """Write sources in place of what they were: all rows of a table at once, and nothing is cleared of new ones."""
+        if not good:
+            return
+        known = select(sources.c.id).where(sources.c.id.in_([file.source for file, _, _ in good]))
+        before = set(connection.execute(known).scalars())
+        for source in before:
+            self._clear(connection, source)
+        upsert(connection, sources, *(self._row_of(file, prepared) for file, prepared, _ in good))
         first = connection.execute(select(func.coalesce(func.max(items.c.n), 0))).scalar_one() + 1
-        connection.execute(items.insert(), [{**pack(item), "n": first + at} for at, item in enumerate(prepared.items)])
-        by_corpus: dict[Corpus, list[tuple[int, str, str, str]]] = {}
-        for at, (item, terms) in enumerate(zip(prepared.items, prepared.terms, strict=True)):
-            by_corpus.setdefault(item.corpus, []).append((first + at, *terms))
-        for corpus, rows in by_corpus.items():
+        made = [item for _, prepared, _ in good for item in prepared.items]
+        connection.execute(items.insert(), [{**pack(item), "n": n} for n, item in enumerate(made, first)])
+        terms = (each for _, prepared, _ in good for each in prepared.terms)
+        words: dict[Corpus, list[tuple[int, str, str, str]]] = {}
+        for n, (item, columns) in enumerate(zip(made, terms, strict=True), first):
+            words.setdefault(item.corpus, []).append((n, *columns))
+        for corpus, rows in words.items():
             lexical.put(connection, corpus, rows)
+        self._put_vectors(connection, good)
+        for file, prepared, _ in good:
+            if file.source in before:
+                blobs.forget_lost_items(connection, file.source)
+            if file.source in before or prepared.reached or prepared.links:
+                ledger.put_pictures(connection, file.source, prepared.reached, prepared.links)
+
+    def _put_vectors(self, connection: Connection, good: Sequence[tuple[File, Prepared, Matrix]]) -> None:
+        """Write the vectors of sources that have none."""
+        found: dict[Corpus, tuple[list[str], list[str], list[Matrix]]] = {}
+        for file, prepared, vectors in good:
+            owners = [item for item, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges]
+            for item, name, vector in zip(owners, chunked(prepared.items, prepared.chunks).ids, vectors, strict=True):
+                ids, belongs, rows = found.setdefault(item.corpus, ([], [], []))
+                ids.append(name)
+                belongs.append(file.source)
+                rows.append(vector)
+        for corpus, (ids, belongs, rows) in found.items():
+            blobs.put(connection, corpus, self._encoder, ids, belongs, np.stack(rows))
 
     def _put_failure(self, connection: Connection, outcome: Outcome) -> None:
         source = outcome.file.source
-        self._clear_items(connection, source)
-        blobs.forget_texts(connection, "source", [source])
+        self._clear(connection, source)
         blobs.forget_lost_items(connection, source)
         title = outcome.file.path.rpartition("/")[2]
-        self._upsert_source(connection, outcome.file, kind="", title=title, status="failed", reason=outcome.error)
+        row = self._row(outcome.file) | {"kind": "", "title": title, "status": "failed", "reason": outcome.error}
+        upsert(connection, sources, row)
 
-    def _upsert_source(self, connection: Connection, file: File, **values: object) -> None:
-        row: dict[str, object] = {
+    def _row_of(self, file: File, prepared: Prepared) -> dict[str, Any]:
+        name = Path(file.path).stem
+        return self._row(file) | {
+            "kind": prepared.kind,
+            "title": prepared.title,
+            "named": name if any(item.title == name for item in prepared.items) else "",
+            "status": "partial" if prepared.warnings else "ok",
+            "warnings": list(prepared.warnings),
+            "author": prepared.author,
+            "language": prepared.language,
+            "date": prepared.date,
+        }
+
+    def _row(self, file: File) -> dict[str, Any]:
+        return {
             "id": file.source,
             "bytes": file.stat.size,
             "sha256": file.sha256,
@@ -171,13 +184,14 @@ class Committer:
             "warnings": [],
             "date": None,
         }
-        upsert(connection, sources, row | values)
 
-    def _put_path(self, connection: Connection, file: File) -> str | None:
-        """Point a path at its source; return the source it pointed at before, where that was another."""
-        before = self._source_at(connection, file.path)
-        upsert(connection, paths, {"path": file.path, "source": file.source, **asdict(file.stat)})
-        return before if before != file.source else None
+    def _put_paths(self, connection: Connection, files: Sequence[File]) -> list[str]:
+        """Point paths at their sources; return the sources they pointed at before, where those were others."""
+        before = self._sources_at(connection, [file.path for file in files])
+        if files:
+            rows = ({"path": file.path, "source": file.source, **asdict(file.stat)} for file in files)
+            upsert(connection, paths, *rows)
+        return [before[file.path] for file in files if before.get(file.path, file.source) != file.source]
 
     def _forget(self, connection: Connection, candidates: Sequence[str]) -> list[str]:
         """Delete those of the candidates that no path points at, with their vectors; return them."""
@@ -185,20 +199,26 @@ class Committer:
         for source in dict.fromkeys(candidates):
             lies = select(paths.c.path).where(paths.c.source == source)
             if self._reason(connection, source) is not None and connection.execute(lies).first() is None:
-                self._clear_items(connection, source)
+                lexical.delete(connection, source)
                 connection.execute(delete(sources).where(sources.c.id == source))
                 gone.append(source)
         return gone
 
-    def _clear_items(self, connection: Connection, source: str) -> None:
+    def _clear(self, connection: Connection, source: str) -> None:
+        """Remove the items of a source, with their words and the vectors of their texts."""
         lexical.delete(connection, source)
         connection.execute(delete(items).where(items.c.source == source))
+        blobs.forget_texts(connection, "source", [source])
 
     def _reason(self, connection: Connection, source: str) -> str | None:
         """Return why a source could not be read, "" where it could, None where it is not known."""
         found: str | None = connection.execute(select(sources.c.reason).where(sources.c.id == source)).scalar()
         return found
 
-    def _source_at(self, connection: Connection, path: str) -> str | None:
-        found: str | None = connection.execute(select(paths.c.source).where(paths.c.path == path)).scalar()
+    def _sources_at(self, connection: Connection, where: Sequence[str]) -> dict[str, str]:
+        """Return the sources that paths point at, by path."""
+        found: dict[str, str] = {}
+        for part in in_parts(where):
+            query = select(paths.c.path, paths.c.source).where(paths.c.path.in_(part))
+            found |= {row.path: row.source for row in connection.execute(query)}
         return found

@@ -40,7 +40,8 @@ def countdown(patch: pytest.MonkeyPatch, left: int) -> None:
         (blobs, "forget_texts"),
         (commit, "bump"),
         (ledger, "put_pictures"),
-        (commit.Committer, "_put_path"),
+        (commit, "upsert"),
+        (commit.Committer, "_put_paths"),
     ]:
         real = getattr(owner, name)
 

@@ -36,7 +36,7 @@ async def test_an_interrupted_commit_changes_nothing_and_the_next_run_makes_it(n
     await index([notes])
     held = stores()
     (notes / "rome.md").write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
-    for where in ("ragweave.corpora.store.commit.bump", "ragweave.corpora.store.commit.Committer._put_source"):
+    for where in ("ragweave.corpora.store.commit.bump", "ragweave.corpora.store.commit.Committer._put"):
         with monkeypatch.context() as broken:
             broken.setattr(where, lambda *a: (_ for _ in ()).throw(KeyError))
             with pytest.raises(KeyError):
@@ -79,12 +79,12 @@ async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_go
             LibraryError("The catalog cannot be used (database or disk is full)", "x"),
         ),
         (
-            "ragweave.corpora.store.ledger.put_pictures",
+            "ragweave.corpora.store.commit.upsert",
             LibraryError("The catalog cannot be used (database or disk is full)", "x"),
         ),
         ("ragweave.corpora.store.lexical.put", LibraryError("The catalog cannot be used (disk I/O error)", "x")),
         (
-            "ragweave.corpora.store.blobs.forget_texts",
+            "ragweave.corpora.store.commit.Committer._put_paths",
             LibraryError("The catalog cannot be used (database or disk is full)", "x"),
         ),
     ],
