@@ -126,9 +126,8 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
     """Search once; return the rankings, and by weight of the vectors the head's order, the fused one and the floors."""
     from ragweave.minds.context import Context
     from ragweave.minds.fusion import fused
-    from ragweave.minds.passages import idf_of, passage_of
+    from ragweave.minds.passages import passage_of, scores_of
     from ragweave.minds.small.rank import EMBEDDED_POOL
-    from ragweave.models import relevance
 
     (lists,) = await library.search("paragraph", [asked.text], POOL)
     sides = {"dense": lists.dense, "lexical": lists.lexical}
@@ -146,7 +145,7 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
 
     async def scored(best: list[tuple[str, float]]) -> Any:
         passages = [passage_of(items[i], asked.text) for i, _ in best]
-        return relevance.score(asked.text, passages, await idf_of(library, asked.text, passages))
+        return scores_of(library, asked.text, passages)
 
     plain = {k: [i for i in row["ids"] if i in items] for k, row in zip(sides, rows, strict=True)}
     plain["rrf"] = [i for i, _ in pool("rrf", 1.0)]
@@ -154,7 +153,7 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
     for weight in DENSE:
         best = pool("scores", weight)[:EMBEDDED_POOL]
         began = time.process_time()
-        scores = await scored(best) if best else relevance.score(asked.text, [], lambda t: 1.0)
+        scores = await scored(best)
         out[f"hybrid {weight}"] = once(names[i] for i, _ in pool("scores", weight))
         out[weight] = ([names[i] for i, _ in best], scores.order.tolist(), [s for _, s in best])
         if weight == 0.45:

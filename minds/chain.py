@@ -15,8 +15,7 @@ from itertools import pairwise
 
 from ragweave.corpora.store.library import Library
 from ragweave.minds.evidence import Evidence, Hop
-from ragweave.minds.passages import idf_of
-from ragweave.models import relevance
+from ragweave.minds.passages import scores_of
 from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, terms, words
 
@@ -42,8 +41,7 @@ async def scored(
     if not rows:
         return [], 0.0
     passages = [Passage(e["title"], e["text"]) for e in rows]
-    idf = await idf_of(library, question, passages)
-    order = (await asyncio.to_thread(relevance.score, question, passages, idf)).order
+    order = (await asyncio.to_thread(scores_of, library, question, passages)).order
     own = {e["id"]: float(o) for e, o in zip(rows, order, strict=True)}
     best = sorted(own.values(), reverse=True)
     fetched = [(before["lead"], after["evidence"]) for before, after in pairwise(hops)]

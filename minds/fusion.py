@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
@@ -14,10 +15,11 @@ Ranking = list[tuple[str, float]]
 
 def standardise(scores: Sequence[float]) -> list[float]:
     """Return z-scores; all 0 where the scores do not differ."""
-    if not scores:
-        return []
-    mean, spread = statistics.fmean(scores), statistics.pstdev(scores)
-    return [(s - mean) / spread if spread else 0.0 for s in scores]
+    if not scores or min(scores) == max(scores):
+        return [0.0 for _ in scores]
+    mean = fmean(scores)
+    spread = math.sqrt(fmean([(s - mean) ** 2 for s in scores]))
+    return [(s - mean) / spread for s in scores]
 
 
 def fuse_scores(lists: Sequence[tuple[float, Ranking, float | None]]) -> Ranking:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -89,18 +89,20 @@ def pieces(text: str, start: int, end: int, limit: int = TEXT_LIMIT) -> list[tup
     return [*parts, (start, end)] if end > start else parts
 
 
-async def idf_of(library: Library, query: str, passages: Iterable[Passage]) -> Callable[[str], float]:
-    """Return the library's inverse document frequencies for every term in sight; unseen terms count as rare."""
-    seen = await asyncio.to_thread(lambda: set(terms(query)).union(*map(vocabulary, passages)))
-    table = await library.idf(seen)
+def scores_of(library: Library, query: str, passages: Sequence[Passage]) -> relevance.Scores:
+    """Score passages by the shipped head. CPU work: async callers use `asyncio.to_thread`.
+
+    Words weigh what they weigh in the library; terms that are nowhere in sight count as rare.
+    """
+    table = library.rarity(set(terms(query)).union(*map(vocabulary, passages)))
     rare = max(table.values(), default=1.0)
-    return lambda term: table.get(term, rare)
+    return relevance.score(query, passages, lambda term: table.get(term, rare))
 
 
 async def floors(library: Library, query: str, passages: Sequence[Passage]) -> list[float]:
     """Return the absolute relevance of passages by the shipped head, in [-1, 1]."""
-    idf = await idf_of(library, query, passages)
-    return [float(v) for v in (await asyncio.to_thread(relevance.score, query, passages, idf)).floor]
+    found: list[float] = (await asyncio.to_thread(scores_of, library, query, passages)).floor.tolist()
+    return found
 
 
 def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float) -> Evidence:

@@ -92,8 +92,10 @@ def fold(text: str) -> str:
     """Normalise width, case and accents, so that forms that read alike compare alike."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    return unicodedata.normalize("NFKC", "".join(c for c in decomposed if not unicodedata.combining(c))).casefold()
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    for mark in filter(unicodedata.combining, set(plain)):
+        plain = plain.replace(mark, "")
+    return unicodedata.normalize("NFKC", plain).casefold()
 
 
 def words(text: str) -> list[str]:

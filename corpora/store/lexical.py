@@ -98,13 +98,13 @@ class Frequencies:
                 self._total = connection.exec_driver_sql(query, (self._corpus,)).scalar_one()
                 self._generation = generation
             needed = dict.fromkeys(wanted)
-            if missing := [t for t in needed if t not in self._known]:
+            if missing := list(needed.keys() - self._known.keys()):
                 # The vocabulary view reads a single term without a scan: one lookup a term, within one statement.
                 look = f"(SELECT doc FROM {table(self._corpus)}_terms WHERE term = value)"
                 found = connection.exec_driver_sql(f"SELECT value, {look} FROM json_each(?)", (json.dumps(missing),))
                 # JSON gives a term with a null character back without it.
                 self._known |= {**dict.fromkeys(missing, 0), **{term: count or 0 for term, count in found}}
-            return self._total, {t: self._known[t] for t in needed}
+            return self._total, dict(zip(needed, map(self._known.__getitem__, needed), strict=True))
 
 
 class Lexical:
@@ -127,7 +127,8 @@ class Lexical:
         with self._catalog.reading(library) as connection:
             at = generation(connection)
             found = [self._frequencies(library, corpus).of(connection, at, terms) for corpus in corpora]
-        return sum(total for total, _ in found), {t: sum(df[t] for _, df in found) for t in dict.fromkeys(terms)}
+        together = map(sum, zip(*(df.values() for _, df in found), strict=True))
+        return sum(total for total, _ in found), dict(zip(dict.fromkeys(terms), together, strict=True))
 
     def _frequencies(self, library: str, corpus: Corpus) -> Frequencies:
         return self._known.setdefault((library, corpus), Frequencies(corpus))

@@ -59,38 +59,38 @@ class Library:
         Raises:
             LibraryError: a store cannot be read, or the library was deleted.
         """
+        # In one thread: a hop costs more than most of these calls, and where many ask at once each waits its turn.
         if not queries or k < 1:
             return [Lists() for _ in queries]
-        vectors = await asyncio.to_thread(self.encoder.queries, list(queries))
+        return await asyncio.to_thread(self._search, corpus, queries, k, sources)
+
+    def _search(self, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str]) -> list[Lists]:
+        vectors = self.encoder.queries(list(queries))
         for _ in range(_TRIES):
-            row = await asyncio.to_thread(self.held.catalog.row, self.id)
+            row = self.held.catalog.row(self.id)
             check_encoder(row, self.encoder.name)
-            dense, words = await asyncio.gather(
-                asyncio.to_thread(self.held.vectors.query, self.id, corpus, row.encoder, vectors, k, sources),
-                asyncio.to_thread(self.held.lexical.search, self.id, corpus, queries, k, sources),
-            )
-            seen, note = await asyncio.to_thread(seeing.look, self.held, row, corpus, queries, k, sources, dense, words)
+            dense = self.held.vectors.query(self.id, corpus, row.encoder, vectors, k, sources)
+            words = self.held.lexical.search(self.id, corpus, queries, k, sources)
+            seen, note = seeing.look(self.held, row, corpus, queries, k, sources, dense, words)
             if any(seen):
                 shown = [[id_ for id_, _ in ranking] for ranking in seen]
-                given = (self.held, row, corpus, row.encoder, vectors, dense, shown)
-                dense = await asyncio.to_thread(seeing.completed, *given)
+                dense = seeing.completed(self.held, row, corpus, row.encoder, vectors, dense, shown)
             ids = {id_ for hits in (*dense, *words, *seen) for id_, _ in hits}
-            after, held = await asyncio.to_thread(self.held.catalog.known, self.id, sorted(ids))
+            after, held = self.held.catalog.known(self.id, sorted(ids))
             if after == row.generation:
                 break
-        return [
-            Lists(
-                dense=tuple(Hit(id_, score) for id_, score in d if id_ in held),
-                lexical=tuple(Hit(id_, score) for id_, score in w if id_ in held),
-                visual=tuple(Hit(id_, score) for id_, score in v if id_ in held),
-                note=note or self.held.vectors.note(),
-            )
-            for d, w, v in zip(dense, words, seen, strict=True)
-        ]
+        found = (
+            [tuple(Hit(*hit) for hit in hits if hit[0] in held) for hits in lists] for lists in (dense, words, seen)
+        )
+        return [Lists(d, w, v, note or self.held.vectors.note()) for d, w, v in zip(*found, strict=True)]
 
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return items with their full text; ids that this library does not hold are left out."""
-        return await asyncio.to_thread(self.held.catalog.items, self.id, ids)
+        return await asyncio.to_thread(self.read, ids)
+
+    def read(self, ids: Sequence[str]) -> dict[str, Item]:
+        """Return what `items` returns, to those who have a thread of their own."""
+        return self.held.catalog.items(self.id, ids)
 
     async def items_of(self, source: str, corpus: Corpus) -> list[Item]:
         """Return the items of a source in one corpus, in order."""
@@ -100,22 +100,27 @@ class Library:
         """Return every recording, in the order of the titles."""
         return await asyncio.to_thread(self.held.catalog.recordings, self.id)
 
-    async def stand_out(self, query: str, pictures: Sequence[str]) -> dict[str, float]:
+    def stand_out(self, query: str, pictures: Sequence[str]) -> dict[str, float]:
         """Return how far pictures answer to a query rather than to others, in standard deviations, by item id.
 
         Without an image encoder, or one that has seen them, there are none.
         """
-        row = await asyncio.to_thread(self.held.catalog.row, self.id)
-        return await asyncio.to_thread(seeing.stand_out, self.held, row, query, pictures)
+        return seeing.stand_out(self.held, self.held.catalog.row(self.id), query, pictures)
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
+        """Return the inverse document frequency of stemmed terms; see `rarity`."""
+        return await asyncio.to_thread(self.rarity, terms)
+
+    def rarity(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.
 
         It is log((N + PRIOR + 1) / (df + 1.5)), never below 0: as if PRIOR further items, one of them with the term,
         stood in the library. Without them a word that a library of three items lacks would outweigh all others.
         """
-        items, known = await asyncio.to_thread(self.held.lexical.counted, self.id, _COUNTED, list(terms))
-        return {t: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for t, df in known.items()}
+        items, known = self.held.lexical.counted(self.id, _COUNTED, list(terms))
+        # Of thousands of terms most stand in as few items as others do.
+        weight = {df: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for df in set(known.values())}
+        return dict(zip(known, map(weight.__getitem__, known.values()), strict=True))
 
     async def sources(self) -> list[Source]:
         """Return every source, also those that failed, in the order of their paths."""

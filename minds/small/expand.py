@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from ragweave.corpora.store.library import Library
 from ragweave.minds.desk import Desk
-from ragweave.minds.passages import idf_of, passage_of
-from ragweave.models import relevance
+from ragweave.minds.passages import floors, passage_of
 
 FIRST_LOOK = 5
 """Hits of each list that the gate reads."""
@@ -35,7 +33,4 @@ async def first_look(library: Library, query: str, sources: Sequence[str] = ()) 
     items = await library.items([h.id for h in (*lists.lexical, *lists.dense)])
     if not items:
         return -1.0
-    passages = [passage_of(i, query) for i in items.values()]
-    idf = await idf_of(library, query, passages)
-    scores = await asyncio.to_thread(relevance.score, query, passages, idf)
-    return float(scores.floor.max())
+    return max(await floors(library, query, [passage_of(i, query) for i in items.values()]))

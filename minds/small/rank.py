@@ -14,8 +14,7 @@ from ragweave.minds.desk import items_kept
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.fusion import Ranking, standardise
 from ragweave.minds.looks import lifted
-from ragweave.minds.passages import evidence_of, idf_of, passage_of
-from ragweave.models import relevance
+from ragweave.minds.passages import evidence_of, passage_of, scores_of
 from ragweave.models.errors import RagweaveError
 from ragweave.models.relevance import Passage
 from ragweave.models.rerank import Reranker, reranker
@@ -89,27 +88,39 @@ async def score_items(
         seen: items whose picture was compared with the query; what they show counts for `alpha` here, too.
         most: items that are scored at most.
     """
-    judge = await _judge(notes) if context.rerank else None
+    return await asyncio.to_thread(_scored, library, query, pool, context, hop, notes, seen, most)
+
+
+def _scored(
+    library: Library,
+    query: str,
+    pool: Ranking,
+    context: Context,
+    hop: int,
+    notes: list[str] | None,
+    seen: frozenset[str],
+    most: int,
+) -> list[Evidence]:
+    judge = _judge(notes) if context.rerank else None
     best = [i for i, _ in pool[:most]]
     embedded = context.rerank and judge is None
-    kept = await _read(library, best, max(EMBEDDED_POOL, items_kept(context)) if embedded else len(best))
+    kept = _read(library, best, max(EMBEDDED_POOL, items_kept(context)) if embedded else len(best))
     if not kept:
         return []
     passages = [passage_of(item, query) for item, _ in kept]
-    idf = await idf_of(library, query, passages)
-    scores = await asyncio.to_thread(relevance.score, query, passages, idf)
+    scores = scores_of(library, query, passages)
     joined = dict(pool)
     order = before = [joined[item.id] for item, _ in kept]
     if context.rerank:
         needed = judge if scores.floor.max() < STRONG else None
-        crossed = await _crossed(needed, query, passages, notes) if needed else None
+        crossed = _crossed(needed, query, passages, notes) if needed else None
         order = crossed or blended(scores.order.tolist(), before)
         if seen:
             order = with_pictures(order, before, [item.id in seen for item, _ in kept], context.method.alpha)
     rows: list[Evidence] = []
     ranked = zip(kept, order, scores.floor, strict=True)
     compared = [item.id for item, _ in kept if item.corpus == "image" and item.id in seen]
-    deviations = await library.stand_out(query, compared) if compared else {}
+    deviations = library.stand_out(query, compared) if compared else {}
     for (item, also), rank, floor in sorted(ranked, key=lambda r: (-r[1], r[0][0].id)):
         row = evidence_of(item, query, hop, rank, floor)
         row = lifted(row, item, deviations, context.method.alpha)
@@ -117,13 +128,13 @@ async def score_items(
     return rows
 
 
-async def _read(library: Library, ids: Sequence[str], enough: int) -> list[tuple[Item, list[Locator]]]:
+def _read(library: Library, ids: Sequence[str], enough: int) -> list[tuple[Item, list[Locator]]]:
     """Read items in their order, as many at a time as are wanted, until there are enough with different texts."""
     items: list[Item] = []
     kept: list[tuple[Item, list[Locator]]] = []
     for start in range(0, len(ids), max(enough, 1)):
         part = ids[start : start + enough]
-        found = await library.items(part)
+        found = library.read(part)
         items += [found[i] for i in part if i in found]
         kept = collapse(items)
         if len(kept) >= enough:
@@ -142,17 +153,17 @@ def with_pictures(order: Sequence[float], before: Sequence[float], seen: Sequenc
     return [alpha * b + (1 - alpha) * a if picture else a for a, b, picture in rows]
 
 
-async def _judge(notes: list[str] | None) -> Reranker | None:
+def _judge(notes: list[str] | None) -> Reranker | None:
     try:
-        return await asyncio.to_thread(reranker)
+        return reranker()
     except RagweaveError as error:
         _unused(error, notes)
         return None
 
 
-async def _crossed(judge: Reranker, query: str, passages: list[Passage], notes: list[str] | None) -> list[float] | None:
+def _crossed(judge: Reranker, query: str, passages: list[Passage], notes: list[str] | None) -> list[float] | None:
     try:
-        found: list[float] = (await asyncio.to_thread(judge.scores, query, passages)).tolist()
+        found: list[float] = judge.scores(query, passages).tolist()
         return found
     except RagweaveError as error:
         _unused(error, notes)

@@ -98,11 +98,11 @@ async def ask(question: str, **knobs: Any) -> dict[str, Any]:
 async def test_unrelated_questions_put_the_picture_that_fits_far_above_the_others(photos: Path) -> None:
     library = await open_library()
     [found] = await library.search("image", ["a gloomy night"])
-    z = await library.stand_out("a gloomy night", [h.id for h in found.visual])
+    z = library.stand_out("a gloomy night", [h.id for h in found.visual])
     ranked = sorted(z.values(), reverse=True)
     assert len(UNRELATED) == len(set(UNRELATED)) == 24
     assert ranked[0] > 4 > ranked[1]
-    assert await library.stand_out("a gloomy night", []) == {}
+    assert library.stand_out("a gloomy night", []) == {}
 
 
 async def test_a_picture_without_a_text_is_shown_for_its_look_and_nothing_is_claimed(photos: Path) -> None:

@@ -29,7 +29,7 @@ class Shelf:
     async def items(self, ids: Iterable[str]) -> dict[str, Item]:
         return {i: self.held[i] for i in ids if i in self.held}
 
-    async def idf(self, terms: Iterable[str]) -> dict[str, float]:
+    def rarity(self, terms: Iterable[str]) -> dict[str, float]:
         return {}
 
 
