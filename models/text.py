@@ -66,7 +66,16 @@ _IRREGULAR = {
         "sell sold|send sent|shoot shot|sing sang sung|sink sank sunk|sit sat|sleep slept|speak spoke spoken|"
         "spend spent|stand stood|steal stole stolen|swim swam swum|take took taken|teach taught|tell told|"
         "think thought|throw threw thrown|wear wore worn|win won|write wrote written|child children|man men|"
-        "woman women|foot feet|lay laid|break broke broken|eat ate eaten|drink drank|forget forgot forgotten"
+        "woman women|foot feet|lay laid|break broke broken|eat ate eaten|drink drank|forget forgot forgotten|"
+        "arise arose arisen|bend bent|bite bitten|bleed bled|blow blew blown|breed bred|burn burnt|deal dealt|dig dug|"
+        "dream dreamt|feed fed|feel felt|flee fled|forbid forbade forbidden|forgive forgave forgiven|hang hung|"
+        "hear heard|hide hid hidden|learn learnt|lend lent|mean meant|mow mown|prove proven|ring rang rung|see seen|"
+        "sew sewn|shake shook shaken|show shown|shrink shrank shrunk|slide slid|smell smelt|sow sown|spell spelt|"
+        "spill spilt|spin spun|spoil spoilt|spring sprang sprung|stick stuck|sting stung|"
+        "strike struck|swear swore sworn|sweep swept|swell swollen|swing swung|tear tore torn|wake woke woken|"
+        "weave wove woven|weep wept|withdraw withdrew withdrawn|"
+        "knife knives|goose geese|half halves|loaf loaves|mouse mice|person people|shelf shelves|thief thieves|"
+        "tooth teeth|wife wives|wolf wolves"
     ).split("|")
     for base, *forms in [row.split()]
     for form in forms
@@ -79,10 +88,15 @@ def verb_form(word: str) -> bool:
     return word in _IRREGULAR or (len(word) > 3 and word.endswith("ed"))
 
 
+def base(word: str) -> str:
+    """Return the base of an irregular form, any other word as it is."""
+    return _IRREGULAR.get(word, word)
+
+
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """Return the English stem of a lower-cased word; words with digits or other scripts stay as they are."""
-    word = _IRREGULAR.get(word, word)
+    word = base(word)
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
     return str(_stemmer().stem(word))

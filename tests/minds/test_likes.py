@@ -21,7 +21,7 @@ def test_what_is_asked_for_as_a_kind_is_met_by_its_instances_and_not_the_other_w
 
 
 def test_words_that_the_library_lacks_are_asked_in_its_own() -> None:
-    assert reworded("How dear was the glazing?", LIBRARY, ABSENT) == "How cost was the windows?"
+    assert reworded("How dear was the glazing?", LIBRARY, ABSENT) == "How cost was the window?"
 
 
 def test_a_question_in_the_words_of_the_library_is_not_asked_again() -> None:

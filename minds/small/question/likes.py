@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from ragweave.models.text import STOP, content_terms, terms
+from ragweave.models.text import STOP, base, content_terms, stem, terms
 
 _ROWS = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
 _LIGHT = frozenset(
@@ -20,34 +20,57 @@ _LIGHT = frozenset(
 
 
 @lru_cache(maxsize=1)
-def _table() -> tuple[dict[tuple[str, ...], frozenset[str]], dict[str, str]]:
-    """Return the stems that stand for a word or a phrase, and the form in which each is searched for."""
-    alike: dict[tuple[str, ...], set[str]] = {}
-    forms: dict[str, str] = {}
+def _rows() -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    """Return, by the first letters of a word, the phrases that it opens as lists of words, each with its row.
+
+    Nothing is stemmed before a question needs it: that takes seconds for the whole list.
+    """
+    out: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for row in _ROWS.splitlines():
-        if row.startswith("#"):
-            continue
-        head, colon, rest = row.rpartition(":")
-        said = {w: tuple(terms(w.replace("_", " "))) for w in rest.split()}
-        # Of a word with a hyphen the last part stands in texts by itself as well; a phrase stands for nothing.
-        stems = {s[-1]: w for w, s in said.items() if "_" not in w and s[-1] not in _LIGHT | STOP}
-        forms |= {t: w for t, w in stems.items() if t not in forms}
-        for asked in [tuple(terms(head.replace("_", " ")))] if colon else said.values():
-            alike.setdefault(asked, set()).update(stems)
-    return {k: frozenset(v.difference(k)) for k, v in alike.items()}, forms
+        if row[0] != "#":
+            head, colon, rest = row.rpartition(":")
+            for asked in (head if colon else row).split():
+                said = tuple(asked.replace("-", "_").replace("'", "_").split("_"))
+                out.setdefault(base(said[0])[:OPENS], []).append((said, rest))
+    return out
+
+
+@lru_cache(maxsize=4096)
+def _stand_ins(row: str) -> dict[str, str]:
+    """Return the stems of a row that stand for others, each with the form in which it is searched for."""
+    # Of a word with a hyphen the last part stands in texts by itself as well; a phrase stands for nothing.
+    stems = {terms(w)[-1]: w for w in reversed(row.split()) if "_" not in w}
+    return {t: w for t, w in stems.items() if t not in _LIGHT | STOP}
 
 
 @lru_cache(maxsize=64)
+def _found(question: str) -> dict[str, dict[str, str]]:
+    """Return, by a stem of the question, the stems that stand for it, each with a form of it.
+
+    Those of a phrase stand for each of its words, and no words of a phrase are looked up by themselves.
+    """
+    said, wanted, out, at = terms(question), set(content_terms(question)), dict[str, dict[str, str]](), 0
+    while at < len(said):
+        rows = [(n, row) for phrase, row in _rows().get(said[at][:OPENS], ()) if (n := _opens(phrase, said, at))]
+        longest = max((n for n, _ in rows), default=1)
+        phrase = said[at : at + longest]
+        found = {t: w for n, row in rows if n == longest for t, w in _stand_ins(row).items() if t not in phrase}
+        for t in wanted.intersection(phrase) if found else ():
+            out[t] = {**found, **out.get(t, {})}
+        at += longest
+    return out
+
+
+def _opens(phrase: tuple[str, ...], said: Sequence[str], at: int) -> int:
+    """Return how many words of a question a listed phrase takes from a place on, or 0 where it is not there."""
+    end = at + len(phrase)
+    there = end <= len(said) and all(stem(w) == t for w, t in zip(phrase, said[at:end], strict=True))
+    return len(phrase) if there else 0
+
+
 def likes(question: str) -> dict[str, frozenset[str]]:
     """Return, by a stem of the question, the stems that stand for it; those of a phrase stand for each of its words."""
-    table, said, out = _table()[0], terms(question), dict[str, frozenset[str]]()
-    wanted = set(content_terms(question))
-    for at in range(len(said)):
-        for n in range(1, LONGEST + 1):
-            found = table.get(tuple(said[at : at + n]), frozenset())
-            for t in wanted.intersection(said[at : at + n]) if found else ():
-                out[t] = out.get(t, frozenset()) | found
-    return out
+    return {t: frozenset(alike) for t, alike in _found(question).items()}
 
 
 def reworded(question: str, idf: Mapping[str, float], absent: float) -> str:
@@ -58,19 +81,19 @@ def reworded(question: str, idf: Mapping[str, float], absent: float) -> str:
         idf: rarity in the library of its stems and of all that stand for them.
         absent: rarity of what the library does not hold.
     """
-    alike, forms, out, found = likes(question), _table()[1], list[str](), False
+    alike, out, found = _found(question), list[str](), False
     for w in _WORD.findall(question):
         stems = content_terms(w)
         if stems and all(idf.get(t, absent) >= absent for t in stems):
-            near = {o for t in stems for o in alike.get(t, ()) if idf.get(o, absent) < absent}
+            near = {o: f for t in stems for o, f in alike.get(t, {}).items() if idf.get(o, absent) < absent}
             best = sorted(near, key=lambda o: (idf[o], o))[-MOST:]
-            out += [forms[o] for o in best] or [w]
+            out += [near[o] for o in best] or [w]
             found = found or bool(best)
         else:
             out.append(w)
     return f"{' '.join(dict.fromkeys(out))}?" if found else ""
 
 
-LONGEST, MOST = 4, 2
-"""Words of a phrase, and words that are searched for in the place of one."""
+MOST, OPENS = 2, 3
+"""Words that are searched for in the place of one, and first letters that a word shares with its stem."""
 _WORD = re.compile(r"[\w’'-]+")
