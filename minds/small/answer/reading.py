@@ -26,6 +26,9 @@ _ATTRIBUTED = re.compile(
 )
 """Words of a question that asks what somebody says: there the name of the speaker counts."""
 
+_SAID = (".", "!", "?", "。", "”")
+"""Ends of a sentence; a piece of a list and a label line have none."""
+
 
 @lru_cache(maxsize=20_000)
 def _stems(text: str) -> frozenset[str]:
@@ -51,7 +54,7 @@ class Read:
         self.strip, self.start, self.end, self.at = strip, a, b, at
         told = tables.told(text, a, b)
         self.told = told
-        self.said = told if _ATTRIBUTED.search(question) else spoken(told, question)
+        self.said = uttered(strip, told, question)
         first = next(p for p in parts[: at + 1] if "\n\n" not in text[p[0] : a])
         head = _stems(text[slice(*first)]) if first != parts[at] and run_in(text[slice(*first)]) else frozenset()
         self.before = parts[at - 1] if at and "\n\n" not in text[parts[at - 1][1] : a] else None
@@ -82,11 +85,20 @@ class Read:
     @property
     def piece(self) -> bool:
         """Whether it is a piece of a list or a label line, no sentence."""
-        return not self.told.endswith((".", "!", "?", "。", "”"))
+        return not self.told.endswith(_SAID)
 
     def level(self, term: str) -> float:
         """Return how near a stem stands to the sentence, in [0, 1]."""
         return next((value for have, value in self.levels if term in have), 0.0)
+
+
+def uttered(strip: Strip, told: str, question: str) -> str:
+    """Return what a sentence says: without the speaker's name, which a question asks for only where it says so.
+
+    What stands before a colon in a list of a text is no speaker: “Treasurer: Percy Dunn”.
+    """
+    label = not told.endswith(_SAID) and strip["locator"].get("kind") != "time"
+    return told if label or _ATTRIBUTED.search(question) else spoken(told, question)
 
 
 def run_in(text: str) -> bool:

@@ -255,12 +255,12 @@ def _candidates(strip: Strip, question: str, wanted: Set[str]) -> list[Read]:
     able = {p for p in harmless(text, parts) if p not in rows or not any(rows[p] < other for other in rows.values())}
     heads = {a for a, b in parts if run_in(text[a:b]) and b < len(text) and text[b] == " "}
     found = [Read(strip, n, parts, question) for n, p in enumerate(parts) if p in able and p[0] not in heads]
-    return [r for r in found if _says(text[r.start : r.end], strip["title"], question)]
+    return [r for r in found if _says(text[r.start : r.end], r.said, strip["title"])]
 
 
-def _says(sentence: str, title: str, question: str) -> bool:
+def _says(sentence: str, said_in_it: str, title: str) -> bool:
     """Tell whether a sentence says more than its title does: headings and page titles stand in texts as sentences."""
-    plain = sentence if re.search(r"\d", sentence) else spoken(sentence, question)
+    plain = sentence if re.search(r"\d", sentence) else said_in_it
     said = words(plain)
     if plain != sentence and len(content_terms(plain)) < 2:
         return False
