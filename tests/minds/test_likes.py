@@ -30,3 +30,12 @@ def test_a_question_in_the_words_of_the_library_is_not_asked_again() -> None:
 
 def test_a_word_that_nothing_stands_for_stays_as_it_is() -> None:
     assert reworded("Who saw the zeppelin?", LIBRARY, ABSENT) == ""
+
+
+def test_the_longest_phrase_counts_and_not_the_words_in_it() -> None:
+    found = likes("Who looks after the money?")[stem("look")]
+    assert stem("treasurer") in found and stem("search") not in found
+
+
+def test_an_irregular_form_opens_the_row_of_its_base() -> None:
+    assert likes("Who sank it?") == likes("Who sinks it?")

@@ -238,3 +238,15 @@ def test_a_second_sentence_is_shown_only_where_the_first_leads_it_by_little(lead
     first, second = rank("When was the tower built?", [held], one)
     close = [first, replace(second, score=first.score - lead)]
     assert len(choose(close, "When was the tower built?", one, limit=3)) == shown
+
+
+def test_the_label_of_a_line_is_part_of_what_it_says_and_no_speaker() -> None:
+    text = "- Treasurer: Percy Dunn\n- Secretary: Ottoline Fisk"
+    best = rank("Who is the treasurer?", [strip(text, title="Committee")], one)[0]
+    assert best.text == "Treasurer: Percy Dunn" and "treasur" in best.covers
+
+
+def test_a_word_that_says_little_counts_less_than_one_that_names_a_thing() -> None:
+    text = "From the tower they see far. The parcels lie in the shed."
+    ranked = rank("Where can I see the parcels?", [strip(text, title="")], lambda t: 3.0 if t == "see" else 1.0)
+    assert ranked[0].text.startswith("The parcels")

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ragweave.corpora.types import Locator
-from ragweave.corpora.video.utterances import pieces, spoken
+from ragweave.corpora.video.utterances import pieces
 from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.answer.alike import LIKE, stand_ins
 from ragweave.minds.small.answer.hostile import harmless
 from ragweave.minds.small.answer.reading import Read, run_in
 from ragweave.minds.small.question.asked import Asked, Idf, asked_of, asked_part, cases, share
-from ragweave.minds.small.question.likes import likes
+from ragweave.minds.small.question.likes import LIGHT, likes
 from ragweave.models import tables
 from ragweave.models.embed import encoder
 from ragweave.models.text import content_terms, fold, names, terms, words
@@ -47,6 +47,8 @@ WHOLE, HALF = 0.9, 0.4
 relevance."""
 SWAPPED = 0.5
 """What the part of a question counts for the order that a sentence says in other words."""
+FAINT = 0.4
+"""What a word that says little counts of its rarity: a small library lacks it by chance, and it is rare there."""
 LINKED, GAIN, ALONE = 8, 0.1, 0.1
 """Best sentences that are read two at a time, how much more of the question two must cover together, and how much the
 first holds of the slot."""
@@ -123,7 +125,7 @@ _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*(?:\s[^)]*)?\)")
 
 
 def rank(
-    question: str, strips: Sequence[Strip], idf: Idf, chain: Chain | None = None, best: float | None = None
+    question: str, strips: Sequence[Strip], rarity: Idf, chain: Chain | None = None, best: float | None = None
 ) -> list[Extract]:
     """Order the sentences of the strips by how well they answer.
 
@@ -133,6 +135,10 @@ def rank(
     the words that those lack.
     """
     chain = chain or Chain()
+
+    def idf(term: str) -> float:
+        return rarity(term) * (FAINT if term in LIGHT else 1.0)
+
     cased = cases(s["text"] for s in strips)
     asked = asked_of(question, cased)
     wanted, part = content_terms(question), content_terms(asked_part(question))
@@ -141,14 +147,15 @@ def rank(
     if not read:
         return []
     cosine = encoder().texts([r.read for r in read]) @ encoder().queries([question])[0]
-    near, listed = stand_ins(asked, read), {t: s for t, s in likes(question).items() if t in asked.slot}
+    alike = likes(question)
+    near, listed = stand_ins(asked, read), {t: s for t, s in alike.items() if t in asked.slot}
     best = max((s["score"] for s in strips), default=-1.0) if best is None else best
     out: list[tuple[Extract, Read]] = []
     for r, cos in zip(read, cosine, strict=True):
         fit = asked.fits(r.told)
-        if 0 < fit < 1 and listed.get(asked.counted, frozenset()) & r.own:
+        if 0 < fit < 1 and alike.get(asked.counted, frozenset()) & r.own:
             fit = 1.0
-        swapped = {t for t, alike in listed.items() if alike & r.have and r.level(t) < LIKE}
+        swapped = {t for t, held in listed.items() if held & r.have and r.level(t) < LIKE}
         value = 0.5 * share(wanted, r.have, idf) + 0.5 * share(part, r.have, idf)
         value += SWAPPED * share(wanted, swapped, idf)
         value += COSINE * float(cos) + STRIP * r.strip["score"] + FIT * fit

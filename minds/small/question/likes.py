@@ -10,13 +10,14 @@ from pathlib import Path
 from ragweave.models.text import STOP, base, content_terms, stem, terms
 
 _ROWS = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
-_LIGHT = frozenset(
+LIGHT = frozenset(
     terms(
-        "thing something anything somebody someone anybody anyone nobody everybody everyone go going goes take get give"
-        " put come may must need want these those back actually really ever one"
+        "thing something anything somebody someone anybody anyone nobody everybody everyone go take get give put come"
+        " may must need want these those back actually really ever one see find let bring show know think happen look"
+        " try seem turn set kind sort stuff use along together here there like way early away already still always"
     )
 )
-"""Words that say too little to be looked for, or to stand for others."""
+"""Words that say too little to stand for others, and whose own rarity tells little."""
 
 
 @lru_cache(maxsize=1)
@@ -40,7 +41,7 @@ def _stand_ins(row: str) -> dict[str, str]:
     """Return the stems of a row that stand for others, each with the form in which it is searched for."""
     # Of a word with a hyphen the last part stands in texts by itself as well; a phrase stands for nothing.
     stems = {terms(w)[-1]: w for w in reversed(row.split()) if "_" not in w}
-    return {t: w for t, w in stems.items() if t not in _LIGHT | STOP}
+    return {t: w for t, w in stems.items() if t not in LIGHT | STOP}
 
 
 @lru_cache(maxsize=64)
