@@ -14,6 +14,7 @@ from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from ragweave.minds.context import Context
+from ragweave.models import tracing
 from ragweave.nodes.run import RETRY
 from ragweave.nodes.state import Input, State
 
@@ -25,6 +26,7 @@ class Graph(CompiledStateGraph[State, Context, Input, State]):
 
     async def astream(self, input: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
         """Stream as LangGraph does; a question becomes the message that asks it."""
+        tracing.begin()
         async for part in super().astream(_asked(input), *args, **options):
             yield part
 

@@ -61,6 +61,8 @@ class Answer(BaseModel):
     searched: tuple[str, ...] = ()
     """Where each round looked, and why, in words."""
     usage: tuple[NodeUsage, ...] = ()
+    trace: str = ""
+    """Id of its trace in OpenTelemetry, or empty."""
 
     @property
     def model_calls(self) -> int:

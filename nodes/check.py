@@ -10,6 +10,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.desk import chosen
 from ragweave.minds.evidence import Citation, Sentence
 from ragweave.minds.phrases import phrase
+from ragweave.models import tracing
 from ragweave.nodes.answer import Answer, Sure, told
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update, message_id
@@ -51,6 +52,7 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
         dropped=state.get("dropped", 0),
         notes=tuple(dict.fromkeys(notes)),
         searched=searched(state),
+        trace=tracing.trace(),
         usage=(*state.get("usage", []), *update["usage"]),
     )
     return {**update, "answer": answer, "messages": [AIMessage(content=text, id=message_id(state))]}

@@ -107,7 +107,12 @@ class Slots:
     """Places for answers under way; all doors of the server share them."""
 
     def __init__(self, total: int) -> None:
-        self._free = total
+        self._total = self._free = total
+
+    @property
+    def taken(self) -> int:
+        """How many are taken."""
+        return self._total - self._free
 
     def take(self) -> None:
         """Take a place, to be given back with `give`."""

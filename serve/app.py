@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
+from ragweave.models.settings import model_settings
 from ragweave.serve import (
     langserve,
     mcp,
@@ -61,6 +62,10 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(responses.router)
     langserve.mount(app, slots, settings)
     tools = mcp.mount(app, slots, settings.run_seconds)
+    if model_settings().otel != "off":
+        from ragweave.serve import metrics  # of the extra `otel`
+
+        metrics.mount(app, slots)
     routes_page.mount(app)
     app.add_middleware(Guard, settings=settings, keys=keys, exposed=exposed)
     return app

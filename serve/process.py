@@ -5,11 +5,12 @@ Libraries may be indexed, asked and removed by other processes meanwhile; their 
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.locks import held
@@ -23,7 +24,7 @@ def only_server() -> Iterator[None]:
         yield
 
 
-_EXTRA = ("request", "run", "status", "caller", "seconds")
+_EXTRA = ("request", "run", "status", "caller", "seconds", "trace")
 """What is told besides the message; headers, bodies and query strings never are."""
 
 
@@ -39,12 +40,25 @@ class Words(logging.Formatter):
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
+class Json(logging.Formatter):
+    """One object of JSON per record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as one line, its traceback within."""
+        facts = {k: getattr(record, k) for k in _EXTRA if getattr(record, k, "") != ""}
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line = {"time": at, "level": record.levelname.lower(), "message": record.getMessage(), **facts}
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
 def set_up(form: str) -> None:
-    """Send the log to stderr as `text`, or `none` of it; `debug` tells the root logger as well."""
+    """Send the log to stderr as `text` or `json`, or `none` of it; `debug` tells the root logger as well."""
     if form == "none":
         return
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Words())
+    handler.setFormatter(Json() if form == "json" else Words())
     for name in ("ragweave.serve", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [handler]

@@ -31,8 +31,7 @@ class ServeSettings(Settings):
     run_seconds: float = Field(
         900, gt=0, description="Longest time one answer may take, waiting for consent not counted."
     )
-    shutdown_seconds: ClassVar[int] = 10
-    """Seconds that requests have to end when the server stops."""
+    shutdown_seconds: int = Field(10, ge=0, description="Seconds that answers have to end when the server stops.")
 
 
 @lru_cache(maxsize=1)

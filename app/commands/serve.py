@@ -30,7 +30,7 @@ def serve(
     host: HostOption = None,
     port: PortOption = None,
     library: LibraryOption = None,
-    log: Annotated[str, typer.Option("--log", help="Log on stderr: text or none.")] = "text",
+    log: Annotated[str, typer.Option("--log", help="Log on stderr: text, json or none.")] = "text",
 ) -> None:
     """Serve the page, the API, and the doors for chat apps and LangServe.
 
@@ -42,8 +42,8 @@ def serve(
     from ragweave.serve.process import only_server, set_up
     from ragweave.serve.settings import serve_settings
 
-    if log not in ("text", "none"):
-        raise InputError(f"there is no log of the form {log!r}", "use text or none")
+    if log not in ("text", "json", "none"):
+        raise InputError(f"there is no log of the form {log!r}", "use text, json or none")
     given = {k: v for k, v in {"host": host, "port": port}.items() if v is not None}
     settings = serve_settings().model_copy(update=given)
     if library is not None:
