@@ -35,8 +35,11 @@ class CorporaSettings(Settings):
     entities: Literal["llm", "off"] = Field(
         "off", description="Whether the chat model finds the entities of recordings at indexing (VideoRAG)."
     )
-    caption_calls: int = Field(
-        0, ge=0, description="Most calls of the vision model for captions that one `ragweave index` makes; 0: no limit."
+    index_calls: int = Field(
+        0,
+        ge=0,
+        description="Most calls of models, for captions and entities together, that one `ragweave index` makes; "
+        "0: no limit.",
     )
     web_folder: Path | None = Field(None, description="Folder of pages (.html, .md, .txt) that stands in for the web.")
     web_searx_url: str = Field(

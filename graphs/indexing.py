@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ragweave.corpora.ingest.run import Event, Models, Report
     from ragweave.models.caption import Captioner
+    from ragweave.models.meter import Meter
 
 
 LONGEST = 1_500
@@ -38,8 +39,8 @@ async def aindex(
     return await run_index(several, library, on_event=on_event, models=at_indexing())
 
 
-def captioner() -> Captioner | None:
-    """Return what writes captions, or None where RAGWEAVE_VISION is not set.
+def captioner(meter: Meter | None = None) -> Captioner | None:
+    """Return what writes captions within the limits of a meter, or None where RAGWEAVE_VISION is not set.
 
     A chat model that is set for answers alone is never sent the frames of a video, or pictures.
     """
@@ -49,10 +50,9 @@ def captioner() -> Captioner | None:
         return None
     import numpy as np
 
-    from ragweave.corpora.settings import corpora_settings
     from ragweave.models.caption import Captioner
     from ragweave.models.chat import chat
-    from ragweave.models.meter import Limits, Meter
+    from ragweave.models.meter import Meter
     from ragweave.models.pictures import jpeg
     from ragweave.models.text import clip
     from ragweave.prompts import captions
@@ -60,7 +60,7 @@ def captioner() -> Captioner | None:
     model = chat("vision")
     if model is None:
         return None
-    meter = Meter(Limits(calls=corpora_settings().caption_calls or -1))
+    meter = meter or Meter()
 
     async def ask(images: Sequence[bytes], context: str, language: str) -> str | None:
         said = await model.text(captions(context, language), node="caption", meter=meter, images=images)
@@ -76,8 +76,11 @@ def captioner() -> Captioner | None:
 
 
 def at_indexing() -> Models:
-    """Return what indexing asks for captions and entities, as the settings have it."""
+    """Return what indexing asks for captions and entities, as the settings have it, within one limit of calls."""
     from ragweave.corpora.ingest.run import Models
+    from ragweave.corpora.settings import corpora_settings
     from ragweave.minds.llm.entities import extractor
+    from ragweave.models.meter import Limits, Meter
 
-    return Models(captioner(), extractor())
+    meter = Meter(Limits(calls=corpora_settings().index_calls or -1))
+    return Models(captioner(meter), extractor(meter), meter)

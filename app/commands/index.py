@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _VERBS = {"read": "Reading", "embed": "Embedding", "commit": "Storing"}
 _SENSES = {"look": "looking at", "asr": "hearing", "caption": "captioning"}
+_ASKED = {"caption": "Captions", "entities": "Entities"}
 _LISTED = 20
 """Paths listed under one heading of the summary, before `and ... more`."""
 
@@ -167,6 +168,10 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
         out.print(f"{counted(report.items, 'item')} to find, made in {duration(report.seconds)}.")
     if report.captioned:
         out.print(f"{counted(report.captioned, 'picture')} described by the vision model.")
+    for row in report.spent:
+        cost = f", {row.cost:.2f} at your rates" if row.cost else ""
+        tokens = row.input_tokens + row.output_tokens
+        out.print(f"{_ASKED[row.node]} by {row.model}: {counted(row.calls, 'call')}, {tokens:,} tokens{cost}.")
     for title, lines, style in (
         ("Read", [short_path(p) for p in changed], None),
         ("Gone and forgotten", [short_path(p) for p in removed], None),
@@ -186,9 +191,10 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
 def _estimate(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
     """Print what indexing these paths would take."""
     from ragweave.corpora.ingest.estimate import estimate
-    from ragweave.graphs.indexing import captioner
+    from ragweave.graphs.indexing import at_indexing
 
-    found = estimate(paths, library, captioner())
+    models = at_indexing()
+    found = estimate(paths, library, models.captioner, models.extractor)
     if as_json:
         print_json({**asdict(found), "hours": found.hours})
         return
@@ -203,9 +209,10 @@ def _estimate(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
         out.print(f"About {duration(found.seconds)} on two cores for the recordings.")
     for path, why in found.unreadable:
         out.print(f"  {short_path(path)}: {clean(why)}", style="red", soft_wrap=True)
-    if found.model:
-        price = "its rate is not set (RAGWEAVE_RATES)" if found.cost is None else f"{found.cost:.2f} at your rates"
+    for asked in found.asked:
+        price = "its rate is not set (RAGWEAVE_RATES)" if asked.cost is None else f"{asked.cost:.2f} at your rates"
+        also = "; one more call for each picture inside a document" if asked.what == "captions" else ""
         out.print(
-            f"Captions by {found.model}: {found.calls:,} calls, about {found.tokens:,} tokens, {price}; one more call "
-            "for each picture inside a document."
+            f"{asked.what.capitalize()} by {asked.model}: {asked.calls:,} calls, about {asked.tokens:,} tokens, "
+            f"{price}{also}."
         )

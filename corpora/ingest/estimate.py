@@ -1,4 +1,4 @@
-"""What a run would take before it begins: hours of film, and the calls, tokens and cost of the vision model."""
+"""What a run would take before it begins: hours of film, and the calls, tokens and cost of the models that it asks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
+from ragweave.corpora.chunks import CHUNK_TOKENS
 from ragweave.corpora.formats.probe import PICTURE, probe
 from ragweave.corpora.images.captions import wanted
 from ragweave.corpora.ingest.run import incomplete
 from ragweave.corpora.ingest.walk import walk
+from ragweave.corpora.knowledge.facts import Extractor
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.catalog import check_name
 from ragweave.corpora.store.files import Known, Stat, known_paths
@@ -31,7 +34,11 @@ LOOKING = 0.09
 """Seconds per second of film on two quiet cores: decoding 0.03, reading five frames of a clip 0.06."""
 HEARING = {"pocketsphinx": 0.14, "whisper": 0.5, "endpoint": 0.03}
 """Seconds per second of speech; docs/video.md says where the first was measured, the others are guesses."""
+CHUNKS = 14
+"""Chunks that are read for entities in an hour of speech (130 hours of podcasts are 1,835, docs/video.md)."""
 _CONTEXT_TOKENS, _REPLY_TOKENS = 500, 120
+_FACTS_TOKENS = 400
+"""Tokens that entities and relations of one chunk take, a guess; its prompt takes as many beside the chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +51,22 @@ class Recorded:
     speech: str
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Calls of one model, and their tokens in and out; the cost is None where the model has no rate."""
+
+    what: Literal["captions", "entities"]
+    model: str
+    calls: int
+    tokens: int
+    cost: float | None
+
+
 @dataclass(slots=True)
 class Estimate:
     """What a run would take: `seconds` for the recordings on two cores, `pictures` asked about beside those in texts.
 
-    `tokens` are those in and out of `calls` of the vision `model`; `cost` is None where it has no rate.
+    `asked` is what models are asked; transcripts that stand alone are texts, and their chunks are not counted there.
     """
 
     texts: int = 0
@@ -58,10 +76,7 @@ class Estimate:
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     unchanged: int = 0
     seconds: float = 0.0
-    model: str = ""
-    calls: int = 0
-    tokens: int = 0
-    cost: float | None = None
+    asked: list[Asked] = field(default_factory=list)
 
     @property
     def hours(self) -> float:
@@ -69,7 +84,9 @@ class Estimate:
         return sum(r.seconds for r in self.recordings) / 3600
 
 
-def estimate(paths: Sequence[Path], library: str, captioner: Captioner | None = None) -> Estimate:
+def estimate(
+    paths: Sequence[Path], library: str, captioner: Captioner | None = None, extractor: Extractor | None = None
+) -> Estimate:
     """Say what `index` would take for the same arguments; nothing is stored.
 
     Raises:
@@ -86,7 +103,7 @@ def estimate(paths: Sequence[Path], library: str, captioner: Captioner | None = 
     intake = Intake(settings, name, 1, captioner, threading.Event())
     files = [str(path) for path in walk([Path(p).expanduser().absolute() for p in paths]).files]
     beside = subtitles_of_others(files, lambda p: bool(demuxer_of(p))) if installed() else {}
-    found = Estimate(model=captioner.name if captioner else "")
+    found = Estimate()
     if name and captioner:
         found.pictures = len(wanted(held, held.catalog.row(name), captioner.name))
     for path in (p for p in files if p not in beside):
@@ -99,7 +116,15 @@ def estimate(paths: Sequence[Path], library: str, captioner: Captioner | None = 
             found.texts += 1
             found.text_bytes += Path(path).stat().st_size
             found.pictures += bool(captioner) and _is_picture(path)
-    _add_up(found)
+    clips = _take(found)
+    if captioner:
+        given = (clips * ROUGH + found.pictures) * IMAGE_TOKENS + (clips + found.pictures) * _CONTEXT_TOKENS
+        found.asked.append(_asked("captions", captioner.name, clips + found.pictures, given, _REPLY_TOKENS))
+    if extractor:
+        heard = sum(r.seconds for r in found.recordings if r.speech) * CHUNKS / 3600
+        chunks = math.ceil(heard + (clips * _REPLY_TOKENS / CHUNK_TOKENS if captioner else 0))
+        given = chunks * (CHUNK_TOKENS + _FACTS_TOKENS)
+        found.asked.append(_asked("entities", extractor.name, chunks, given, _FACTS_TOKENS))
     return found
 
 
@@ -140,18 +165,18 @@ def _speech(path: str, container: Container) -> str:
     return listens.label if listens is not None else ""
 
 
-def _add_up(found: Estimate) -> None:
+def _take(found: Estimate) -> int:
+    """Add up the seconds that recordings take; return their clips with a picture."""
     clips = 0
     for r in found.recordings:
         # Looking and hearing go side by side: the slower of the two sets the pace.
         looking = LOOKING * r.seconds if r.picture else 0.0
         found.seconds += max(looking, HEARING.get(r.speech, 0.0) * r.seconds) + 1.0
         clips += math.ceil(r.seconds / CLIP_SECONDS) if r.picture else 0
-    if found.model:
-        found.calls = clips + found.pictures
-        given = clips * ROUGH * IMAGE_TOKENS + found.pictures * IMAGE_TOKENS + found.calls * _CONTEXT_TOKENS
-        said = found.calls * _REPLY_TOKENS
-        found.tokens = given + said
-        rate = model_settings().rate_table().get(found.model.partition(" at ")[0])
-        if rate is not None:
-            found.cost = (given * rate[0] + said * rate[1]) / 1e6
+    return clips
+
+
+def _asked(what: Literal["captions", "entities"], name: str, calls: int, given: int, reply: int) -> Asked:
+    rate = model_settings().rate_table().get(name.partition(" at ")[0])
+    cost = None if rate is None else (given * rate[0] + calls * reply * rate[1]) / 1e6
+    return Asked(what, name, calls, given + calls * reply, cost)

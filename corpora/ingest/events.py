@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ragweave.models.meter import Spend
+
 Stage = Literal["read", "embed", "commit"]
 
 
@@ -14,8 +16,9 @@ class Report:
 
     `linked` are files whose bytes the library held under another path; `failed` and `skipped` have (path, reason),
     `understood` (path, how well) of each recording that was taken in; `chunks` are vectors, `seen` pictures that the
-    image-text encoder saw, `extracted` chunks of recordings that were read for entities. `busy` has the seconds that
-    each stage worked, summed over its workers; `seconds` is wall time.
+    image-text encoder saw, `extracted` chunks of recordings that were read for entities, `spent` what captions and
+    entities cost, by model. `busy` has the seconds that each stage worked, summed over its workers; `seconds` is wall
+    time.
     """
 
     library: str
@@ -36,6 +39,7 @@ class Report:
     stopped: bool = False
     extracted: int = 0
     understood: list[tuple[str, str]] = field(default_factory=list)
+    spent: list[Spend] = field(default_factory=list)
 
 
 Kind = Literal[

@@ -39,6 +39,7 @@ from ragweave.models import embed
 from ragweave.models.caption import Captioner
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError, LibraryNotFound
+from ragweave.models.meter import Meter
 
 __all__ = ["Event", "Models", "Report", "index"]
 
@@ -51,6 +52,8 @@ class Models:
 
     captioner: Captioner | None = None
     extractor: Extractor | None = None
+    meter: Meter | None = None
+    """Counts what both of them spend."""
 
 
 async def index(
@@ -106,6 +109,8 @@ def _index(
         if not stop.is_set() and (why := held.vectors.tidy(library.id)):
             report.notes.append(f"Questions are answered without an index: {why}")
         report.stopped = stop.is_set()
+        if models.meter is not None:
+            report.spent = [row for node in ("caption", "entities") for row in models.meter.take(node)]
     report.seconds = time.monotonic() - began
     tell(Event("finished", report=report))
     return report

@@ -21,19 +21,20 @@ class Unified(BaseModel):
     same: list[int] = []
 
 
-def extractor() -> Extractor | None:
+def extractor(meter: Meter | None = None) -> Extractor | None:
     """Return the language model that extracts at indexing, or None where it shall not, or none is configured."""
     model = chat("judge") if corpora_settings().entities == "llm" else None
     if model is None:
         return None
+    meter = meter or Meter()
 
     async def ask(text: str) -> Found:
-        reply = await model.text(load("entities", text=quote(text)), node="entities", meter=Meter())
+        reply = await model.text(load("entities", text=quote(text)), node="entities", meter=meter)
         return read_records(reply)
 
     async def same(pairs: Sequence[tuple[str, str]]) -> set[int]:
         told = "\n\n".join(f"{n}.\n" + quote("\n".join(pair)) for n, pair in enumerate(pairs, 1))
-        reply = read_json(await model.text(load("unify", pairs=told), node="entities", meter=Meter()), Unified)
+        reply = read_json(await model.text(load("unify", pairs=told), node="entities", meter=meter), Unified)
         return {n - 1 for n in reply.same} if reply is not None else set()
 
     return Extractor(f"{model.name} at {model.host}", ask, same)

@@ -137,7 +137,7 @@ async def test_a_server_that_went_away_is_not_asked_for_every_picture(eye: Eye, 
 
 
 async def test_the_limit_of_calls_is_kept_and_named(eye: Eye, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_CAPTION_CALLS", "2")
+    monkeypatch.setenv("RAGWEAVE_INDEX_CALLS", "2")
     again()
     report = await run(folder)
     assert (report.captioned, len(eye.shown())) == (2, 2)
@@ -160,12 +160,12 @@ async def test_without_the_setting_no_picture_is_sent_to_the_writer(eye: Eye, fo
 
 
 async def test_the_estimate_counts_pictures_new_and_known(eye: Eye, folder: Path) -> None:
-    assert estimate([folder], "default", captioner()).calls == 3
+    assert estimate([folder], "default", captioner()).asked[0].calls == 3
     eye.broken = {"green photo": Fault.status(400)}
     await run(folder)
     found = estimate([folder], "default", captioner())
-    assert (found.calls, found.pictures) == (1, 1) and found.tokens > 1_000
-    assert estimate([folder], "default").calls == 0
+    assert (found.asked[0].calls, found.pictures) == (1, 1) and found.asked[0].tokens > 1_000
+    assert estimate([folder], "default").asked == []
 
 
 def test_a_caption_moves_the_boxes_with_their_words() -> None:

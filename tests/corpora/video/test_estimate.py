@@ -8,6 +8,7 @@ import pytest
 
 from ragweave.corpora.ingest.estimate import estimate
 from ragweave.corpora.ingest.run import index
+from ragweave.corpora.knowledge.facts import Extractor, Found
 from ragweave.models.caption import Captioner
 from ragweave.models.settings import model_settings
 from tests.corpora.video.conftest import Film
@@ -21,7 +22,7 @@ async def test_recordings_texts_and_what_cannot_be_read_are_told_apart(film: Fil
     path.with_name("note.txt").write_text("x" * 1000)
     path.with_name("broken.mkv").write_bytes(b"\x1aE\xdf\xa3 and nothing more")
     found = estimate([path.parent], "default")
-    assert (found.texts, found.text_bytes, found.calls) == (1, 1000, 0)
+    assert (found.texts, found.text_bytes, found.asked) == (1, 1000, [])
     assert {(Path(r.path).name, round(r.seconds), r.picture, r.speech) for r in found.recordings} == {
         ("film.mp4", 40, True, "subtitles"),
         ("sound.mp3", 20, False, ""),
@@ -43,8 +44,22 @@ async def test_calls_tokens_and_cost_of_the_vision_model(film: Film, monkeypatch
     model_settings.cache_clear()
     path = film(seconds=70)
     eye = Eye()
-    priced = estimate([path.parent], "default", Captioner("gpt-x at api.example", eye.ask, eye.check))
+    [priced] = estimate([path.parent], "default", Captioner("gpt-x at api.example", eye.ask, eye.check)).asked
     assert (priced.calls, priced.tokens) == (3, 3 * (5 * 1000 + 500) + 3 * 120)
     assert priced.cost == pytest.approx((16_500 * 1.0 + 360 * 2.0) / 1e6)
-    assert estimate([path.parent], "default", eye.captioner).cost is None
+    assert estimate([path.parent], "default", eye.captioner).asked[0].cost is None
     assert eye.asked == []
+
+
+async def test_entities_are_counted_by_the_hours_that_are_heard_and_what_captions_add(film: Film) -> None:
+    path = film(seconds=300)
+    path.with_suffix(".vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nHello.\n")
+    eye, reader = Eye(), Extractor("reader", by_list)
+    [entities] = estimate([path.parent], "default", extractor=reader).asked
+    assert (entities.what, entities.calls, entities.tokens) == ("entities", 2, 2 * (1200 + 400 + 400))
+    both = estimate([path.parent], "default", eye.captioner, reader).asked
+    assert [a.what for a in both] == ["captions", "entities"] and both[1].calls == 3
+
+
+async def by_list(text: str) -> Found:
+    raise AssertionError("an estimate asks nobody")
