@@ -134,9 +134,16 @@ class Table:
         return seen and not all(number(c) for c in last[:1])
 
     def label(self, at: int) -> str:
-        """Return what names a row: its first cells, as many as it takes to tell it from all others."""
+        """Return what names a row: its first cells, as many as it takes to tell it from all others.
+
+        Where the first are dates, the column of texts that differ most stands before them.
+        """
         row, chosen = self.body[at], [0]
-        for n in [n for n, c in enumerate(self.columns) if n and c.kind in ("text", "date")]:
+        texts = [n for n, c in enumerate(self.columns) if c.kind == "text"]
+        if texts and self.columns[0].kind == "date":
+            told = [self.columns[n].cells for n in texts]
+            chosen = [max(zip(told, texts, strict=True), key=lambda c: (len(set(c[0])), len("".join(c[0]))))[1]]
+        for n in [n for n, c in enumerate(self.columns) if n not in chosen and c.kind in ("text", "date")]:
             if sum(all(r.cells[i] == row.cells[i] for i in chosen) for r in self.body) == 1:
                 break
             chosen.append(n)

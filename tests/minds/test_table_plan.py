@@ -28,6 +28,36 @@ ROOMS = """Room | Floor | Seats | Projector
 305 | 3 | 12 | no
 """
 
+LEDGER = """Day | Shop | What | Amount (EUR)
+2025-03-04 | Tool Barn | paint | 84.50
+2025-03-09 | Corner | weekly shop | 61.20
+2025-03-16 | Corner | weekly shop | 58.75
+2025-04-02 | Volt | washing machine | 589.00
+2025-04-06 | Corner | weekly shop | 72.10
+"""
+METERS = """Month | Electricity (kWh) | Water (m³)
+January 2025 | 312 | 9
+February 2025 | 287 | 8
+March 2025 | 265 | 10
+April 2025 | 241 | 9
+"""
+ROTA = """Week | Cook | Washing up | Dish
+14 | Nils | Priya | fish pie
+15 | Priya | Tomas | dal
+16 | Tomas | Nils | pizza
+17 | Nils | Tomas | risotto
+"""
+LAPS = """Loop | Minutes | Shoes
+lake | 92 | grey
+lake | 89 | blue
+hill | 41 | blue
+"""
+BEDS = """Room | Beds | Price per night | Bath
+Heron | 6 | 24 € | shared
+Otter | 2 | 61 € | own
+Swift | 1 | 48 € | own
+"""
+
 
 def said(question: str, text: str, about: str = "") -> str:
     (table,) = tables([text])
@@ -144,3 +174,49 @@ def test_out_of_stock_is_what_there_is_none_of() -> None:
 
 def test_a_question_of_what_something_is_does_not_list_the_rows_that_name_it() -> None:
     assert said("What are Halo lights made of?", SHOP) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "answer"),
+    [
+        (
+            LEDGER,
+            "How much did we spend at the Corner?",
+            "Amount: 61.20 + 58.75 + 72.10 = 192.05 EUR (rows 2, 3, 5; Corner).",
+        ),
+        (LEDGER, "How much did we spend at the Corner in April?", "weekly shop, 2025-04-06: Amount 72.10 EUR."),
+        (
+            LEDGER,
+            "What was the most expensive thing we bought?",
+            "washing machine: Amount 589.00 EUR, the highest of 5 rows.",
+        ),
+        (LEDGER, "Where did we buy the washing machine?", "washing machine: Shop Volt."),
+        (LEDGER, "When did we buy the washing machine?", "2025-04-02."),
+        (METERS, "Which month had the highest water use?", "March 2025: Water 10 m³, the highest of 4 rows."),
+        (
+            METERS,
+            "How many kWh did we use from January to March?",
+            "Electricity: 312 + 287 + 265 = 864 kWh (rows 1 to 3).",
+        ),
+        (ROTA, "Who cooks in week 16?", "Week 16: Cook Tomas."),
+        (ROTA, "How often does Nils cook?", "2 of 4 rows with Nils: Week 14; Week 17."),
+        (LAPS, "What is the fastest time for the lake?", "lake, blue: Minutes 89, the lowest of 2 rows."),
+        (BEDS, "Which rooms have their own bath?", "Otter; Swift (own)."),
+    ],
+)
+def test_a_ledger_is_asked_as_people_ask_it(text: str, question: str, answer: str) -> None:
+    assert said(question, text) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (LEDGER, "How many kWh did we use in March 2025?"),
+        (ROTA, "How many eggs are in the dal?"),
+        (ROTA, "Who cooks in week 18?"),
+        (BEDS, "How much does the Heron cost per week?"),
+        (BEDS, "Which room has a balcony?"),
+    ],
+)
+def test_what_a_table_does_not_measure_is_not_worked_out(text: str, question: str) -> None:
+    assert said(question, text) == ""

@@ -3,69 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
+from ragweave.minds.small.tables.measures import ADJECTIVES, DIMENSIONS, DONE, HEADS, NOUNS, PAID, WORDS_OF
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.text import STOP, content_terms, stem, words
 from ragweave.models.values import CURRENCIES, month_of
 
-Operation = Literal["most", "least", "sum", "mean", "difference", "count", "cell"]
+Operation = Literal["most", "least", "sum", "mean", "difference", "count", "often", "cell"]
 
-_MONEY = "price cost charg fee rent amount rate euro eur pound dollar money worth valu".split()
-_DIMENSIONS: dict[str, tuple[str, Sequence[str]]] = {
-    form: (side, names.split(","))
-    for side, listed in (
-        (
-            "least",
-            "cheapest:money shortest:length,duration nearest:distance lightest:weight youngest:age smallest:size,area "
-            "lowest:height slowest:speed coldest:temperature coolest:temperature earliest:date oldest:date,year",
-        ),
-        (
-            "most",
-            "dearest:money priciest:money costliest:money longest:length,duration farthest:distance furthest:distance "
-            "heaviest:weight tallest:height highest:height deepest:depth biggest:size,area largest:size,area "
-            "fastest:speed hottest:temperature warmest:temperature latest:date newest:date,year",
-        ),
-    )
-    for form, _, names in [row.partition(":") for row in listed.split()]
-}
-"""Superlatives: which end they mean, and of what where the question does not say it."""
-_WORDS_OF = {
-    "money": _MONEY,
-    "length": "length long km kilometr mile metr meter cm mm distanc".split(),
-    "distance": "distanc km kilometr mile away".split(),
-    "duration": "durat minut min hour second day week month time length".split(),
-    "weight": "weight kg gram mass kilo ton tonn".split(),
-    "age": "age old".split(),
-    "size": "size".split(),
-    "area": "area squar sqm m² ha hectar surfac".split(),
-    "height": "height elev altitud metr".split(),
-    "depth": "depth".split(),
-    "speed": "speed mph pace".split(),
-    "temperature": "temperatur celsius degre °c".split(),
-    "date": "date day".split(),
-    "year": "year built found sinc made".split(),
-}
-"""Stems of heads and units that measure a dimension."""
-_ADJECTIVES = {
-    form: dimension
-    for dimension, forms in {
-        "money": "expensive costly cheaper dearer cost costs price prices worth charge charged pay",
-        "length": "longer shorter",
-        "duration": "long last take",
-        "weight": "heavy heavier lighter weigh weighs",
-        "size": "larger bigger smaller",
-        "height": "tall taller high higher lower",
-        "depth": "deep deeper",
-        "speed": "fast faster slower",
-        "date": "older newer",
-    }.items()
-    for form in forms.split()
-}
 _MOST = frozenset("most highest largest greatest biggest maximum max".split())
 _LEAST = frozenset("least fewest lowest smallest minimum min".split())
 _SUM = re.compile(
@@ -80,6 +30,13 @@ _DIFFERENCE = re.compile(
     re.I,
 )
 _COUNT = re.compile(r"\b(?:how many|number of|wie viele|combien de)\b", re.I)
+_OFTEN = re.compile(r"\bhow (?:often|many times)\b", re.I)
+_COUNTED = re.compile(r"\bhow (?:many|much)\s+([^\W\d_][\w'’-]*)", re.I)
+_VERB = re.compile(
+    r"\b(?:do|does|did|have|has|had)\s+(?:I|we|you|he|she|it|they|(?:the\s+|my\s+|our\s+)?[\w'’-]+)\s+([^\W\d_]+)", re.I
+)
+_PER = re.compile(r"\b(?:per|an?|each|every)\s(hour|day|night|week|month|quarter|year)\b", re.I)
+_NONE = re.compile(r"\bnone\b|\b(?:sold|run|ran|are|is|we're) out\b", re.I)
 _ASKED = re.compile(
     r"\b(?:which|what|whose|welche[rsnm]?|quel(?:le)?s?)\s+"
     r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|ist|sind|est|sont)\b)"
@@ -98,7 +55,8 @@ _GENERIC = frozenset(
     map(
         stem,
         "table list listing sheet spreadsheet row column entry item thing figure number value record kind one each "
-        "every single different got get has have had make made come came be there show find according look us".split(),
+        "every single different got get has have had make made come came be there show find according look us use need "
+        "left stand time".split(),
     )
 )
 """Stems that say nothing of what is asked for."""
@@ -144,8 +102,8 @@ class Asked:
             before = self.said[n - 1] if n else ""
             if w in ("most", "least") and (before == "at" or self.said[n + 1 : n + 2] == ["of"]):
                 continue
-            if w in _DIMENSIONS:
-                return _DIMENSIONS[w][0], n
+            if w in DIMENSIONS:
+                return DIMENSIONS[w][0], n
             if w in _MOST or w in _LEAST:
                 return ("most" if w in _MOST else "least"), n
         return None
@@ -161,24 +119,77 @@ class Asked:
             return "most" if self.superlative[0] == "most" else "least"
         if _SUM.search(self.question):
             return "sum"
+        if _OFTEN.search(self.question):
+            return "often"
         return "count" if _COUNT.search(self.question) else "cell"
+
+    @cached_property
+    def adds(self) -> bool:
+        """Tell whether amounts of several rows are meant together: “how much did we spend”, but not “does it cost”."""
+        amount = {"much", "many", "far", "long"} & set(self.said[1:2]) and self.said[0] == "how"
+        return bool(amount) and not {"do", "does", "is", "are", "can", "should", "will", "would"} & set(self.said)
+
+    @cached_property
+    def per(self) -> str:
+        """The time that an amount is asked for: “per week”."""
+        m = _PER.search(self.question)
+        return m[1].lower() if m else ""
+
+    @cached_property
+    def none(self) -> bool:
+        """Tell whether it asks for what there is none of."""
+        return bool(_NONE.search(self.question))
+
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        """Stems of what “how many” or “how much” asks for by name."""
+        return frozenset(t for m in _COUNTED.finditer(self.question) for t in content_terms(m[1]))
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """Stems of what somebody does in it: “did I wear”."""
+        return frozenset(t for m in _VERB.finditer(self.question) for t in content_terms(m[1]))
+
+    def heads(self, terms: frozenset[str]) -> bool:
+        """Tell whether a head answers its question word: “where” is met by a shop."""
+        word = next((w for w in self.said if w in HEADS), "")
+        return bool(terms & {stem(w) for w in HEADS.get(word, "").split()})
+
+    def names(self, terms: frozenset[str]) -> bool:
+        """Tell whether it names a head: by a word of it, or one of its family, as “supplies” does a supplier."""
+        return bool(self.near(terms))
+
+    def near(self, terms: frozenset[str]) -> set[str]:
+        """Return its stems that are of one family with those of a head."""
+        return {s for s in self.stems if s not in _GENERIC and any(_related(t, s) for t in terms)}
 
     @cached_property
     def kinds(self) -> frozenset[str]:
         """Kinds of cells that can answer its question word."""
-        first = next((w for w in self.said if w in ("who", "whom", "whose", "where", "why", "when")), "")
-        if first == "when":
+        if self.word == "when":
             return frozenset({"date", "key", "text"})
-        return frozenset({"text"} if first else {"text", "date", "key", "number", "yes"})
+        return frozenset({"text"} if self.word else {"text", "date", "key", "number", "yes"})
+
+    @cached_property
+    def word(self) -> str:
+        """The question word, where it tells the kind of its answer."""
+        return next((w for w in self.said if w in ("who", "whom", "whose", "where", "why", "when")), "")
 
     @cached_property
     def dimensions(self) -> frozenset[str]:
         """Stems of heads and units that the question means by an adjective or verb: “cheap”, “cost”, “how long”."""
-        found = {d for w in self.said for d in (_DIMENSIONS[w][1] if w in _DIMENSIONS else ())}
-        found |= {_ADJECTIVES[w] for w in self.said if w in _ADJECTIVES}
-        if not found and "much" in self.said:
+        found = {d for w in self.said for d in (DIMENSIONS[w][1] if w in DIMENSIONS else ())}
+        found |= {ADJECTIVES[w] for w in self.said if w in ADJECTIVES}
+        found |= {d for d, ws in NOUNS.items() if set(self.stems) & set(map(stem, ws.split()))}
+        if not found and ("much" in self.said or ("many" not in self.said and set(self.stems) & PAID)):
             found = {"money"}
-        return frozenset(t for d in found for t in _WORDS_OF[d])
+        return frozenset(t for d in found for t in WORDS_OF[d])
+
+    def means(self, measured: frozenset[str]) -> frozenset[str]:
+        """Return the stems that say no more than that a column measures what it does: “spend” of amounts of money."""
+        found = [d for d, ws in WORDS_OF.items() if measured & set(ws)]
+        named = " ".join(f"{NOUNS.get(d, '')} {DONE.get(d, '')}" for d in found)
+        return frozenset(map(stem, named.split()))
 
     @cached_property
     def measured(self) -> frozenset[str]:
@@ -186,7 +197,7 @@ class Asked:
         word = self.said[self.superlative[1]] if self.superlative else ""
         if word in _MOST or word in _LEAST:
             return frozenset()
-        return frozenset(t for d in _DIMENSIONS.get(word, ("", ()))[1] for t in _WORDS_OF[d])
+        return frozenset(t for d in DIMENSIONS.get(word, ("", ()))[1] for t in WORDS_OF[d])
 
     @cached_property
     def named(self) -> frozenset[str]:
@@ -206,7 +217,7 @@ class Asked:
             sign = ">" if m["over"] else "<" if m["under"] else ">=" if m["least"] else "<="
             unit = (m["sign"] or m["unit"] or "").lower()
             near = {stem(unit), CURRENCIES.get(unit, "")} - {""}
-            near |= {t for w in m.group().lower().split() if w in _ADJECTIVES for t in _WORDS_OF[_ADJECTIVES[w]]}
+            near |= {t for w in m.group().lower().split() if w in ADJECTIVES for t in WORDS_OF[ADJECTIVES[w]]}
             out.append(Bound(sign, amount, frozenset(near), m.span()))
         return out
 
@@ -214,18 +225,30 @@ class Asked:
     def operating(self) -> frozenset[str]:
         """Stems of the words that say what is to be done, and those that say nothing."""
         found = {
-            stem(w) for m in (_SUM, _MEAN, _DIFFERENCE, _COUNT) for f in m.finditer(self.question) for w in words(f[0])
+            stem(w)
+            for m in (_SUM, _MEAN, _DIFFERENCE, _COUNT, _OFTEN)
+            for f in m.finditer(self.question)
+            for w in words(f[0])
         }
         found |= {stem(w) for f in _COMPARED.finditer(self.question) for w in words(f[0])}
-        found |= {stem(w) for w in self.said if w in _DIMENSIONS or w in _ADJECTIVES or w in _MOST or w in _LEAST}
+        found |= {stem(w) for w in self.said if w in DIMENSIONS or w in ADJECTIVES or w in _MOST or w in _LEAST}
         return frozenset(found | _GENERIC | {stem(w) for w in STOP})
 
     @cached_property
     def months(self) -> frozenset[int]:
-        """The months that it names."""
-        return frozenset(
-            m for w in self.said if len(w) > 2 and (m := month_of(w)) and not (w == "may" and self._modal(w))
-        )
+        """The months that it names, and those between “from” one “to” another."""
+        at = [
+            (n, m)
+            for n, w in enumerate(self.said)
+            if len(w) > 2 and (m := month_of(w)) and not (w == "may" and self._modal(w))
+        ]
+        between = {
+            m
+            for (a, first), (b, last) in pairwise(at)
+            if {"to", "until", "till", "through"} & set(self.said[a + 1 : b]) and first < last
+            for m in range(first, last)
+        }
+        return frozenset({m for _, m in at} | between)
 
     def _modal(self, word: str) -> bool:
         """Tell “may” in “may I” from the month."""
@@ -248,6 +271,14 @@ class Asked:
         return bool(
             before & {"no", "not", "out", "without", "t", "lack", "lacks", "kein", "keine", "keinen", "ohne", "sans"}
         )
+
+
+def _related(one: str, other: str) -> bool:
+    """Tell whether two stems are of one family: the same, or all but three letters of the longer are shared."""
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    return len(short) >= 5 and len(long) - len(short) <= 3 and long.startswith(short[:-1])
 
 
 def _amount(written: str) -> Decimal | None:

@@ -16,6 +16,8 @@ from ragweave.models.values import Value, day, is_missing, written
 OPEN, OPEN_CELL = 0.4, 0.25
 """Share of the question, by rarity, that a table may leave unexplained; less where a single cell is told, because the
 word that is left may be what is asked for."""
+VERB = 0.5
+"""What a verb weighs beside other words: what somebody does with the things of a table is seldom said in it."""
 _WHOLE = 0.95
 """Share of the question from which its words need not stand in the title of the table."""
 _NAMED = 0.02
@@ -57,16 +59,20 @@ def plan(
     text, used, explained = made
     context = set(content_terms(spoken(about)))
     known = explained | choice.explained | context | asked.operating
+    known |= {t for c in table.columns if c.kind == "number" for t in asked.means(measured(c))}
     left = asked.terms - known
+    own = asked.terms - asked.operating
     strange = {t for n in names(question) for t in content_terms(n) if t in left and t not in beside}
     if strange or any(t.isdigit() for t in left):
         return None
-    total = sum(idf(t) for t in asked.terms) or 1.0
-    fit = 1 - sum(idf(t) for t in left) / total
+    if asked.counted & left and not context & own:
+        return None
+    weight = {t: idf(t) * (VERB if t in asked.verbs else 1.0) for t in asked.terms}
+    fit = 1 - sum(weight[t] for t in left) / (sum(weight.values()) or 1.0)
     least = 1 - (OPEN_CELL if asked.operation == "cell" else OPEN)
+    heads = sum(asked.names(c.terms) for c in table.columns)
     # Without a row that is named, the question has to say that it means this table.
-    own = asked.terms - asked.operating
-    if fit < least or not (choice.by or context & own or (fit > _WHOLE and explained & own)):
+    if fit < least or not (choice.by or context & own or heads > 1 or (fit > _WHOLE and explained & own)):
         return None
     fit += _NAMED * len(context & asked.terms) - _IN_PART * choice.parts
     return Worked(text, tuple(table.body[n] for n in used), round(fit, 3))
@@ -82,6 +88,10 @@ def _work(asked: Asked, table: Table, choice: Choice) -> _Made | None:
     if operation in ("sum", "mean", "difference"):
         return _computed(asked, table, choice, operation)
     target = _target(asked, table, choice)
+    if operation == "often":
+        return _cell(asked, table, choice, None) or _counted(asked, table, choice)
+    if asked.adds and target is not None and len(choice.rows) > 1 and choice.by:
+        return _computed(asked, table, choice, "sum")
     if operation == "count":
         if target is None:
             return _counted(asked, table, choice)
@@ -93,10 +103,17 @@ def _work(asked: Asked, table: Table, choice: Choice) -> _Made | None:
 def _target(asked: Asked, table: Table, choice: Choice, alone: bool = False) -> int | None:
     """Return the column of numbers that is asked for: named by its head, its measure, or alone; None if not certain."""
     fitting = [n for n, c in enumerate(table.columns) if c.kind == "number" and n not in choice.by]
-    scored = sorted(((_likeness(asked, table.columns[n]), n) for n in fitting), reverse=True)
-    if scored and scored[0][0] > 0 and (len(scored) == 1 or scored[0][0] > scored[1][0]):
-        return scored[0][1]
+    fitting = [n for n in fitting if not asked.per or _per(table.columns[n]) in ("", asked.per)]
+    scored = sorted(((_likeness(asked, table.columns[n]), -n) for n in fitting), reverse=True)
+    if scored and scored[0][0] > 0 and (len(scored) == 1 or scored[0][0] > scored[1][0] or asked.measured):
+        return -scored[0][1]
     return fitting[0] if alone and len(fitting) == 1 else None
+
+
+def _per(column: Column) -> str:
+    """Return the time that the amounts of a column are for."""
+    _, per, unit = column.head.lower().rpartition("per ")
+    return unit.strip() if per else ""
 
 
 def _likeness(asked: Asked, column: Column) -> float:
@@ -104,11 +121,22 @@ def _likeness(asked: Asked, column: Column) -> float:
     year = {w for w in words(column.head) if w.isdigit()}
     value = len((column.terms - year) & have) / max(1, len(column.terms - year))
     value += bool(year & asked.numbers) - bool(year and asked.numbers and not year & asked.numbers)
-    value += 0.3 * bool(measured(column) & asked.dimensions)
+    found = measured(column)
+    value += bool((found - column.terms) & asked.counted) or MEASURED * bool(found & asked.dimensions)
     if asked.superlative is not None:
         after = asked.stems[asked.superlative[1] + 1 : asked.superlative[1] + 4]
         value += 0.5 * bool(column.terms & set(after))
     return value if value > 0.25 else 0.0
+
+
+MEASURED = 0.8
+"""What a column earns that measures what the question asks for; its head by name earns 1."""
+
+
+def _meant(asked: Asked, column: Column) -> set[str]:
+    """Return the stems of a question that a column of numbers explains: its head, and what says what it measures."""
+    found = measured(column)
+    return {*column.terms, *asked.near(column.terms), *asked.means(found), *(asked.counted | asked.dimensions) & found}
 
 
 def _shown(column: Column, value: Value) -> str:
@@ -143,6 +171,8 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
     strange = asked.measured and not asked.measured & measured(column)
     if len(values) < 2 or strange:
         return None
+    if word in ("fastest", "slowest") and "minut" in asked.means(measured(column)):
+        side = "least" if side == "most" else "most"  # who is faster takes less time
     ends_ = (max if side == "most" else min)(v.amount for _, v in values)
     used = [i for i, v in values if v.amount == ends_]
     if len(used) > _LISTED:
@@ -151,21 +181,24 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
     which = "highest" if side == "most" else "lowest"
     named = _listed(table, used, _asked_column(asked, table, at))
     text = f"{named}: {spoken(column.head)} {shown}, the {which} of {len(values)} rows."
-    return text, used, _subject(asked, table) | column.terms
+    return text, used, _subject(asked, table) | _meant(asked, column)
 
 
 def _asked_column(asked: Asked, table: Table, target: int) -> int | None:
     """Return the column whose head “which” or “what” names, where it is not the one that is compared."""
     found = [n for n, c in enumerate(table.columns) if n != target and c.terms & asked.named]
-    if not found and asked.said[:1] == ["when"]:
+    if not found and asked.word == "when":
         found = [n for n, c in enumerate(table.columns) if c.kind == "date"]
+    if not found:
+        found = [n for n, c in enumerate(table.columns) if asked.heads(c.terms)]
     return found[0] if len(found) == 1 else None
 
 
 def _listed(table: Table, used: Sequence[int], asked: int | None = None) -> str:
     """Name rows, by the cell that is asked for first."""
-    if asked:
-        return "; ".join(f"{table.body[i].cells[asked]} ({table.label(i)})" for i in used)
+    if asked is not None:
+        told = [(table.body[i].cells[asked], table.label(i)) for i in used]
+        return "; ".join(label if cell in label else f"{cell} ({label})" for cell, label in told)
     return "; ".join(table.label(i) for i in used)
 
 
@@ -182,7 +215,7 @@ def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Ma
     unit = values[0][1].unit if values else ""
     if len({v.unit for _, v in values}) > 1 or len(values) < 2:
         return None
-    explained = _subject(asked, table) | column.terms | {str(len(values))}
+    explained = _subject(asked, table) | _meant(asked, column) | {str(len(values))}
     explained |= {w for w in asked.said if NUMBER_WORDS.get(w) == len(values)}
     if operation == "difference":
         if len(values) != 2:
@@ -232,11 +265,13 @@ def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Ma
     if not choice.by or len(choice.rows) > _LISTED:
         return None
     at = target if target is not None else _asked_column(asked, table, -1)
+    if at is not None and table.columns[at].kind not in asked.kinds:
+        at = _asked_column(asked, table, -1)
     if at is None or at in choice.by:
         others = [
             n
             for n, c in enumerate(table.columns)
-            if n not in choice.by and n and c.terms and c.terms <= set(asked.stems)
+            if n not in choice.by and n and c.terms and all(asked.names(frozenset({t})) for t in c.terms)
         ]
         at = others[0] if len(others) == 1 else None
     explained = _subject(asked, table)
@@ -245,10 +280,12 @@ def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Ma
         cells = [(i, column.cells[i]) for i in choice.rows if not is_missing(column.cells[i])]
         if not cells or len(cells) > 3 or column.kind not in asked.kinds:
             return None
+        if asked.word in ("who", "whom", "whose") and not all(c[:1].isupper() for _, c in cells):
+            return None
         said = [
             f"{table.label(i)}: {spoken(column.head)} {_value(column, i)}" if at else column.cells[i] for i, _ in cells
         ]
-        return "; ".join(said) + ".", [i for i, _ in cells], explained | column.terms
+        return "; ".join(said) + ".", [i for i, _ in cells], explained | _meant(asked, column)
     if not asked.named or not (asked.named & table.columns[0].terms or len(choice.rows) > 1):
         return None
     where = f" ({', '.join(choice.said)})" if choice.said else ""

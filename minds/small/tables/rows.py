@@ -31,8 +31,9 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
     """Choose the rows that the question names by their cells, numbers, dates, bounds, or yes and no."""
     choice = Choice([*range(len(table.body))])
     context = frozenset(content_terms(about))
+    texts = _texts(asked, table, context)
     for n, column in enumerate(table.columns):
-        kept, said, explained = _named(asked, column, context)
+        kept, said, explained = texts[n]
         if kept is None and column.kind in ("key", "number"):
             kept, said, explained = _numbered(asked, column)
         if kept is None and column.kind == "date":
@@ -45,10 +46,13 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
             # “out of stock”, “no bedrooms”: those with none of it.
             kept = [i for i, v in enumerate(column.numbers) if v is not None and not v.amount]
             said, explained = f"no {spoken(column.head)}", set(column.terms) | {"out"}
+        if kept is None and asked.none and column.kind == "number" and not column.measure:
+            kept = [i for i, v in enumerate(column.numbers) if v is not None and not v.amount] or None
+            said, explained = f"no {spoken(column.head)}", {"none", "out"}
         if kept is None:
             continue
         choice.rows = [i for i in choice.rows if i in set(kept)]
-        choice.explained |= explained
+        choice.explained |= explained | (column.terms & set(asked.stems))
         choice.parts += column.kind == "text" and not any(
             set(content_terms(column.cells[i])) <= explained for i in kept
         )
@@ -64,17 +68,41 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
     return choice
 
 
+_Named = tuple[list[int] | None, str, set[str]]
+
+
+def _texts(asked: Asked, table: Table, context: frozenset[str]) -> list[_Named]:
+    """Return the rows that the question names in each column of texts.
+
+    Of columns that hold the same name the one counts whose head the question names as well (“who cooks”), or any.
+    """
+    found = [_named(asked, column, context) for column in table.columns]
+    for kept, said, explained in [*found]:
+        same = [m for m, f in enumerate(found) if f[0] is not None and f[2] == explained] if kept is not None else []
+        if len(same) < 2:
+            continue
+        headed = [m for m in same if asked.names(table.columns[m].terms)] or same
+        rows = sorted({i for m in headed for i in found[m][0] or ()})
+        for m in same:
+            found[m] = (rows, said, explained) if m == headed[0] else (None, "", set())
+    return found
+
+
 def _named(asked: Asked, column: Column, context: frozenset[str]) -> tuple[list[int] | None, str, set[str]]:
     """Return the rows whose cell the question names: wholly, or by words that no other cell and no title has."""
     if column.kind != "text":
         return None, "", set()
     have = set(asked.stems)
-    cells = [frozenset(content_terms(c)) if not is_missing(c) else frozenset() for c in column.cells]
-    whole = {c for c in cells if c and c <= have and not c <= asked.operating}
+    told = bool(column.terms & have)
+    cells = [frozenset() if is_missing(c) else frozenset(content_terms(c) or words(c)) for c in column.cells]
+    whole = {c for c in cells if c and c <= have and (told or not c <= asked.operating)}
     whole = {c for c in whole if not any(c < other for other in whole)}
     if whole:
         kept = [i for i, c in enumerate(cells) if c in whole]
         return kept, ", ".join(dict.fromkeys(column.cells[i] for i in kept)), {t for c in whole for t in c}
+    parts = have & frozenset().union(*cells) - asked.operating - column.terms - context
+    if told and parts and (some := [i for i, c in enumerate(cells) if parts <= c]):
+        return some, " ".join(sorted(parts)), set(parts)
     best = [(len(c & have) / len(c), i) for i, c in enumerate(cells) if c & have - asked.operating - column.terms]
     if not best:
         return None, "", set()

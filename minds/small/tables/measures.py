@@ -1,0 +1,80 @@
+"""Words by what they measure: superlatives, adjectives, nouns and verbs of a dimension, and heads of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+DIMENSIONS: dict[str, tuple[str, Sequence[str]]] = {
+    form: (side, names.split(","))
+    for side, listed in (
+        (
+            "least",
+            "cheapest:money shortest:length,duration nearest:distance lightest:weight youngest:age smallest:size,area "
+            "lowest:height slowest:speed,duration coldest:temperature coolest:temperature earliest:date "
+            "oldest:date,year",
+        ),
+        (
+            "most",
+            "dearest:money priciest:money costliest:money longest:length,duration farthest:distance furthest:distance "
+            "heaviest:weight tallest:height highest:height deepest:depth biggest:size,area largest:size,area "
+            "fastest:speed,duration hottest:temperature warmest:temperature latest:date newest:date,year",
+        ),
+    )
+    for form, _, names in [row.partition(":") for row in listed.split()]
+}
+"""Superlatives: which end they mean, and of what where the question does not say it."""
+WORDS_OF = {
+    "money": "price cost charg fee rent amount rate euro eur pound dollar money worth valu".split(),
+    "length": "length long km kilometr mile metr meter cm mm distanc".split(),
+    "distance": "distanc km kilometr mile away".split(),
+    "duration": "durat minut min hour second day week month time length".split(),
+    "weight": "weight kg gram mass kilo ton tonn".split(),
+    "age": "age old".split(),
+    "size": "size".split(),
+    "area": "area squar sqm m² ha hectar surfac".split(),
+    "height": "height elev altitud metr".split(),
+    "depth": "depth".split(),
+    "speed": "speed mph pace".split(),
+    "temperature": "temperatur celsius degre °c".split(),
+    "date": "date day".split(),
+    "year": "year built found sinc made".split(),
+}
+"""Stems of heads and units that measure a dimension."""
+ADJECTIVES = {
+    form: dimension
+    for dimension, forms in {
+        "money": "expensive costly cheaper dearer cost costs price prices worth charge charged pay",
+        "length": "longer shorter",
+        "distance": "far farther further",
+        "duration": "long last take",
+        "weight": "heavy heavier lighter weigh weighs",
+        "size": "larger bigger smaller",
+        "height": "tall taller high higher lower",
+        "depth": "deep deeper",
+        "speed": "fast faster slower",
+        "date": "older newer",
+    }.items()
+    for form in forms.split()
+}
+NOUNS = {
+    "money": "price cost fee money euro pound dollar",
+    "distance": "distance kilometre kilometer mile km",
+    "length": "length metre meter",
+    "duration": "time duration minute hour",
+    "weight": "weight kilo kilogram",
+}
+"""Nouns that name a dimension or a unit of it."""
+DONE = {
+    "money": "spend pay earn give donate raise come cost owe buy purchase",
+    "distance": "run walk ride cycle drive travel swim",
+    "duration": "take last need",
+    "weight": "weigh",
+}
+"""What somebody does whose amounts are of a dimension; said of a column that measures it, it says nothing more."""
+PAID = frozenset("spend pay earn give donat rais owe".split())
+"""Stems of what somebody does to an amount of money, and not to what it is for."""
+HEADS = {
+    "who": "name person who whom by",
+    "where": "place location shop store seller venue room town city country address site where",
+}
+"""Heads of columns that answer a question word."""
