@@ -160,8 +160,8 @@ def print_answer(console: Console, answer: Answer, *, streamed: bool = False) ->
         console.print(Text(clean(answer.text) or "No answer.", style="bold"))
         if answer.why and answer.why.rstrip(".") not in answer.text:
             console.print(Text(f"Why: {clean(answer.why)}"))
-        for place in answer.searched:
-            console.print(Text(f"Looked in {clean(place)}.", style="dim"), soft_wrap=True)
+        if looked := _looked_in(answer.searched):
+            console.print(Text(f"Looked in {looked}.", style="dim"), soft_wrap=True)
     elif not streamed:
         flow = Flow(console)
         for sentence in answer.sentences:
@@ -170,6 +170,22 @@ def print_answer(console: Console, answer: Answer, *, streamed: bool = False) ->
     print_citations(console, answer.citations, heading="Closest found" if answer.abstained else "Sources")
     for note in answer.notes:
         console.print(Text(f"Note: {clean(note)}", style="yellow"))
+
+
+def _looked_in(searched: Sequence[str]) -> str:
+    """Return where all rounds together looked, in a reader's words."""
+    corpora = dict.fromkeys(c for place in searched for c in place.partition(": ")[0].split(", "))
+    *first, last = [_CORPORA.get(c, clean(c)) for c in corpora] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+_CORPORA = {
+    "paragraph": "passages",
+    "document": "whole documents",
+    "image": "pictures",
+    "clip": "clips of recordings",
+    "video": "whole recordings",
+}
 
 
 def print_citations(console: Console, citations: Sequence[Citation], heading: str = "Sources") -> None:

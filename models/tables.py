@@ -47,10 +47,15 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     A line of a listing was broken though the first word of the next would have fitted beside it.
     """
     lines = [m.span() for m in _LINE.finditer(text, start, end) if not m.group().isspace()]
-    width = max(b - a for a, b in lines) if end - start > _LISTING else 0
+    # A stop within a line ends no block: it is as wide as the widest of all its lines.
+    top, bottom = text.rfind("\n\n", 0, start) + 1, text.find("\n\n", end) % (len(text) + 1)
+    block = [line for line in text[top:bottom].splitlines() if line.strip()]
+    width = max(map(len, block))
+    early = [len(one) + 1 + len(other.split(None, 1)[0]) <= width for one, other in pairwise(block) if len(one) < width]
+    listing = bottom - top > _LISTING or (len(early) > 1 and all(early))
     out = lines[:1]
     for (before, broken), (a, b) in pairwise(lines):
-        fits = broken - before + 1 + len(text[a:b].split(None, 1)[0]) <= width
+        fits = listing and broken - before + 1 + len(text[a:b].split(None, 1)[0]) <= width
         if fits or _LABEL.match(text[a:b]):
             out.append((a, b))
         else:
