@@ -34,7 +34,7 @@ lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest -n auto -m "not llm and not hard and not page"
+	@$(BIN)/python -m pytest -n auto -m "not llm and not hard and not page and not cluster"
 
 # With servers beside it, each started privately where it can be: Chroma's and whatever else is installed.
 test-cluster: $(VENV)/.dev

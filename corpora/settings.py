@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from ragweave.models.settings import Settings, model_settings, read_settings
 
@@ -14,6 +14,11 @@ from ragweave.models.settings import Settings, model_settings, read_settings
 class CorporaSettings(Settings):
     """Settings of the stores and of ingestion, read from `RAGWEAVE_*` variables and `.env`."""
 
+    database_url: SecretStr = Field(
+        SecretStr(""),
+        description="PostgreSQL for catalogs, words, vectors and conversations, as "
+        "`postgresql+psycopg://USER:PASSWORD@HOST/NAME`; empty keeps them under HOME.",
+    )
     chroma_url: str = Field(
         "",
         pattern="^(https?://.+)?$",
@@ -48,6 +53,18 @@ class CorporaSettings(Settings):
     tavily_key: SecretStr = Field(SecretStr(""), description="Key of Tavily.")
     lock_wait: ClassVar[float] = 600.0
     """Seconds a second writer waits for the first one."""
+
+    @field_validator("database_url", mode="after")
+    @classmethod
+    def _postgres(cls, value: SecretStr) -> SecretStr:
+        if value and not value.get_secret_value().startswith("postgresql+psycopg://"):
+            raise ValueError("must start with postgresql+psycopg://")
+        return value
+
+    @property
+    def database(self) -> str:
+        """Address of the PostgreSQL server, or ""."""
+        return self.database_url.get_secret_value()
 
     @property
     def ocr_seconds(self) -> float:

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from ragweave.tests.support.postgres import Postgres, binaries, private_postgres
+
 settings.register_profile("calm", deadline=None)
 settings.load_profile("calm")
 
@@ -46,8 +48,39 @@ def _closed_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of modules and functions marked `both` over either implementation of the stores."""
+    if metafunc.definition.get_closest_marker("both"):
+        server = pytest.param("postgres", marks=pytest.mark.cluster)
+        of_a_file = metafunc.definition.get_closest_marker("sqlite")
+        metafunc.parametrize("engine", ["embedded"] if of_a_file else ["embedded", server], indirect=True)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL of this run's own, or a skip that says why there is none."""
+    found = binaries()
+    if found is None:
+        pytest.skip("no PostgreSQL is installed (Debian: apt install postgresql-15)")
+    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
+    with private_postgres(found) as server:
+        yield server
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """What keeps the catalogs of a test: `embedded` in its home, or `postgres` in a database of its own."""
+    name = getattr(request, "param", "embedded")
+    if name == "embedded":
+        yield name
+        return
+    with request.getfixturevalue("postgres").database() as url, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_DATABASE_URL", url)
+        yield name
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give every test its own empty RAGWEAVE_HOME and working folder without a .env file."""
     folder = tmp_path / "home"
     monkeypatch.setenv("RAGWEAVE_HOME", str(folder))

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Connection, delete, select, text
 
-from ragweave.corpora.store.schema import vectors
+from ragweave.corpora.store.schema import items, vectors
 from ragweave.corpora.types import Corpus
 
 Matrix = NDArray[np.float32]
@@ -55,17 +54,18 @@ def put(
         for i in kept
     ]
     if values:
-        connection.execute(insert(vectors), values)
+        connection.execute(vectors.insert(), values)
     return len(kept)
+
+
+_DISCARD = text("DELETE FROM vectors WHERE space = :space AND corpus = :corpus AND item = :item AND part = :part")
 
 
 def discard(connection: Connection, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
     """Remove chunks by id, within a write transaction."""
     if ids:
-        connection.exec_driver_sql(
-            "DELETE FROM vectors WHERE space = ? AND corpus = ? AND item = ? AND part = ?",
-            [(space, corpus, item_of(i), i.rpartition("~")[2]) for i in ids],
-        )
+        mine = {"space": space, "corpus": corpus}
+        connection.execute(_DISCARD, [{**mine, "item": item_of(i), "part": i.rpartition("~")[2]} for i in ids])
 
 
 def forget_texts(connection: Connection, column: str, values: Iterable[str]) -> None:
@@ -77,7 +77,6 @@ def forget_texts(connection: Connection, column: str, values: Iterable[str]) -> 
 
 def forget_lost_items(connection: Connection, source: str) -> None:
     """Remove what image encoders saw of items that a source has no more, within a write transaction."""
-    connection.exec_driver_sql(
-        "DELETE FROM vectors WHERE source = ? AND space LIKE ? AND item NOT IN (SELECT id FROM items WHERE source = ?)",
-        (source, f"{SEEN}%", source),
-    )
+    left = select(items.c.id).where(items.c.source == source)
+    seen = (vectors.c.source == source) & vectors.c.space.startswith(SEEN)
+    connection.execute(delete(vectors).where(seen, vectors.c.item.not_in(left)))

@@ -33,7 +33,7 @@ from ragweave.corpora.store import lexical, locks
 from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.catalog import check_name
 from ragweave.corpora.store.commit import Committer
-from ragweave.corpora.store.folders import REMEDY, catalog_of
+from ragweave.corpora.store.folders import REMEDY
 from ragweave.corpora.store.ledger import PICTURES
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.repair import index_words
@@ -97,7 +97,7 @@ def _export(name: str, path: Path, overwrite: bool) -> Bundle:
     path = path.expanduser().absolute()
     if path.exists() and not overwrite:
         raise InputError(f"{path} exists", "choose another name, or allow to overwrite it")
-    settings, held = corpora_settings(), stores()
+    held = stores()
     found = held.catalog.library(name)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     copy = path.with_name(f".{path.name}.{os.getpid()}.sqlite")
@@ -108,7 +108,7 @@ def _export(name: str, path: Path, overwrite: bool) -> Bundle:
             path.parent.stat()
             for left in path.parent.glob(f".{glob.escape(path.name)}.*"):  # of an export that was killed
                 left.unlink()
-            with _copied(copy, catalog_of(settings.home, row.id)) as raw:
+            with held.catalog.file(row.id) as given, _copied(copy, given) as raw:
                 _strip(raw)
                 known = [str(id_) for (id_,) in raw.execute("SELECT id FROM sources ORDER BY id")]
                 counts = _counts(raw)

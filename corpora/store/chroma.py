@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.corpora.store.folders import catalog_of, folder_of
+from ragweave.corpora.store.folders import folder_of
+from ragweave.corpora.store.libraries import Libraries
 from ragweave.models.child import import_path
 from ragweave.models.errors import LibraryError
 
@@ -51,7 +52,8 @@ class Lost(Broken):
 class FolderIndexes:
     """The indexes of a home that this process has open."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, catalog: Libraries, home: Path) -> None:
+        self._catalog = catalog
         self._home = home
         self._open: dict[str, tuple[Any, Any]] = {}
         self._lock = threading.Lock()
@@ -94,13 +96,14 @@ class FolderIndexes:
         part = folder / f"{name}{_PART}"
         part.mkdir(parents=True)
         # Chroma writes its index with unused memory as it finds it: this process knows questions and keys, that not.
-        done = subprocess.run(
-            [sys.executable, "-m", __name__, str(catalog_of(self._home, library)), str(part), name, *map(str, group)],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={n: v for n, v in os.environ.items() if n in _PASSED} | {"PYTHONPATH": import_path()},
-        )
+        with self._catalog.file(library) as catalog:
+            done = subprocess.run(
+                [sys.executable, "-m", __name__, str(catalog), str(part), name, *map(str, group)],
+                capture_output=True,
+                text=True,
+                check=False,
+                env={n: v for n, v in os.environ.items() if n in _PASSED} | {"PYTHONPATH": import_path()},
+            )
         if done.returncode:
             shutil.rmtree(part, ignore_errors=True)
             why = done.stderr.strip().rpartition("\n")[2] or f"status {done.returncode}"

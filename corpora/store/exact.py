@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.schema import generation
@@ -60,8 +60,9 @@ class Held:
 
 def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | None) -> Rows:
     """Return the vectors after a row; those that are held already are not read again."""
-    where = "FROM vectors WHERE corpus = ? AND space = ? AND n > ? ORDER BY n"
-    live = np.fromiter(connection.exec_driver_sql(f"SELECT n {where}", (*key[1:], after)).scalars(), np.int64)
+    where = "FROM vectors WHERE corpus = :corpus AND space = :space AND n > :n ORDER BY n"
+    mine = {"corpus": key[1], "space": key[2]}
+    live = np.fromiter(connection.execute(text(f"SELECT n {where}"), mine | {"n": after}).scalars(), np.int64)
     if held is None or not len(held.n):
         held = Rows(at, after, np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
     kept = np.isin(held.n, live)
@@ -70,7 +71,7 @@ def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | 
         held = Rows(at, after, held.n[kept], held.matrix[kept])
     if not len(missing):
         return Rows(at, after, held.n, held.matrix)
-    rows = connection.exec_driver_sql(f"SELECT n, data {where}", (*key[1:], int(missing[0]) - 1)).all()
+    rows = connection.execute(text(f"SELECT n, data {where}"), mine | {"n": int(missing[0]) - 1}).all()
     wanted = set(missing.tolist())
     new = [row for row in rows if row[0] in wanted]
     matrix = matrix_of([row[1] for row in new])

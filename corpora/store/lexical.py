@@ -1,4 +1,4 @@
-"""The lexical index: BM25 over our own terms in SQLite FTS5, one table per corpus.
+"""The lexical index: BM25 over our own terms, in SQLite's FTS5 or in postings in PostgreSQL, one table per corpus.
 
 The index never sees a reader's words: `ragweave.models.text.terms` cuts and stems them first, which gives scripts
 without spaces their overlapping pairs, and every query term goes in quoted, so that no query syntax exists.
@@ -7,29 +7,25 @@ One table per corpus keeps document frequencies its own and a deletion a deletio
 
 from __future__ import annotations
 
-import json
 import math
 import threading
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection
+from sqlalchemy import BindParameter, Connection, bindparam, func, select, text
 
-from ragweave.corpora.store.schema import generation
+from ragweave.corpora.store import fts5, postings
+from ragweave.corpora.store.schema import generation, items
+from ragweave.corpora.store.words import K1, WEIGHTS, B, Row
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.text import content_terms, terms
 
 if TYPE_CHECKING:
     from ragweave.corpora.store.libraries import Libraries
 
-WEIGHTS = (1.5, 1.0, 1.0)
-"""Weights of title, heading and text in BM25."""
-
 BUDGET = 4_000
 """Postings one query may touch. The rarest terms come first; common ones beyond the budget say little and cost most."""
-
-_K1, _B = 1.2, 0.75
-"""Constants of BM25, those that FTS5 has built in."""
 
 _MOST_KNOWN = 100_000
 """Frequencies kept at a time."""
@@ -52,29 +48,27 @@ def indexed(text: str) -> str:
     return " ".join(terms(text))
 
 
+def _engine(connection: Connection) -> ModuleType:
+    return postings if connection.dialect.name == "postgresql" else fts5
+
+
 def create(connection: Connection) -> None:
-    """Make the empty index of every corpus, with its vocabulary view, in place of the one that is there."""
+    """Make the empty index of every corpus in place of the one that is there."""
     for name in map(table, CORPORA):
-        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}_terms")
-        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
-        # The ascii tokeniser splits at ASCII punctuation only, so our terms come through whole in every script.
-        how = "title, heading, text, tokenize=\"ascii tokenchars '.'\""
-        connection.exec_driver_sql(f"CREATE VIRTUAL TABLE {name} USING fts5({how})")
-        connection.exec_driver_sql(f"CREATE VIRTUAL TABLE {name}_terms USING fts5vocab({name}, 'row')")
+        _engine(connection).create(connection, name)
 
 
-def put(connection: Connection, corpus: Corpus, rows: Sequence[tuple[int, str, str, str]]) -> None:
-    """Write rows (n, title, heading, text), each text already in the form of `indexed`, in place of those of n."""
-    name = table(corpus)
-    connection.exec_driver_sql(f"DELETE FROM {name} WHERE rowid = ?", [(row[0],) for row in rows])
-    connection.exec_driver_sql(f"INSERT INTO {name}(rowid, title, heading, text) VALUES (?, ?, ?, ?)", list(rows))
+def put(connection: Connection, corpus: Corpus, rows: Sequence[Row]) -> None:
+    """Write rows, each text already in the form of `indexed`, in place of those of the same numbers."""
+    _engine(connection).put(connection, table(corpus), rows)
 
 
 def delete(connection: Connection, source: str) -> None:
     """Remove the rows of one source; call before its items leave the catalog."""
     for corpus in CORPORA:
-        mine = "SELECT n FROM items WHERE source = ? AND corpus = ?"
-        connection.exec_driver_sql(f"DELETE FROM {table(corpus)} WHERE rowid IN ({mine})", (source, corpus))
+        mine = "SELECT n FROM items WHERE source = :source AND corpus = :corpus"
+        given = {"source": source, "corpus": corpus}
+        connection.execute(text(f"DELETE FROM {table(corpus)} WHERE rowid IN ({mine})"), given)
 
 
 class Frequencies:
@@ -94,16 +88,14 @@ class Frequencies:
                 self._known.clear()
             if generation != self._generation:
                 self._known.clear()
-                query = "SELECT count(*) FROM items WHERE corpus = ?"
-                self._total = connection.exec_driver_sql(query, (self._corpus,)).scalar_one()
+                count = select(func.count()).where(items.c.corpus == self._corpus)
+                self._total = int(connection.execute(count).scalar_one())
                 self._generation = generation
             needed = dict.fromkeys(wanted)
             if missing := list(needed.keys() - self._known.keys()):
-                # The vocabulary view reads a single term without a scan: one lookup a term, within one statement.
-                look = f"(SELECT doc FROM {table(self._corpus)}_terms WHERE term = value)"
-                found = connection.exec_driver_sql(f"SELECT value, {look} FROM json_each(?)", (json.dumps(missing),))
-                # JSON gives a term with a null character back without it.
-                self._known |= {**dict.fromkeys(missing, 0), **{term: count or 0 for term, count in found}}
+                whole = [t for t in missing if "\0" not in t]  # no index holds others
+                found = _engine(connection).frequencies(connection, table(self._corpus), whole)
+                self._known |= dict.fromkeys(missing, 0) | found
             return self._total, dict(zip(needed, map(self._known.__getitem__, needed), strict=True))
 
 
@@ -162,76 +154,47 @@ def search(
 
     The rarest terms choose the candidates; where others had to be left out, the candidates are then scored by all.
     """
-    _, frequency = frequencies.of(connection, generation, content_terms(query) or terms(query))
+    total, frequency = frequencies.of(connection, generation, content_terms(query) or terms(query))
     kept = prune(frequency, budget)
     if not kept:
         return []
     asked = [t for t, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])) if count][:TERM_LIMIT]
-    whole = len(kept) == len(asked)
-    found = _candidates(connection, corpus, kept, k if whole else max(2 * k, 100), sources)
+    weights = {t: max(math.log((total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
+    whole, most = len(kept) == len(asked), k if len(kept) == len(asked) else max(2 * k, 100)
+    few = {t: weights[t] for t in kept}
+    found = _engine(connection).candidates(connection, table(corpus), few, total, most, sources)
     if not whole:
-        found = _scored(connection, corpus, asked, frequency, [n for n, _ in found])[:k]
+        found = _scored(connection, corpus, weights, total, [n for n, _ in found])[:k]
     names = _ids(connection, [n for n, _ in found])
     return [(names[n], score) for n, score in found if score > 0 and n in names]
 
 
-def _candidates(
-    connection: Connection, corpus: Corpus, kept: Sequence[str], k: int, sources: Sequence[str]
-) -> list[tuple[int, float]]:
-    """Return the best k (row, BM25 over `kept`)."""
-    name = table(corpus)
-    values: list[Any] = [" OR ".join('"' + term.replace('"', '""') + '"' for term in kept)]
-    only = ""
-    if sources:
-        only = f" AND rowid IN (SELECT n FROM items WHERE source IN ({','.join('?' * len(sources))}))"
-        values += sources
-    weights = ", ".join(str(w) for w in WEIGHTS)
-    rows = connection.exec_driver_sql(
-        f"SELECT rowid, -bm25({name}, {weights}) AS score FROM {name} "
-        f"WHERE {name} MATCH ?{only} ORDER BY score DESC, rowid LIMIT ?",
-        (*values, k),
-    )
-    return [(row[0], float(row[1])) for row in rows]
-
-
 def _scored(
-    connection: Connection, corpus: Corpus, asked: Sequence[str], frequency: dict[str, int], rows: Sequence[int]
+    connection: Connection, corpus: Corpus, weights: Mapping[str, float], total: int, rows: Sequence[int]
 ) -> list[tuple[int, float]]:
     """Return the rows with their BM25 over all terms, best first: the formula and constants of FTS5's own bm25()."""
     name = table(corpus)
-    total, tokens = _totals(connection, name)
-    average = tokens / total
-    weight = {t: max(math.log((total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
-    texts = connection.exec_driver_sql(
-        f"SELECT rowid, title, heading, text FROM {name} WHERE rowid IN ({','.join('?' * len(rows))})", tuple(rows)
-    )
+    average = _engine(connection).tokens(connection, name) / total
+    query = text(f"SELECT rowid, title, heading, text FROM {name} WHERE rowid IN :rows").bindparams(_ROWS)
+    texts = connection.execute(query, {"rows": rows})
     scored = []
     for n, *columns in texts:
         # Doubled spaces keep two equal neighbours from sharing the space between them.
         padded = [f" {column.replace(' ', '  ')} " for column in columns]
         length = sum(column.count(" ") + 1 for column in columns if column)
-        norm = _K1 * (1 - _B + _B * length / average)
+        norm = K1 * (1 - B + B * length / average)
         score = 0.0
-        for term, idf in weight.items():
+        for term, idf in weights.items():
             needle = f" {term} "
             count = sum(w * column.count(needle) for w, column in zip(WEIGHTS, padded, strict=True))
-            score += idf * count * (_K1 + 1) / (count + norm)
+            score += idf * count * (K1 + 1) / (count + norm)
         scored.append((n, score))
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _totals(connection: Connection, name: str) -> tuple[int, int]:
-    """Return the rows and the tokens of an index, from the averages record that FTS5 keeps (row 1, varints)."""
-    record: bytes = connection.exec_driver_sql(f"SELECT block FROM {name}_data WHERE id = 1").scalar_one()
-    values, value = [], 0
-    for byte in record:
-        value = value << 7 | byte & 0x7F
-        if not byte & 0x80:
-            values.append(value)
-            value = 0
-    return values[0], sum(values[1:])
-
-
 def _ids(connection: Connection, rows: Sequence[int]) -> dict[int, str]:
-    found = connection.exec_driver_sql(f"SELECT n, id FROM items WHERE n IN ({','.join('?' * len(rows))})", tuple(rows))
+    found = connection.execute(select(items.c.n, items.c.id).where(items.c.n.in_(rows)))
     return {row[0]: row[1] for row in found}
+
+
+_ROWS: BindParameter[int] = bindparam("rows", expanding=True)

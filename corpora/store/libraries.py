@@ -1,4 +1,4 @@
-"""The libraries of a home: their names, their folders, and the SQLite file that is the catalog of each."""
+"""The libraries of a home: their names and their folders."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import logging
 import os
 import secrets
 import shutil
-import sqlite3
-import threading
 import unicodedata
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -15,12 +13,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_args
 
-from sqlalchemy import Connection, Engine, select, update
+from sqlalchemy import Connection, select, update
 
-from ragweave.corpora.store import lexical, locks
-from ragweave.corpora.store.folders import REMEDY, catalog_of, folder_of, folders, unwritable
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import lexical, locks, postgres
+from ragweave.corpora.store.embedded import Files
+from ragweave.corpora.store.folders import folder_of, unwritable
 from ragweave.corpora.store.schema import EARLIER, about, connect, write
-from ragweave.corpora.types import CORPORA, MAX_HALF_LIFE, Recency
+from ragweave.corpora.types import MAX_HALF_LIFE, Recency
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
 logger = logging.getLogger(__name__)
@@ -60,22 +60,19 @@ def check_name(name: str) -> str:
 
 
 class Libraries:
-    """The libraries of a home and their catalogs: `<home>/libraries/<id>/catalog.sqlite`."""
+    """The libraries of a home: each has a folder, and a catalog in it, or in the database that the settings name."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._engines: dict[str, Engine] = {}
+        url = corpora_settings().database
+        self._kept = postgres.server(url) if url else Files(home)
         self._ids: dict[str, str] = {}
-        self._lock = threading.Lock()
         if (home / "catalog.sqlite").exists():
             raise LibraryError(f"The libraries of {home} were written by an earlier Ragweave", EARLIER)
 
     def close(self) -> None:
         """Close every connection."""
-        with self._lock:
-            for engine in self._engines.values():
-                engine.dispose()
-            self._engines.clear()
+        self._kept.close()
 
     def reading(self, library: str) -> AbstractContextManager[Connection]:
         """Begin a transaction that sees one state of a library.
@@ -84,22 +81,23 @@ class Libraries:
             LibraryNotFound: it was deleted.
             LibraryError: it was written by another Ragweave, or cannot be opened.
         """
-        return self._engine(library).begin()
+        return self._kept.reading(library)
 
     def writing(self, library: str) -> AbstractContextManager[Connection]:
         """Begin a transaction that changes a library; see `reading`."""
-        return write(self._engine(library))
+        return self._kept.writing(library)
 
-    def _engine(self, library: str) -> Engine:
-        path = catalog_of(self._home, library)
-        with self._lock:
-            if not path.exists():
-                if library in self._engines:
-                    self._engines.pop(library).dispose()
-                raise LibraryNotFound("The library was deleted", "open another, or index it again")
-            if library not in self._engines:
-                self._engines[library] = connect(path)
-            return self._engines[library]
+    def file(self, library: str) -> AbstractContextManager[Path]:
+        """Lend the catalog of a library as a SQLite file, to be read."""
+        return self._kept.file(library)
+
+    def damage(self, library: str) -> list[str]:
+        """Return what is wrong with the rows of a library, in words."""
+        return self._kept.damage(library)
+
+    def compact(self, library: str) -> None:
+        """Give room that deleted rows took back to the disk."""
+        self._kept.compact(library)
 
     def libraries(self) -> list[LibraryRow]:
         """Return every library that can be opened, by name."""
@@ -128,10 +126,10 @@ class Libraries:
         )
 
     def _scan(self) -> tuple[list[LibraryRow], list[LibraryError]]:
-        """Return what the folders of the home hold, by name, and why others cannot be opened."""
+        """Return what the home holds, by name, and why others cannot be opened."""
         rows: list[LibraryRow] = []
         failed: list[LibraryError] = []
-        for id_ in folders(self._home):
+        for id_ in self._kept.ids():
             try:
                 rows.append(self.row(id_))
             except LibraryNotFound:
@@ -175,6 +173,7 @@ class Libraries:
             yield part
             with locks.names(self._home):
                 self._free(name)
+                self._kept.adopt(library, part)
                 os.rename(part, folder_of(self._home, library))
         except OSError as error:
             raise unwritable(part, error) from error
@@ -218,33 +217,14 @@ class Libraries:
 
     def delete(self, library: str) -> None:
         """Remove a library by id, with everything in its folder; what an earlier kill left of others goes as well."""
+        self._kept.drop(library)
         gone = folder_of(self._home, f".{library}.gone")
         try:
             with suppress(FileNotFoundError):
                 os.rename(folder_of(self._home, library), gone)
         except OSError as error:
             raise unwritable(gone, error) from error
-        with self._lock:
-            if library in self._engines:
-                self._engines.pop(library).dispose()
         for left in gone.parent.glob(".*.gone"):
             shutil.rmtree(left, ignore_errors=True)
         if gone.exists():
             raise LibraryError(f"The library is deleted, but files of it are left in {gone}", "remove that folder")
-
-    def compact(self, library: str) -> None:
-        """Write the catalog anew without what was deleted."""
-        with self.writing(library) as connection:
-            for name in map(lexical.table, CORPORA):
-                # Tombstoned words leave the index when its parts are merged into one.
-                connection.exec_driver_sql(f"INSERT INTO {name}({name}) VALUES ('optimize')")
-        raw = self._engine(library).raw_connection()
-        try:
-            cursor = raw.cursor()
-            cursor.execute("VACUUM")
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            cursor.close()
-        except sqlite3.Error as error:
-            raise LibraryError(f"The catalog cannot be compacted ({error})", REMEDY) from error
-        finally:
-            raw.close()

@@ -17,6 +17,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import postgres
 from ragweave.corpora.store.folders import unwritable
 from ragweave.models.errors import LibraryError
 
@@ -41,7 +42,27 @@ def writer(
     settings = corpora_settings()
     patience = settings.lock_wait if wait is None else wait
     what = f"The library {name!r} is being written by"
-    with held(settings.home, library, patience, what, "wait until it has finished, or stop it", on_wait):
+    with _shared(settings.home, library, patience, what, "wait until it has finished, or stop it", on_wait):
+        yield
+
+
+@contextmanager
+def _shared(
+    home: Path,
+    name: str,
+    wait: float,
+    what: str,
+    remedy: str,
+    on_wait: Callable[[str], None] = lambda holder: None,
+) -> Iterator[None]:
+    """Hold a lock among all who share the catalogs: those of a database, or of a home."""
+    if not (url := corpora_settings().database):
+        with held(home, name, wait, what, remedy, on_wait):
+            yield
+        return
+    with postgres.server(url).lock(name, wait, on_wait) as other:
+        if other:
+            raise LibraryError(f"{what} {other}", remedy)
         yield
 
 
@@ -114,7 +135,7 @@ def forsaken(folder: Path) -> bool:
 @contextmanager
 def names(home: Path) -> Iterator[None]:
     """Hold the names of the libraries: one is given to one library."""
-    with held(home, "names", _WAIT, "The libraries are held by", "stop the process that hangs"):
+    with _shared(home, "names", _WAIT, "The libraries are held by", "stop the process that hangs"):
         yield
 
 

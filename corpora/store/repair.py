@@ -70,10 +70,7 @@ def _repair(name: str) -> Repaired:
     found = held.catalog.library(name)
     with locks.writer(found.id, name):
         row, media = held.catalog.row(found.id), Media.of(found.id)
-        with held.catalog.reading(row.id) as connection:
-            damage = [r[0] for r in connection.exec_driver_sql("PRAGMA quick_check(5)") if r[0] != "ok"]
-            damage += [f"a row of {r[0]} has lost its {r[2]}" for r in connection.exec_driver_sql(_KEYS)]
-        if damage:
+        if damage := held.catalog.damage(row.id):
             raise LibraryError(
                 f"The catalog is damaged ({damage[0]})",
                 "bring back its catalog.sqlite from a backup, or delete the library and index the files again",
@@ -105,7 +102,6 @@ def _repair(name: str) -> Repaired:
     return Repaired(name, indexed, made, stray, len(empty), lacking, told, free, time.monotonic() - began)
 
 
-_KEYS = "PRAGMA foreign_key_check"
 _STRAY = "FROM vectors WHERE space = :encoder AND item NOT IN (SELECT id FROM items)"
 _WRONG = """FROM vectors WHERE space = :encoder AND item IN
     (SELECT item FROM vectors WHERE space = :encoder AND length(data) != :bytes)"""

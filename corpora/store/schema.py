@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Column,
     Connection,
     Engine,
@@ -28,7 +29,7 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
@@ -42,9 +43,14 @@ SCHEMA_VERSION = 6
 
 metadata = MetaData()
 
+_TEXT = String().with_variant(String(collation="C"), "postgresql")
+"""Texts are told apart and put in order by their bytes, whatever the language of a server."""
+_WHOLE = Integer().with_variant(BigInteger(), "postgresql")
+"""As large as SQLite's integers are."""
+
 
 def _texts(names: str) -> list[Column[str]]:
-    return [Column(name, String, nullable=False) for name in names.split()]
+    return [Column(name, _TEXT, nullable=False) for name in names.split()]
 
 
 def _lists(names: str) -> list[Column[Any]]:
@@ -52,17 +58,17 @@ def _lists(names: str) -> list[Column[Any]]:
 
 
 def _source() -> Column[str]:
-    return Column("source", ForeignKey("sources.id", ondelete="CASCADE"), nullable=False)
+    return Column("source", _TEXT, ForeignKey("sources.id", ondelete="CASCADE"), nullable=False)
 
 
 about = Table(
     "about",
     metadata,
-    Column("name", String, primary_key=True),
-    Column("encoder", String, nullable=False),
-    Column("dim", Integer, nullable=False),
-    Column("generation", Integer, nullable=False),
-    Column("recency", String, nullable=False),
+    Column("name", _TEXT, primary_key=True),
+    Column("encoder", _TEXT, nullable=False),
+    Column("dim", _WHOLE, nullable=False),
+    Column("generation", _WHOLE, nullable=False),
+    Column("recency", _TEXT, nullable=False),
     Column("half_life", Float),
 )
 """One row: the library. `generation` grows with every change of what it holds; readers compare it at each query.
@@ -71,11 +77,11 @@ about = Table(
 sources = Table(
     "sources",
     metadata,
-    Column("id", String, primary_key=True),
+    Column("id", _TEXT, primary_key=True),
     *_texts("kind title named status reason sha256 params_hash author language indexed_at"),
-    Column("bytes", Integer, nullable=False),
+    Column("bytes", _WHOLE, nullable=False),
     *_lists("warnings"),
-    Column("date", String),
+    Column("date", _TEXT),
 )
 """A source is its bytes and the parameters it was read with: two equal files are one source with two paths. `named` is
 the file name that items of it have as their title, or ""."""
@@ -83,12 +89,12 @@ the file name that items of it have as their title, or ""."""
 paths = Table(
     "paths",
     metadata,
-    Column("path", String, primary_key=True),
+    Column("path", _TEXT, primary_key=True),
     _source(),
-    Column("size", Integer, nullable=False),
-    Column("mtime_ns", Integer, nullable=False),
-    Column("ctime_ns", Integer, nullable=False),
-    Column("inode", Integer, nullable=False),
+    Column("size", _WHOLE, nullable=False),
+    Column("mtime_ns", _WHOLE, nullable=False),
+    Column("ctime_ns", _WHOLE, nullable=False),
+    Column("inode", _WHOLE, nullable=False),
     Column("checked_at", Float, nullable=False),
     Index("paths_by_source", "source"),
 )
@@ -97,13 +103,13 @@ paths = Table(
 items = Table(
     "items",
     metadata,
-    Column("n", Integer, primary_key=True),
-    Column("id", String, nullable=False, unique=True),
+    Column("n", _WHOLE, primary_key=True),
+    Column("id", _TEXT, nullable=False, unique=True),
     _source(),
     *_texts("corpus title text language"),
-    Column("ordinal", Integer, nullable=False),
+    Column("ordinal", _WHOLE, nullable=False),
     *_lists("locator heading spans meta"),
-    Column("date", String),
+    Column("date", _TEXT),
     Index("items_by_source", "source", "corpus"),
     Index("items_by_corpus", "corpus"),
 )
@@ -112,7 +118,7 @@ items = Table(
 vectors = Table(
     "vectors",
     metadata,
-    Column("n", Integer, primary_key=True),
+    Column("n", _WHOLE, primary_key=True),
     *_texts("space corpus item part"),
     _source(),
     Column("data", LargeBinary, nullable=False),
@@ -127,20 +133,20 @@ larger one is newer than an index, and one that is gone was deleted or replaced.
 indexes = Table(
     "indexes",
     metadata,
-    Column("space", String, primary_key=True),
-    Column("corpus", String, primary_key=True),
+    Column("space", _TEXT, primary_key=True),
+    Column("corpus", _TEXT, primary_key=True),
     *_texts("name digest"),
-    Column("upto", Integer, nullable=False),
-    Column("count", Integer, nullable=False),
+    Column("upto", _WHOLE, nullable=False),
+    Column("count", _WHOLE, nullable=False),
 )
 """The index of the vectors of a space and corpus: the collection `name` holds the `count` rows up to `n` = `upto`."""
 
 stages = Table(
     "stages",
     metadata,
-    Column("source", ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
-    Column("item", String, primary_key=True),
-    Column("stage", String, primary_key=True),
+    Column("source", _TEXT, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
+    Column("item", _TEXT, primary_key=True),
+    Column("stage", _TEXT, primary_key=True),
     *_texts("params_hash"),
 )
 """The ledger: what was done for a source, or an item of it, beside reading it, and with which parameters."""
@@ -148,7 +154,7 @@ stages = Table(
 mentions = Table(
     "mentions",
     metadata,
-    Column("n", Integer, primary_key=True),
+    Column("n", _WHOLE, primary_key=True),
     _source(),
     *_texts("chunk entity name kind description"),
     *_lists("items"),
@@ -160,7 +166,7 @@ mentions = Table(
 relations = Table(
     "relations",
     metadata,
-    Column("n", Integer, primary_key=True),
+    Column("n", _WHOLE, primary_key=True),
     _source(),
     *_texts("chunk head tail description"),
     Column("weight", Float, nullable=False),
@@ -241,7 +247,8 @@ def _begin(connection: Connection) -> None:
 def upsert(connection: Connection, table: Table, *rows: dict[str, Any]) -> None:
     """Write rows of the same columns, each in place of the one of its primary key."""
     keys = [c.name for c in table.primary_key]
-    statement = insert(table)
+    postgres = connection.dialect.name == "postgresql"
+    statement = postgresql.insert(table) if postgres else sqlite.insert(table)
     new = {name: statement.excluded[name] for name in rows[0] if name not in keys}
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new), list(rows))
 

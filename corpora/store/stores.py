@@ -22,14 +22,14 @@ class Stores:
     vectors: protocols.Vectors
 
 
-_open: dict[tuple[str, str], Stores] = {}
+_open: dict[tuple[str, str, str], Stores] = {}
 _lock = threading.Lock()
 
 
 def stores() -> Stores:
     """Return the stores that the settings name."""
     settings = corpora_settings()
-    key = (str(settings.home), settings.chroma_url)
+    key = (str(settings.home), settings.database, settings.chroma_url)
     with _lock:
         if key not in _open:
             catalog = Catalog(settings.home)

@@ -44,7 +44,7 @@ class Vectors:
     def __init__(self, catalog: Libraries, home: Path, server: CorporaSettings | None = None) -> None:
         """Keep the indexes under the home, or in the Chroma server that the settings name."""
         self._catalog = catalog
-        self._indexes = ServerIndexes(catalog, server) if server else FolderIndexes(home)
+        self._indexes = ServerIndexes(catalog, server) if server else FolderIndexes(catalog, home)
         self._on_server = server is not None
         # In a server from the first vector on: many processes ask it, and need not load the vectors.
         self._least = 0 if server else INDEX_FROM

@@ -53,10 +53,13 @@ def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def notes(_indexed: Path, home: Path, tmp_path: Path, read_here: None) -> Path:
+def notes(_indexed: Path, home: Path, engine: str, tmp_path: Path, read_here: None) -> Path:
     """A folder of three notes that the library `default` of this home holds already."""
-    shutil.copytree(_indexed / "home", home)
     shutil.copytree(_indexed / "notes", tmp_path / "notes")
+    if engine == "postgres":
+        asyncio.run(index([tmp_path / "notes"]))
+        return tmp_path / "notes"
+    shutil.copytree(_indexed / "home", home)
     import sqlite3
 
     [catalog] = home.glob("libraries/*/catalog.sqlite")

@@ -13,6 +13,8 @@ from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import LibraryError
 from ragweave.tests.support.stored import found, lay, sound
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def notes(tmp_path, read_here):

@@ -4,12 +4,14 @@ import subprocess
 import sys
 
 import pytest
+from sqlalchemy import text
 
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.corpora.store.repair import repair
 from ragweave.corpora.store.stores import close_stores, stores
-from ragweave.models.settings import model_settings
+
+pytestmark = pytest.mark.both
 
 WRITER = """
 import asyncio, os, signal, sys
@@ -66,21 +68,21 @@ async def test_killed_before_a_commit_and_before_a_removal_the_next_run_brings_e
     assert (await repair()).sound
 
 
+_TITLE = text("SELECT title FROM lex_paragraph WHERE rowid = (SELECT n FROM items WHERE id = :id)")
+
+
 async def names_of(library, source):
     """Return what each store says of the name of a source: title, titles of items, words, and the vector itself."""
     row = await library.about()
     [item] = await library.items_of(source.id, "paragraph")
     with stores().catalog.reading(row.id) as connection:
-        n = connection.exec_driver_sql("SELECT n FROM items WHERE id = ?", (item.id,)).scalar_one()
-        words = connection.exec_driver_sql("SELECT title FROM lex_paragraph WHERE rowid = ?", (n,)).scalar_one()
+        words = connection.execute(_TITLE, {"id": item.id}).scalar_one()
     [vector] = stores().vectors.of_items(row.id, "paragraph", row.encoder, [item.id])[item.id]
     return source.title, item.title, words, vector.tobytes()
 
 
 @pytest.mark.parametrize("where", ["", "bump", "remove_paths", "second bump", "third bump"])
-async def test_a_file_that_was_renamed_has_its_new_name_everywhere_with_and_without_a_kill(
-    notes, home, monkeypatch, where
-):
+async def test_a_file_that_was_renamed_has_its_new_name_everywhere_with_and_without_a_kill(notes, where):
     (notes / "obelisks.txt").write_text("It stood in Heliopolis before it was moved.\n")
     await index([notes])
     (notes / "obelisks.txt").rename(notes / "pillars.txt")
@@ -98,9 +100,7 @@ async def test_a_file_that_was_renamed_has_its_new_name_everywhere_with_and_with
     (notes / "fresh").mkdir()
     (notes / "pillars.txt").rename(notes / "fresh" / "pillars.txt")
     assert (await index([notes])).indexed == 0, "a file that moves keeps its name"
-    close_stores()
-    monkeypatch.setenv("RAGWEAVE_HOME", str(home.parent / "fresh home"))
-    model_settings.cache_clear()
+    await delete_library("default")
     await index([notes])
     library = await open_library()
     [source] = [s for s in await library.sources() if s.path.endswith(".txt")]

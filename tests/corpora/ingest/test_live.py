@@ -8,8 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
+
+pytestmark = pytest.mark.both
 
 READER = """
 import asyncio, json, sys

@@ -12,6 +12,8 @@ from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError, LibraryError
 from ragweave.tests.support.stored import found, lay, sound, whole
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def notes(tmp_path, read_here):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from ragweave.corpora.ingest.run import Models, Report
 from ragweave.corpora.ingest.run import index as run_index
@@ -20,9 +20,12 @@ from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.bundle import export_library, import_library
 from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.corpora.store.schema import mentions, relations
+from ragweave.corpora.store.schema import vectors as rows
 from ragweave.corpora.store.stores import stores
 from ragweave.models.embed import encoder
 from ragweave.models.errors import ModelError, ModelTransient
+
+pytestmark = pytest.mark.both
 
 
 def transcript(*lines: str, seconds: int = 20) -> str:
@@ -139,7 +142,7 @@ async def test_lost_vectors_of_entities_come_back_with_the_next_run(folder: Path
     held = stores()
     row, before = held.catalog.library("default"), vectors()
     with held.catalog.writing(row.id) as connection:
-        connection.exec_driver_sql("DELETE FROM vectors WHERE space = ?", (entity_space(row.encoder),))
+        connection.execute(delete(rows).where(rows.c.space == entity_space(row.encoder)))
     await index([folder])
     assert vectors() == before
 

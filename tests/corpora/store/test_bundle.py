@@ -23,6 +23,8 @@ from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import InputError, LibraryError
 from ragweave.models.settings import model_settings
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture(scope="session")
 def exported(_indexed, tmp_path_factory):
@@ -46,9 +48,11 @@ def exported(_indexed, tmp_path_factory):
 
 
 @pytest.fixture
-def bundle(exported, notes, tmp_path, monkeypatch):
+def bundle(exported, engine, notes, tmp_path, monkeypatch):
     """A copy of that bundle, and a new machine: an empty home, and an encoder that must not be asked."""
     shutil.copy(exported.path, tmp_path / "notes.ragweave")
+    if engine == "postgres":
+        stores().catalog.delete(stores().catalog.library("default").id)
     close_stores()
     monkeypatch.setenv("RAGWEAVE_HOME", str(tmp_path / "elsewhere"))
     model_settings.cache_clear()
@@ -196,6 +200,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.sqlite  # what follows is refused before anything is stored
 @pytest.mark.parametrize("what", TAMPERED)
 async def test_a_bundle_that_was_tampered_with_is_refused_and_leaves_nothing(bundle, tmp_path, monkeypatch, what):
     change, resign, said = TAMPERED[what]
@@ -218,6 +223,7 @@ async def test_a_file_that_a_locator_names_is_not_opened(bundle, tmp_path):
         assert all(i.locator["file"] == "" for i in page)
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.99])
 async def test_a_bundle_that_is_cut_short_is_refused(bundle, share):
     data = bundle.path.read_bytes()
@@ -226,6 +232,7 @@ async def test_a_bundle_that_is_cut_short_is_refused(bundle, share):
         await import_library(bundle.path)
 
 
+@pytest.mark.sqlite
 async def test_a_flipped_byte_anywhere_is_noticed_or_harmless(bundle):
     data = bundle.path.read_bytes()
     for at in range(0, len(data), max(1, len(data) // 20)):

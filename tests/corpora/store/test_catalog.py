@@ -6,6 +6,8 @@ from ragweave.corpora.store.catalog import Catalog, check_name
 from ragweave.corpora.store.schema import SCHEMA_VERSION
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def catalog(tmp_path):
@@ -59,6 +61,7 @@ def file_of(catalog, tmp_path, name):
     return tmp_path / "home" / "libraries" / catalog.library(name).id / "catalog.sqlite"
 
 
+@pytest.mark.sqlite
 def test_a_library_of_a_newer_version_is_refused_with_the_remedy_and_the_others_open(catalog, tmp_path):
     catalog.create("old", "enc", 3)
     catalog.create("new", "enc", 3)
@@ -73,6 +76,7 @@ def test_a_library_of_a_newer_version_is_refused_with_the_remedy_and_the_others_
         Catalog(tmp_path / "home").library("new")
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(
     "content", [b"no database at all, but long enough to be one" * 20, b"SQLite format 3\0" + b"\xff" * 500]
 )
@@ -85,6 +89,7 @@ def test_a_file_that_is_no_catalog_gets_a_sentence(catalog, tmp_path, content):
         Catalog(tmp_path / "home").library("a")
 
 
+@pytest.mark.sqlite
 def test_a_home_that_is_a_file_gets_a_sentence(tmp_path):
     (tmp_path / "home").write_text("x")
     with pytest.raises(LibraryError, match="RAGWEAVE_HOME"):

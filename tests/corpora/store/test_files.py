@@ -6,6 +6,8 @@ from ragweave.corpora.ingest.walk import vanished
 from ragweave.corpora.store.files import Known, Stat, check_unchanged, identify
 from ragweave.models.errors import SourceError
 
+pytestmark = pytest.mark.both
+
 SETTLED = Stat(size=5, mtime_ns=10**9, ctime_ns=2 * 10**9, inode=7, checked_at=100.0)
 
 

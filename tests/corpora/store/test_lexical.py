@@ -8,6 +8,8 @@ from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.lexical import Frequencies, indexed, prune
 from ragweave.corpora.store.schema import items, sources
 
+pytestmark = pytest.mark.both
+
 TEXTS = {
     "plain": "The library of Alexandria held many scrolls and some maps.",
     "zh": "知识图谱把实体连接起来,望远镜观察星星。",

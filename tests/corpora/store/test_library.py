@@ -13,6 +13,8 @@ from ragweave.corpora.store.library import (
 from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 async def library(notes):

@@ -35,6 +35,8 @@ from ragweave.corpora.types import Item
 from ragweave.models.errors import LibraryError, LibraryNotFound
 from ragweave.models.settings import model_settings
 
+pytestmark = pytest.mark.both
+
 DIM, EYE = 16, np.eye(16, dtype=np.float32)
 NAMES, PATHS = st.sampled_from(["atlas", "Notes", "höfe"]), st.sampled_from(["/f/a.md", "/f/b.md", "/f/c.md"])
 VOCABULARY = "aqueduct basilica citadel dolmen esplanade forum granary hippodrome".split()
@@ -81,6 +83,8 @@ class Stores(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "catalog"):
+            for library in self.ids.values():
+                self.catalog.delete(library)
             self.close_and_open(last=True)
             shutil.rmtree(self.home)
 

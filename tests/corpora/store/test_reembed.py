@@ -9,6 +9,8 @@ from ragweave.corpora.store.reembed import reembed
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError, LibraryError
 
+pytestmark = pytest.mark.both
+
 
 async def titles(word):
     library = await open_library()

@@ -1,6 +1,10 @@
+import pytest
+
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import create_library, delete_library, open_library
 from ragweave.corpora.store.stores import close_stores, stores
+
+pytestmark = pytest.mark.both
 
 SECRET = "# Diary\n\nXanthippe hid the zyzzyva brooch under the quincunx.\n"
 
@@ -27,6 +31,7 @@ async def diary(notes):
     return library, source, ("zyzzyva", "Xanthippe", "quincunx", "diary.md", source.id, vector.tobytes())
 
 
+@pytest.mark.sqlite
 async def test_a_removed_source_leaves_the_disk(notes, home):
     library, source, needles = await diary(notes)
     close_stores()

@@ -8,6 +8,8 @@ from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import LibraryError, LibraryNotFound
 from ragweave.tests.support.stored import sound
 
+pytestmark = pytest.mark.both
+
 
 def library():
     [row] = stores().catalog.libraries()
@@ -102,6 +104,7 @@ async def test_vectors_of_another_encoder_are_left_alone_and_that_is_said(notes,
     assert len(stores().vectors.ids(row.id, "paragraph", row.encoder)) == 1
 
 
+@pytest.mark.sqlite
 async def test_a_damaged_catalog_is_a_sentence(notes, home):
     close_stores()
     [path] = home.glob("libraries/*/catalog.sqlite")

@@ -21,6 +21,8 @@ from ragweave.models.embed import encoder
 from ragweave.models.errors import ModelError
 from ragweave.models.pictures import jpeg
 
+pytestmark = pytest.mark.both
+
 A, B = "a" * 24, "b" * 24
 COLOURS = {"red": (250, 0, 0), "green": (0, 250, 0), "blue": (0, 0, 250)}
 

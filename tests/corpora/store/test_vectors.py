@@ -17,6 +17,8 @@ from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.schema import bump, indexes, sources
 from ragweave.corpora.store.vectors import Vectors
 
+pytestmark = pytest.mark.both
+
 EYE = np.eye(4, dtype=np.float32)
 
 

@@ -1,0 +1,272 @@
+"""Catalogs in PostgreSQL: a schema for each library, with the same tables as its SQLite file has.
+
+A transaction sees the tables of one library and of no other, because its search path names that schema alone; the
+statements of the stores are those of SQLite. The version of the tables stands in the comment of the schema. Locks are
+advisory ones of a session: a process that ends, however it ends, lets go of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, select, text
+from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from ragweave.corpora.store import lexical
+from ragweave.corpora.store.schema import EARLIER, SCHEMA_VERSION, connect, metadata, write
+from ragweave.corpora.types import CORPORA
+from ragweave.models.errors import LibraryError, LibraryNotFound
+
+PREFIX = "ragweave_"
+"""How the names of the schemas of libraries begin."""
+_GONE = f"gone_{PREFIX}"
+_ID = re.compile(r"[0-9a-z]{1,40}")
+_AT_ONCE = 2_000
+_OPTIONS = {
+    # A process that was killed, or its machine, holds its locks for seconds and not for hours.
+    "client_connection_check_interval": "1000",
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+    # Compiling a statement takes longer than any of ours.
+    "jit": "off",
+}
+_SCHEMAS = """SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace
+    WHERE starts_with(nspname, :prefix) ORDER BY nspname"""
+_HELD = """FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+    AND (CAST(classid AS bigint) << 32 | CAST(objid AS bigint)) = :key"""
+_LOST = """SELECT setval(pg_get_serial_sequence('{0}', 'n'), (SELECT coalesce(max(n), 0) + 1 FROM {0}), false)"""
+
+
+@lru_cache(maxsize=1)
+def server(url: str) -> Server:
+    """Return the server at an address; its connections are shared by this process.
+
+    Raises:
+        LibraryError: psycopg is not installed.
+        LibraryError: the address cannot be read.
+    """
+    return Server(url)
+
+
+class Server:
+    """The catalogs of all libraries of a database, and the locks of this process there."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            options = " ".join(f"-c {name}={value}" for name, value in _OPTIONS.items())
+            given: dict[str, Any] = {"options": options, "application_name": _name(), "connect_timeout": 10}
+            self._engine = create_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True, connect_args=given)
+        except ImportError as error:
+            raise LibraryError("PostgreSQL needs the extra `postgres`", "pip install 'ragweave[postgres]'") from error
+        except ArgumentError as error:
+            raise LibraryError("RAGWEAVE_DATABASE_URL is no address", _REMEDY) from error
+        event.listen(self._engine, "connect", _configure)
+        event.listen(self._engine, "begin", _begin)
+        event.listen(self._engine, "handle_error", _explain, retval=True)
+        snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        self._reading = self._engine.execution_options(**snapshot)
+        self._known: set[str] = set()
+        self._writers: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Close every connection that is not in use."""
+        self._engine.dispose()
+        self._known.clear()
+
+    def ids(self) -> list[str]:
+        """Return the ids of the libraries."""
+        return [name.removeprefix(PREFIX) for name in self._schemas(PREFIX)]
+
+    def reading(self, library: str) -> Any:
+        """Begin a transaction that sees one state of a library."""
+        return self._of(library, self._reading).begin()
+
+    @contextmanager
+    def writing(self, library: str) -> Iterator[Connection]:
+        """Begin a transaction that changes a library, one at a time.
+
+        Raises:
+            LibraryError: this process had the writer lock, and has lost it with its connection.
+        """
+        with self._of(library, self._engine).begin() as connection:
+            held = f"(SELECT count(*) {_HELD} AND pid = :pid)" if library in self._writers else "1"
+            given = {"key": _key(library), "pid": self._writers.get(library)}
+            if not connection.execute(text(f"SELECT {held} FROM about FOR UPDATE"), given).scalar_one():
+                raise LibraryError("The database was restarted while the library was written", "run the command again")
+            yield connection
+
+    def adopt(self, library: str, folder: Path) -> None:
+        """Take in a library that was made in a folder: its rows go into a schema of their own."""
+        file = connect(folder / "catalog.sqlite")
+        with file.begin() as given, self._engine.begin() as connection:
+            connection.exec_driver_sql(f'CREATE SCHEMA "{PREFIX}{library}"')
+            connection.exec_driver_sql(f"COMMENT ON SCHEMA \"{PREFIX}{library}\" IS '{SCHEMA_VERSION}'")
+            connection.exec_driver_sql(f'SET LOCAL search_path = "{PREFIX}{library}"')
+            metadata.create_all(connection)
+            lexical.create(connection)
+            _pour(given, connection)
+            for table in ("vectors", "mentions", "relations"):
+                connection.exec_driver_sql(_LOST.format(table))
+        file.dispose()
+        for left in folder.glob("catalog.sqlite*"):
+            left.unlink()
+
+    @contextmanager
+    def file(self, library: str) -> Iterator[Path]:
+        """Lend the catalog as a SQLite file, to be read."""
+        with TemporaryDirectory() as folder:
+            file = connect(Path(folder) / "catalog.sqlite")
+            with self.reading(library) as given, write(file) as connection:
+                lexical.create(connection)
+                _pour(given, connection)
+            file.dispose()
+            yield Path(folder) / "catalog.sqlite"
+
+    def drop(self, library: str) -> None:
+        """Remove a library; what a kill left of others goes as well."""
+        self._known.discard(library)
+        with self._engine.begin() as connection:
+            # Under another name first: whoever asks finds it gone, and nobody waits for those who are reading it.
+            if f"{PREFIX}{library}" in self._schemas(PREFIX):
+                connection.exec_driver_sql(f'ALTER SCHEMA "{PREFIX}{library}" RENAME TO "{_GONE}{library}"')
+        for name in self._schemas(_GONE):
+            with self._engine.begin() as connection:
+                connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{name}" CASCADE')
+
+    def damage(self, library: str) -> list[str]:
+        """Return what is wrong with the rows of a library, in words: a server looks after its own."""
+        return []
+
+    def compact(self, library: str) -> None:
+        """Let the rooms of deleted rows be used again, and count what is there, for the planner of queries."""
+        with self.writing(library) as connection:
+            for name in map(lexical.table, CORPORA):
+                connection.exec_driver_sql(f"DELETE FROM {name}_terms WHERE doc = 0")
+        tables = [
+            *metadata.tables,
+            *(f"{lexical.table(c)}{part}" for c in CORPORA for part in ("", "_words", "_terms")),
+        ]
+        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            named = ", ".join(f'"{PREFIX}{library}".{table}' for table in tables)
+            connection.exec_driver_sql(f"VACUUM (ANALYZE) {named}")
+
+    @contextmanager
+    def lock(self, name: str, wait: float, on_wait: Callable[[str], None]) -> Iterator[str]:
+        """Hold a lock of the whole database, `wait` seconds long waited for; give "", or who holds it instead."""
+        ends = time.monotonic() + wait
+        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            key = {"key": _key(name)}
+            grace = time.monotonic() + _GRACE
+            told = False
+            while not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), key).scalar_one():
+                late = time.monotonic()
+                if late > grace:
+                    query = text(f"SELECT application_name FROM pg_stat_activity WHERE pid IN (SELECT pid {_HELD})")
+                    holder = str(connection.execute(query, key).scalar() or "another process")
+                    if not told:
+                        on_wait(holder)
+                        told = True
+                    if late > ends:
+                        yield holder
+                        return
+                time.sleep(0.05)
+            pid = int(connection.execute(text("SELECT pg_backend_pid()")).scalar_one())
+            connection.execute(text("SELECT set_config('application_name', :name, false)"), {"name": _name()})
+            with self._lock:
+                self._writers[name] = pid
+            try:
+                yield ""
+            finally:
+                with self._lock:
+                    self._writers.pop(name, None)
+                with suppress(LibraryError, DBAPIError):  # with its connection the lock has gone as well
+                    connection.execute(text("SELECT pg_advisory_unlock(:key)"), key)
+
+    def _of(self, library: str, engine: Engine) -> Engine:
+        if library not in self._known:
+            if not _ID.fullmatch(library):
+                raise LibraryNotFound("There is no such library", "list them with: ragweave library list")
+            found = self._schemas(PREFIX)
+            if f"{PREFIX}{library}" not in found:
+                raise LibraryNotFound("The library was deleted", "open another, or index it again")
+            if (version := found[f"{PREFIX}{library}"]) != str(SCHEMA_VERSION):
+                newer = (version or "").isdigit() and int(version) > SCHEMA_VERSION
+                raise LibraryError(
+                    f"The library {library} was written by {'a newer' if newer else 'an earlier'} Ragweave",
+                    "upgrade Ragweave" if newer else EARLIER,
+                )
+            self._known.add(library)
+        return engine.execution_options(ragweave_schema=f"{PREFIX}{library}")
+
+    def _schemas(self, prefix: str) -> dict[str, str]:
+        with self._reading.begin() as connection:
+            return dict(connection.execute(text(_SCHEMAS), {"prefix": prefix}).all())
+
+
+_REMEDY = "check RAGWEAVE_DATABASE_URL, and that PostgreSQL runs"
+_GRACE = 0.3
+"""Seconds in which a server sees that the process which held a lock was killed."""
+
+
+def _name() -> str:
+    """Return who this process is, for those who wait for it; PostgreSQL keeps 63 bytes."""
+    return f"process {os.getpid()} on {platform.node()[:24]}, since {time.strftime('%H:%M:%S')}"
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"ragweave {name}".encode()).digest()[:7], "big")
+
+
+def _pour(given: Connection, taken: Connection) -> None:
+    """Copy all rows of a library, and its words, from one engine into another."""
+    for table in metadata.sorted_tables:
+        rows = given.execution_options(yield_per=_AT_ONCE).execute(select(table)).mappings()
+        for some in rows.partitions():
+            taken.execute(table.insert(), [dict(row) for row in some])
+    for corpus in CORPORA:
+        words = text(f"SELECT rowid, title, heading, text FROM {lexical.table(corpus)}")
+        for part in given.execution_options(yield_per=_AT_ONCE).execute(words).partitions():
+            lexical.put(taken, corpus, [(row[0], row[1], row[2], row[3]) for row in part])
+
+
+def _configure(connection: Any, _record: Any) -> None:
+    from psycopg.types.string import StrDumper
+
+    class Storable(StrDumper):
+        """Texts without null characters, which PostgreSQL cannot hold; every offset stays."""
+
+        def dump(self, obj: str) -> Any:
+            return super().dump(obj.replace("\0", "\ufffd"))
+
+    connection.adapters.register_dumper(str, Storable)
+
+
+def _begin(connection: Connection) -> None:
+    if schema := connection.get_execution_options().get("ragweave_schema"):
+        connection.exec_driver_sql(f'SET LOCAL search_path = "{schema}"')
+
+
+def _explain(context: ExceptionContext) -> LibraryError | None:
+    from psycopg import OperationalError, errors
+
+    error = context.original_exception
+    if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
+        return LibraryNotFound("The library was deleted", "open another, or index it again")
+    if isinstance(error, OperationalError | errors.InsufficientPrivilege):
+        why = " ".join(str(error).split())
+        return LibraryError(f"The database cannot be used ({why})", _REMEDY)
+    return None

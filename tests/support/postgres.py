@@ -1,0 +1,79 @@
+"""A private PostgreSQL for the tests: on a socket of its own, in a folder that goes with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def binaries() -> Path | None:
+    """Return the folder of initdb and postgres, the newest there is."""
+    found = [p.parent for p in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    if given := shutil.which("initdb"):
+        found.append(Path(given).resolve().parent)
+    return max(found, default=None)
+
+
+class Postgres:
+    """A server that is started, stopped and killed as a test likes."""
+
+    def __init__(self, folder: Path, found: Path) -> None:
+        self.folder, self._bin, self._data = folder, found, folder / "data"
+        # PostgreSQL refuses to run as root; Debian's package brings a user of its own.
+        self._who: dict[str, str] = {"user": "postgres"} if os.geteuid() == 0 else {}
+        if self._who:
+            shutil.chown(folder, "postgres")
+        self._run("initdb", "-D", str(self._data), "-E", "UTF8", "-A", "trust", "-U", "ragweave", "--no-sync")
+        with (self._data / "postgresql.conf").open("a") as conf:
+            conf.write(f"listen_addresses = ''\nunix_socket_directories = '{folder}'\nfsync = off\n")
+
+    def _run(self, program: str, *given: str) -> None:
+        subprocess.run([self._bin / program, *given], check=True, capture_output=True, cwd="/", **self._who)
+
+    def start(self) -> None:
+        self._run("pg_ctl", "-D", str(self._data), "-l", str(self.folder / "log"), "-w", "start")
+
+    def stop(self, mode: str = "immediate") -> None:
+        self._run("pg_ctl", "-D", str(self._data), "-m", mode, "-w", "stop")
+
+    def url(self, database: str) -> str:
+        return f"postgresql+psycopg://ragweave@/{database}?host={self.folder}"
+
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        import psycopg
+
+        with psycopg.connect(f"host={self.folder} user=ragweave dbname={database}", autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def database(self) -> Iterator[str]:
+        """Make a database and lend its address."""
+        name = f"test_{uuid.uuid4().hex}"
+        self.execute(f"CREATE DATABASE {name}")
+        try:
+            yield self.url(name)
+        finally:
+            self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def private_postgres(found: Path) -> Iterator[Postgres]:
+    """Run a server."""
+    # A socket's path is short, and the folders of a test are long.
+    folder = Path(tempfile.mkdtemp(prefix="ragweave-pg-", dir="/tmp"))
+    try:
+        server = Postgres(folder, found)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
