@@ -1,6 +1,7 @@
 """Lexical search at size: milliseconds per query at 100,000 items, pruned and whole.
 
     python benchmarks/lexical.py [--items 100000] [--json OUT]
+    RAGWEAVE_DATABASE_URL=postgresql+psycopg://... python benchmarks/lexical.py      over PostgreSQL
 
 `first` asks a term for the first time in a generation, so its document frequency is read as well; `whole` searches
 every content term, as a plain OR query would.
@@ -76,8 +77,11 @@ def measure(count: int) -> dict[str, float]:
     from ragweave.models.text import content_terms
 
     asked, gold = questions(300)
+    began = time.perf_counter()
     catalog, library = build(count, gold)
-    figures: dict[str, float] = {"items": count, "queries": len(asked)}
+    figures: dict[str, float] = {"items": count, "queries": len(asked), "build s": time.perf_counter() - began}
+    catalog.compact(library)  # type: ignore[attr-defined]
+    figures["words MiB"] = size(catalog, library) / 2**20
 
     def run(label: str, budget: int, known: lexical.Frequencies) -> list[list[tuple[str, float]]]:
         times, found = [], []
@@ -98,12 +102,24 @@ def measure(count: int) -> dict[str, float]:
     pruned = run("pruned", lexical.BUDGET, known)
     whole = run("whole", 10**9, known)
     for label, found in (("pruned", pruned), ("whole", whole)):
-        for k in (1, 10, 50):
+        for k in (1, 5, 10, 50):
             there = [wanted in [id_ for id_, _ in hits[:k]] for hits, (_, wanted) in zip(found, asked, strict=True)]
             figures[f"{label} gold in top {k}"] = statistics.mean(there)
     figures["terms per query"] = statistics.mean(len(content_terms(q)) for q, _ in asked)
+    catalog.delete(library)  # type: ignore[attr-defined]
     catalog.close()  # type: ignore[attr-defined]
     return figures
+
+
+def size(catalog: object, library: str) -> int:
+    """Return the bytes of the lexical index."""
+    with catalog.reading(library) as connection:  # type: ignore[attr-defined]
+        if connection.dialect.name == "postgresql":
+            words = "starts_with(relname, 'lex_') AND relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+            query = f"SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE {words}"
+        else:
+            query = "SELECT sum(pgsize) FROM dbstat WHERE name GLOB 'lex_*'"
+        return int(connection.exec_driver_sql(query).scalar_one())
 
 
 def main() -> None:

@@ -68,14 +68,14 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """What keeps the catalogs of a test: `embedded` in its home, or `postgres` in a database of its own."""
     name = getattr(request, "param", "embedded")
     if name == "embedded":
         yield name
         return
-    with request.getfixturevalue("postgres").database() as url, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAGWEAVE_DATABASE_URL", url)
+    with request.getfixturevalue("postgres").database() as url:
+        monkeypatch.setenv("RAGWEAVE_DATABASE_URL", url)
         yield name
 
 

@@ -71,7 +71,7 @@ class Server:
             self._engine = create_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True, connect_args=given)
         except ImportError as error:
             raise LibraryError("PostgreSQL needs the extra `postgres`", "pip install 'ragweave[postgres]'") from error
-        except ArgumentError as error:
+        except (ArgumentError, ValueError) as error:
             raise LibraryError("RAGWEAVE_DATABASE_URL is no address", _REMEDY) from error
         event.listen(self._engine, "connect", _configure)
         event.listen(self._engine, "begin", _begin)
@@ -264,6 +264,8 @@ def _explain(context: ExceptionContext) -> LibraryError | None:
     from psycopg import OperationalError, errors
 
     error = context.original_exception
+    if context.is_pre_ping:  # the pool takes another connection
+        return None
     if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
         return LibraryNotFound("The library was deleted", "open another, or index it again")
     if isinstance(error, OperationalError | errors.InsufficientPrivilege):

@@ -1,0 +1,146 @@
+"""What PostgreSQL alone can do to a library: be away, come back, be older or newer, hold one process for another."""
+
+import pytest
+
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store import locks
+from ragweave.corpora.store.catalog import Catalog
+from ragweave.corpora.store.library import create_library, open_library
+from ragweave.corpora.store.postgres import PREFIX
+from ragweave.corpora.store.stores import close_stores, stores
+from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
+from ragweave.tests.support.postgres import binaries, private_postgres
+
+pytestmark = [pytest.mark.cluster, pytest.mark.parametrize("engine", ["postgres"], indirect=True)]
+
+
+@pytest.fixture
+def database(engine, monkeypatch):
+    """A function that runs a statement in the database of the test, as an administrator would."""
+    import os
+    import re
+
+    import psycopg
+
+    name, folder = re.fullmatch(r".*/(\w+)\?host=(.*)", os.environ["RAGWEAVE_DATABASE_URL"]).groups()
+
+    def execute(statement):
+        with psycopg.connect(f"host={folder} user=ragweave dbname={name}", autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    return execute
+
+
+@pytest.fixture
+def mine(engine, home, monkeypatch):
+    """A server of this test's own, to be stopped."""
+    with private_postgres(binaries()) as server:
+        monkeypatch.setenv("RAGWEAVE_DATABASE_URL", server.url("postgres"))
+        close_stores()
+        from ragweave.corpora.settings import corpora_settings
+
+        corpora_settings.cache_clear()
+        yield server
+        close_stores()
+
+
+async def asked(question="aqueducts"):
+    library = await open_library()
+    [lists] = await library.search("paragraph", [question])
+    return len(lists.lexical)
+
+
+async def test_a_server_that_is_away_is_a_sentence_and_one_that_is_back_answers(mine, tmp_path, read_here):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "rome.md").write_text("# Rome\n\nThe aqueducts carried water.\n")
+    await index([tmp_path / "notes"])
+    assert await asked() == 1
+    mine.stop()
+    with pytest.raises(LibraryError, match=r"The database cannot be used.*RAGWEAVE_DATABASE_URL") as told:
+        await asked()
+    assert "\n" not in str(told.value)
+    with pytest.raises(LibraryError, match="cannot be used"):
+        await index([tmp_path / "notes"])
+    mine.start()
+    assert await asked() == 1
+    assert (await index([tmp_path / "notes"])).unchanged == 1
+
+
+def test_a_writer_that_lost_its_lock_with_the_server_writes_no_more(mine, home):
+    catalog = Catalog(home)
+    row = catalog.create("notes", "enc", 4)
+    with locks.writer(row.id, "notes", 0):
+        with catalog.writing(row.id):
+            pass
+        mine.stop()
+        mine.start()
+        with pytest.raises(LibraryError, match="restarted while the library was written"), catalog.writing(row.id):
+            pass
+    with locks.writer(row.id, "notes", 0), catalog.writing(row.id):
+        pass
+
+
+async def test_readers_go_on_while_a_writer_is_in_the_middle_and_see_nothing_of_it(notes):
+    before = await asked()
+    held = stores()
+    [row] = held.catalog.libraries()
+    with held.catalog.writing(row.id) as connection:
+        connection.exec_driver_sql("DELETE FROM sources")
+        assert await asked() == before == 1
+
+
+async def test_each_transaction_sees_the_tables_of_its_library_alone(notes):
+    await create_library("other")
+    held = stores()
+    other, first = held.catalog.library("other"), held.catalog.library("default")
+    for row, count in ((other, 0), (first, 3)):
+        with held.catalog.reading(row.id) as connection:
+            assert connection.exec_driver_sql("SELECT count(*) FROM sources").scalar_one() == count
+            assert connection.exec_driver_sql("SHOW search_path").scalar_one() == f"{PREFIX}{row.id}"
+
+
+@pytest.mark.parametrize(("version", "said"), [("99", "newer"), ("5", "earlier"), ("not ours", "earlier")])
+def test_a_library_of_another_version_is_refused_and_the_others_open(home, database, version, said):
+    catalog = Catalog(home)
+    catalog.create("old", "enc", 4)
+    new = catalog.create("new", "enc", 4)
+    catalog.close()
+    database(f"COMMENT ON SCHEMA {PREFIX}{new.id} IS '{version}'")
+    assert [row.name for row in catalog.libraries()] == ["old"]
+    with pytest.raises(LibraryError, match=said):
+        catalog.library("new")
+
+
+def test_what_was_deleted_half_way_goes_with_the_next_one(home, database):
+    catalog = Catalog(home)
+    half, other = (catalog.create(name, "enc", 4).id for name in ("half", "other"))
+    database(f"ALTER SCHEMA {PREFIX}{half} RENAME TO gone_{PREFIX}{half}")
+    with pytest.raises(LibraryNotFound):
+        catalog.row(half)
+    catalog.delete(other)
+    assert database("SELECT nspname FROM pg_namespace WHERE nspname LIKE '%ragweave%'") == []
+
+
+async def test_a_text_with_a_null_character_is_stored_without_it(home, tmp_path, read_here):
+    (tmp_path / "notes").mkdir()
+    await create_library("default")
+    catalog = stores().catalog
+    row = catalog.library("default")
+    with catalog.writing(row.id) as connection:
+        from sqlalchemy import update
+
+        from ragweave.corpora.store.schema import about
+
+        connection.execute(update(about).values(encoder="a\0b"))
+    assert catalog.row(row.id).encoder == "a\ufffdb"
+
+
+def test_an_address_that_is_none_is_a_sentence(home, monkeypatch):
+    from ragweave.corpora.settings import corpora_settings
+
+    for url, error in (("sqlite:///x", InputError), ("postgresql+psycopg://u:p@h:port/x", LibraryError)):
+        monkeypatch.setenv("RAGWEAVE_DATABASE_URL", url)
+        corpora_settings.cache_clear()
+        with pytest.raises(error, match="RAGWEAVE_DATABASE_URL"):
+            Catalog(home).libraries()
