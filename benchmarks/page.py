@@ -48,7 +48,7 @@ async def make(folder: Path, sources: int, turns: int) -> str:
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.stores import close_stores, stores
     from ragweave.serve.access import Caller
-    from ragweave.serve.runs import new_thread
+    from ragweave.serve.run import new_thread
     from ragweave.serve.store import Store
 
     files = folder / "files"

@@ -161,7 +161,7 @@ class Keys:
         with self._store.open() as db:
             db.execute(
                 "INSERT INTO keys VALUES (?, ?, ?, ?, ?, NULL, NULL)",
-                (key.id, name, _hash(secret), None if libraries is None else json.dumps(libraries), key.created),
+                (key.id, name, hashed(secret), None if libraries is None else json.dumps(libraries), key.created),
             )
         return key, secret
 
@@ -187,7 +187,7 @@ class Keys:
         """Return whose key that is; None for one that is wrong or revoked."""
         at = now()[:16]
         with self._store.open() as db:
-            row = db.execute("SELECT * FROM keys WHERE hash = ? AND revoked IS NULL", (_hash(secret),)).fetchone()
+            row = db.execute("SELECT * FROM keys WHERE hash = ? AND revoked IS NULL", (hashed(secret),)).fetchone()
             if row is None:
                 return None
             if (row["used"] or "")[:16] != at:
@@ -200,6 +200,6 @@ def _libraries(row: sqlite3.Row) -> tuple[str, ...] | None:
     return None if row["libraries"] is None else tuple(json.loads(row["libraries"]))
 
 
-def _hash(secret: str) -> str:
-    # A fast hash is enough for 256 random bits: there is nothing to guess.
+def hashed(secret: str) -> str:
+    """Return what is kept of a key or a link; a fast hash is enough for 256 random bits, there is nothing to guess."""
     return hashlib.sha256(secret.encode()).hexdigest()

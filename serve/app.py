@@ -19,10 +19,13 @@ from ragweave.serve import (
     responses,
     routes_ask,
     routes_library,
+    routes_models,
     routes_overview,
     routes_page,
     routes_pdf,
     routes_turn,
+    shares,
+    watches,
 )
 from ragweave.serve.access import Keys, Slots
 from ragweave.serve.desk import opened
@@ -51,11 +54,14 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.state.keys = keys
     problems.install(app)
     app.include_router(routes_library.router)
+    app.include_router(routes_models.router)
     app.include_router(routes_overview.router)
     app.include_router(routes_ask.router)
     app.include_router(routes_ask.plain)
     app.include_router(routes_turn.router)
     app.include_router(routes_turn.plain)
+    app.include_router(shares.router)
+    app.include_router(watches.router)
     app.include_router(media.router)
     app.include_router(routes_pdf.router)
     app.include_router(openai.router)

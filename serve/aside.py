@@ -20,7 +20,7 @@ from ragweave.models.errors import InputError
 from ragweave.serve.access import Caller
 from ragweave.serve.desk import Desk
 from ragweave.serve.problems import Refused
-from ragweave.serve.runs import ASIDE, Run
+from ragweave.serve.run import ASIDE, Run
 from ragweave.serve.store import Thread, Turn
 
 

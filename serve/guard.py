@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 COOKIE = "ragweave_key"
 _PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/api/login", "/api/logout")
-_PUBLIC_UNDER = ("/static/", "/open/")
+_PUBLIC_UNDER = ("/static/", "/open/", "/shared/")
 _UNTRACED = ("/healthz", "/readyz", "/metrics", "/favicon.ico")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _UPLOAD = "/api/upload"

@@ -3,152 +3,28 @@
 from __future__ import annotations
 
 import json
-import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
-from langchain_core.messages import AIMessage, AnyMessage
-from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
-from ragweave.minds.attached import asked_with, held
-from ragweave.models.errors import InputError, RagweaveError
+from ragweave.models.errors import RagweaveError
 from ragweave.nodes.answer import lead
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
-from ragweave.serve.desk import Body, Desk, DeskNow
+from ragweave.serve.chat_request import SOURCES, ChatRequest, check, conversation
+from ragweave.serve.desk import Desk, DeskNow
 from ragweave.serve.direct import Events, Left, answering, unless_left
-from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 from ragweave.serve.problems import NotFound, openai_error
 
 router = APIRouter(prefix="/v1")
-
-_OWN_LINK = re.compile(r" ?\[\[(\d+)\]\]\([^)\s]*\)")
-_FILES = re.compile(r"\A\s*<attached_files>\n.*?\n</attached_files>\s*", re.S)
-"""What Open WebUI writes before a question that has pictures, for models that call its tools."""
-SOURCES = "\n\n---\n"
-"""Stands between an answer and its sources."""
-
-
-class Address(BaseModel):
-    """Where a picture is."""
-
-    url: str
-
-
-class Part(BaseModel):
-    """One part of a message."""
-
-    type: str
-    text: str = ""
-    image_url: Address | None = None
-
-
-class Message(BaseModel):
-    """One message of the conversation."""
-
-    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[Part] | None = None
-    tool_calls: list[Any] | None = None
-    function_call: Any = None
-
-
-class StreamOptions(BaseModel):
-    """How to stream."""
-
-    include_usage: bool = False
-
-
-class Own(BaseModel):
-    """What Ragweave takes beside the standard, as the member `ragweave`."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    library: str | None = Field(None, max_length=200)
-    context: dict[str, Any] = Field(default_factory=dict)
-    steps: bool = True
-
-
-class ChatRequest(Body):
-    """One chat request. Sampling settings of the standard are accepted and do nothing."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    model: str = Field(max_length=400)
-    messages: list[Message] = Field(min_length=1, max_length=10_000)
-    stream: bool = False
-    stream_options: StreamOptions | None = None
-    n: int | None = None
-    response_format: dict[str, Any] | None = None
-    modalities: list[str] | None = None
-    tool_choice: Any = None
-    logprobs: bool | None = None
-    ragweave: Own = Field(default_factory=Own)
-
-
-def check(request: ChatRequest) -> None:
-    """Refuse what an answer with sources cannot give."""
-    refused = {
-        "n": (request.n or 1) != 1,
-        "logprobs": bool(request.logprobs),
-        "modalities": any(m != "text" for m in request.modalities or ()),
-        "response_format": (request.response_format or {}).get("type", "text") != "text",
-        "tool_choice": isinstance(request.tool_choice, dict) or request.tool_choice == "required",
-    }
-    for name, asked in refused.items():
-        if asked:
-            raise InputError(f"{name} cannot be other than its default here", f"leave out {name}")
-
-
-async def conversation(messages: Sequence[Message], desk: PictureDesk) -> list[AnyMessage]:
-    """Return the turns of user and assistant; what a system message asks for is no part of a question.
-
-    The pictures of the question are read. Those of earlier turns, which clients send again, count for the words that
-    were read then.
-    """
-    found: list[AnyMessage] = []
-    for n, message in enumerate(messages):
-        if message.role in ("tool", "function") or message.tool_calls or message.function_call:
-            raise InputError("a message calls or answers a tool, and none was offered", "send text alone")
-        if message.role == "user":
-            parts = message.content if isinstance(message.content, list) else []
-            urls = [part.image_url.url if part.image_url else "" for part in parts if part.type == "image_url"]
-            if n + 1 == len(messages):
-                pictures = await desk.read(urls)
-            else:
-                pictures = [p for p in (held(id_of(bytes_of(url))) for url in urls) if p is not None]
-            found.append(asked_with(_FILES.sub("", _text(message)), pictures))
-        elif message.role == "assistant":
-            found.append(AIMessage(without_links(_text(message))))
-    if messages[-1].role != "user":
-        raise InputError("the last message is not the user's", "end the conversation with the question")
-    return found
-
-
-def without_links(text: str) -> str:
-    """Return an earlier answer as it was before links and sources were added for the reader."""
-    return _OWN_LINK.sub(r" [\1]", text.split(SOURCES)[0])
-
-
-def _text(message: Message) -> str:
-    if not isinstance(message.content, list):
-        return message.content or ""
-    for part in message.content:
-        if part.type in ("input_audio", "file"):
-            kind = {"input_audio": "a recording", "file": "a file"}[part.type]
-            raise InputError(
-                f"{kind} in a question cannot be looked at", "index it into the library (drop it on the page) and ask"
-            )
-        if part.type not in ("text", "image_url"):
-            raise InputError(f"a message has a part of the type {part.type[:50]!r}", "send text and pictures alone")
-    return "\n".join(part.text for part in message.content if part.type == "text")
 
 
 @router.get("/models")

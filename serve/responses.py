@@ -19,9 +19,10 @@ from sse_starlette import ServerSentEvent
 
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.access import CallerNow
+from ragweave.serve.chat_request import ChatRequest, Own
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.direct import Events
-from ragweave.serve.openai import ChatRequest, Own, Writer, reply, usage_of
+from ragweave.serve.openai import Writer, reply, usage_of
 from ragweave.serve.problems import openai_error
 
 router = APIRouter(prefix="/v1")

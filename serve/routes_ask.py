@@ -28,7 +28,7 @@ from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.proof import proof
 from ragweave.serve.routes_library import forget_threads
-from ragweave.serve.runs import new_thread
+from ragweave.serve.run import new_thread
 from ragweave.serve.store import Thread
 
 router = APIRouter(prefix="/api")
@@ -159,11 +159,16 @@ async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: 
 async def save_proof(caller: CallerNow, desk: DeskNow, id: str, turn: int | None = None) -> Response:
     """Send a conversation, or one answer of it, as a file of HTML that needs nothing else."""
     thread, row = await find_thread(caller, desk, id)
-    turns = [t for t in await asyncio.to_thread(desk.store.turns, thread.id) if turn in (None, t.n)]
-    title = thread.title if turn is None or not turns else turns[0].question
-    page = await proof(row, title, turns)
+    _, page = await proof_of(desk, thread, row, turn)
     named = {"Content-Disposition": 'attachment; filename="answer.html"', "Content-Security-Policy": "sandbox"}
     return Response(page, media_type="text/html; charset=utf-8", headers=named)
+
+
+async def proof_of(desk: Desk, thread: Thread, row: LibraryRow, turn: int | None) -> tuple[str, str]:
+    """Return the title of a conversation, or of one turn of it, and its proof."""
+    turns = [t for t in await asyncio.to_thread(desk.store.turns, thread.id) if turn in (None, t.n)]
+    title = thread.title if turn is None or not turns else turns[0].question
+    return title, await proof(row, title, turns)
 
 
 @router.patch("/threads/{id}")

@@ -79,10 +79,15 @@ async def ready() -> JSONResponse:
 
 
 @router.get("/api/me")
-async def me(caller: CallerNow) -> dict[str, Any]:
-    """Say who asks, who answers, and which web search could be asked."""
+async def me(caller: CallerNow, request: Request) -> dict[str, Any]:
+    """Say who asks and by a key or not, who answers, and which web search could be asked."""
+    keys: Keys = request.app.state.keys
     chat, web = model_settings().chat, providers.available()
-    rights = {"caller": caller.id, "may_change": caller.libraries is None}
+    rights = {
+        "caller": caller.id,
+        "may_change": caller.libraries is None,
+        "keyed": await asyncio.to_thread(keys.locked),
+    }
     return {**rights, "version": __version__, "chat": chat or None, "web": web or None}
 
 

@@ -10,8 +10,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from langchain_core.messages import AnyMessage
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -24,46 +23,18 @@ from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.serve.access import Caller, Slots, visible
 from ragweave.serve.direct import events_of, too_long
-from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, problem
-from ragweave.serve.store import Store, Thread, now
+from ragweave.serve.run import ASIDE, Run, Status
+from ragweave.serve.store import Store, Thread
 
 logger = logging.getLogger(__name__)
-
-Status = Literal["running", "waiting", "done", "failed", "cancelled"]
 
 _UNFINISHED = ("step", "sentence", "note")
 """Events that are kept of a turn without an answer."""
 _INTERRUPTED = Refused(503, "the server ended while it answered", "ask again", "interrupted")
-ASIDE = "aside-"
-"""What the id of a thread begins with that is kept no longer than its run."""
 _KEPT = 500
 """Ended runs whose journal can still be read."""
 _KEPT_SECONDS = 900.0
-
-
-@dataclass
-class Run:
-    """One question on its way to an answer; `owner` is the id of its caller, `ended` in seconds of `time.monotonic`.
-
-    One without a turn is answered beside a conversation and not kept; with a step, from that step on.
-    """
-
-    id: str
-    owner: str
-    thread: str
-    library: LibraryRow
-    graph: str
-    question: str
-    context: Context
-    pictures: Sequence[Attached] = ()
-    earlier: Sequence[AnyMessage] = ()
-    turn: int = 0
-    step: str = ""
-    journal: Journal = field(default_factory=Journal)
-    status: Status = "running"
-    task: asyncio.Task[None] | None = None
-    ended: float = 0.0
 
 
 class Runs:
@@ -237,7 +208,7 @@ class Runs:
     async def _keep_waiting(self, run: Run, consent: dict[str, Any]) -> None:
         events = [json.loads(e.data) for e in run.journal.entries]
         kept = {"context": run.context.model_dump(mode="json"), "events": [*events, consent]}
-        trail = _trail(run, _UNFINISHED)
+        trail = run.told(_UNFINISHED)
         await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "waiting", trail=trail, waiting=kept)
 
     async def _follow(self, run: Run, resume: bool | None) -> dict[str, Any]:
@@ -254,7 +225,7 @@ class Runs:
                 else:
                     run.journal.add(event)
                 if event["type"] == "sentence":  # what was shown is still known after a kill
-                    trail = _trail(run, _UNFINISHED)
+                    trail = run.told(_UNFINISHED)
                     await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running", trail=trail)
         return last
 
@@ -275,7 +246,7 @@ class Runs:
             await self._end(run, "cancelled")
             return
         # Left as a server that is killed leaves it: the next one records how it ended.
-        run.status, trail = "failed", _trail(run, _UNFINISHED)
+        run.status, trail = "failed", run.told(_UNFINISHED)
         await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running", trail=trail)
         run.journal.add({"type": "error", "problem": problem(_INTERRUPTED)})
         run.journal.close(status="failed")
@@ -290,7 +261,7 @@ class Runs:
         """Record how a run ended, and only then tell it: whoever asks for the conversation at once finds it there."""
         run.status, run.ended = status, time.monotonic()
         # The answer holds its own sentences; without one, what was shown is kept as it was told.
-        trail = _trail(run, ("step",) if "answer" in kept else _UNFINISHED)
+        trail = run.told(("step",) if "answer" in kept else _UNFINISHED)
         await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, status, **kept, trail=trail)
         if event is not None:
             run.journal.add(event)
@@ -302,13 +273,3 @@ class Runs:
         for n, run in enumerate(ended):
             if run.ended < late or n < len(ended) - _KEPT:
                 del self._runs[run.id]
-
-
-def _trail(run: Run, kinds: Sequence[str]) -> list[dict[str, Any]]:
-    return [json.loads(e.data) for e in run.journal.entries if e.type in kinds]
-
-
-def new_thread(caller: Caller, library: LibraryRow, title: str = "") -> Thread:
-    """Return a conversation that has not begun."""
-    at = now()
-    return Thread(secrets.token_urlsafe(16), caller.id, library.id, title, at, at)

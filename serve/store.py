@@ -44,6 +44,18 @@ ALTER TABLE turns ADD COLUMN context TEXT;
 ALTER TABLE turns ADD COLUMN verdict TEXT;
 ALTER TABLE threads ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
 """,
+    """
+CREATE TABLE shares (
+    id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, owner TEXT NOT NULL,
+    thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, title TEXT NOT NULL, page TEXT NOT NULL,
+    created TEXT NOT NULL, expires TEXT NOT NULL
+);
+CREATE TABLE watches (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, question TEXT NOT NULL, created TEXT NOT NULL,
+    generation INTEGER NOT NULL DEFAULT 0, known TEXT,
+    UNIQUE (owner, library, question)
+);
+""",
 )
 """What turns each version of the file into the next; `PRAGMA user_version` says which one a file is."""
 

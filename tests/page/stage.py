@@ -19,7 +19,7 @@ from ragweave.corpora.types import Locator
 from ragweave.minds.evidence import Citation, Sentence
 from ragweave.nodes.answer import Answer
 from ragweave.serve.media import answer_with_openings
-from ragweave.serve.runs import new_thread
+from ragweave.serve.run import new_thread
 from ragweave.serve.store import Store
 
 COUNCIL = Path(__file__).resolve().parents[2] / "examples" / "library" / "council-2024.pdf"

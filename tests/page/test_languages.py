@@ -18,7 +18,7 @@ UNMARKED = """
   const own = (text) => /\\p{L}{2,}/u.test(text) && !text.includes("⟦");
   const note = (e, what, text) => own(text) && !e.closest(data) && said.push(`${what}: ${text}`);
   for (const e of document.querySelectorAll("body *")) {
-    if (!e.checkVisibility()) continue;
+    if (!e.checkVisibility() || e.localName === "article") continue; // a turn is named by its question
     for (const name of ["aria-label", "title", "placeholder", "alt"]) note(e, name, e.getAttribute(name) || "");
     for (const node of e.childNodes) if (node.nodeType === 3) note(e, e.className || e.localName, node.textContent);
   }
@@ -38,7 +38,7 @@ DATA = ", ".join(
             ".suggestions",
             ".timeline",
         ),
-        *("[dir=auto]", "kbd", "select[id^=knob]", ".knob .fine", ".turn[aria-label]:not(.inner) > .question"),
+        *("[dir=auto]", "kbd", "select[id^=knob]", ".knob .fine"),
     ]
 )
 """What is not the page's own: names, what sources and questions say, and the descriptions that the server gives."""

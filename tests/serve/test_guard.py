@@ -15,13 +15,9 @@ from ragweave.serve.access import Keys
 from ragweave.serve.app import create_app
 from ragweave.serve.process import Words
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support.serving import direct_client, in_process
+from ragweave.tests.support.serving import bearer, direct_client, in_process
 
 JSON = {"content-type": "application/json"}
-
-
-def bearer(secret: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {secret}"}
 
 
 async def test_an_address_or_an_own_name_is_served_and_no_other(client: httpx.AsyncClient) -> None:

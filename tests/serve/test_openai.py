@@ -11,7 +11,8 @@ import pytest
 from openai import AsyncOpenAI
 
 from ragweave.app.api import GRAPHS
-from ragweave.serve.openai import plain, without_links
+from ragweave.serve.chat_request import without_links
+from ragweave.serve.openai import plain
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
 MESSAGES: Any = [{"role": "user", "content": QUESTION}]

@@ -16,7 +16,8 @@ from langchain_core.messages import HumanMessage
 from ragweave.graphs import run as graphs
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
-from ragweave.serve.runs import Run, Runs
+from ragweave.serve.run import Run
+from ragweave.serve.runs import Runs
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import ask_over_http, in_process, on_loopback, parse_events
 

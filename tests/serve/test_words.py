@@ -18,7 +18,8 @@ _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n
 _LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
 _SHOWN = re.compile(r'(?:\b(?:text|title|placeholder|alt)|"aria-label"): (?:"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)')
 _NO_WORDS = re.compile(
-    r"ragweave keys create|Ragweave|rw_…|(?:(?:threads|thread|running|settings|libraries|library)(?: |$))+"
+    r"ragweave keys create|ragweave setup|Ragweave|rw_…|"
+    r"(?:(?:threads|thread|running|settings|libraries|library|sources)(?: |$))+"
 )
 """Literals that are no words for people: a command, a name, names of events."""
 

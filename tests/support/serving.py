@@ -86,3 +86,8 @@ async def ask_over_http(client: httpx.AsyncClient, question: str, **body: Any) -
     started = await client.post("/api/ask", json={"question": question, **body})
     started.raise_for_status()
     return parse_events((await client.get(f"/api/runs/{started.json()['run']}/events")).text)
+
+
+def bearer(secret: str) -> dict[str, str]:
+    """Return the header that brings a key."""
+    return {"authorization": f"Bearer {secret}"}

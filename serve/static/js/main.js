@@ -17,6 +17,7 @@ import { buildSide, foldOver, toSources } from "./side.js";
 import { loadLibraries, loadThreads, state } from "./state.js";
 import { nextTheme } from "./theme.js";
 import { watchDrops } from "./upload.js";
+import { followWatches } from "./watches.js";
 
 document.addEventListener("ragweave:locked", (event) => askForKey(event.detail));
 
@@ -38,6 +39,7 @@ async function start() {
   watchDrops();
   watchScroll();
   watchSelection();
+  followWatches();
   await Promise.all([loadThreads(), follow()]);
   document.getElementById("app").hidden = false;
   appear();

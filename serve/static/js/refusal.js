@@ -7,6 +7,7 @@ import { icon } from "./icons.js";
 import { openCitation } from "./panel.js";
 import { onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
+import { watch } from "./watches.js";
 import { placeBeside, providerName, titleOf } from "./words.js";
 
 const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" }; // `matter.` before it in words
@@ -49,6 +50,7 @@ function choices(again, question, webSearched) {
     button("pen", t("refusal.rephrase"), () => rephrase(question), t("refusal.rephrase.tell")),
     button("again", t(onlySources().length ? "refusal.all" : "refusal.wider"), () => again(WIDER), t("refusal.wider.tell")),
     web && button("globe", t("refusal.web"), () => again({ web: "ask" }), t("refusal.web.tell", { provider: providerName(state.me.web) })),
+    button("bell", t("watch"), () => watch(question), t("watch.tell")),
     button("upload", t("refusal.add"), pickFiles, t("refusal.add.tell")),
   ].filter(Boolean);
 }

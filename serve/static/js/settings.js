@@ -6,6 +6,7 @@ import { t } from "./i18n.js";
 import { knob, on, ring, setKnob, state } from "./state.js";
 import { remember } from "./prefs.js";
 import { knobName, knobTold, valueName } from "./knobs.js";
+import { openModels } from "./models.js";
 import { corpusName } from "./words.js";
 
 const COMMON = ["web", "mind", "corpora", "max_hops", "phrasings", "sentences", "recency", "max_model_calls"];
@@ -24,7 +25,7 @@ export function openSettings() {
   body = h("div.settings");
   const reset = h("button.button.small", { type: "button", text: t("settings.reset"), on: { click: resetAll } });
   const judged = h("a.fine", { href: `/api/verdicts?library=${encodeURIComponent(state.library.name)}`, download: "questions.jsonl", text: t("settings.judged") });
-  openDialog(t("settings"), [h("p.fine", { text: t("settings.tell") }), body, h("div.choices", {}, judged, reset)], { classes: "wide", onclose: () => (body = null) });
+  openDialog(t("settings"), [h("p.fine", { text: t("settings.tell") }), body, h("div.choices", {}, judged, state.me?.may_change && h("button.button.small", { type: "button", text: t("models"), "aria-haspopup": "dialog", on: { click: openModels } }), reset)], { classes: "wide", onclose: () => (body = null) });
   draw();
 }
 

@@ -11,6 +11,8 @@ import { saveProof } from "./proof.js";
 import { rail } from "./rail.js";
 import { refusal } from "./refusal.js";
 import { lay, sentenceOf, tally } from "./sentence.js";
+import { openShares } from "./share.js";
+import { state } from "./state.js";
 import { Trail } from "./trail.js";
 import { thumbsOf } from "./verdict.js";
 import { cost, lasted, number, providerName } from "./words.js";
@@ -184,7 +186,7 @@ export class Turn {
     fill(
       this.foot,
       usageTable(models, spent.filter(Boolean).join(" · ")),
-      h("span.actions", {}, judged, iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), iconButton(icon("seal"), t("turn.proof"), () => saveProof(this.place, this.question), "bare.small"), iconButton(icon("compare"), t("turn.again"), () => this.again.open(), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
+      h("span.actions", {}, judged, iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), iconButton(icon("seal"), t("turn.proof"), () => saveProof(this.place, this.question), "bare.small"), state.me?.keyed && iconButton(icon("link"), t("share"), () => openShares(this.place), "bare.small"), iconButton(icon("compare"), t("turn.again"), () => this.again.open(), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
 

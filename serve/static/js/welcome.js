@@ -8,6 +8,7 @@ import { icon } from "./icons.js";
 import { openCitation, openSource } from "./panel.js";
 import { holds, on, state } from "./state.js";
 import { pickFiles } from "./upload.js";
+import { watched } from "./watches.js";
 import { day, placeBeside } from "./words.js";
 
 let box = null;
@@ -38,6 +39,7 @@ function draw() {
     box,
     h("h2.hello", { text: state.library.name === "default" ? t("welcome.what") : t("welcome.what.from", { library: state.library.name }), dir: "auto" }),
     h("ul.held", { "aria-label": t("welcome.holds") }, ...tags),
+    watched(),
     front,
   );
   load(front);

@@ -1,0 +1,110 @@
+"""Links that show an answer to whoever holds them, without a key: to read, for a while, until they are taken back.
+
+What a link shows is the proof as it was when the link was made, a page that holds its pictures and loads nothing. So a
+link leads to that page and to nothing else of this server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+
+from ragweave.serve.access import Caller, CallerNow, Keys, hashed
+from ragweave.serve.desk import Body, DeskNow
+from ragweave.serve.problems import NotFound, Refused
+from ragweave.serve.routes_ask import find_thread, proof_of
+from ragweave.serve.store import Store, now
+
+router = APIRouter()
+
+_MOST = 100
+"""Links that one caller may have at once; each holds its pictures."""
+_POLICY = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+
+class Share(Body):
+    """What to show, one turn or the whole conversation, and for how many days."""
+
+    turn: int | None = Field(None, ge=1)
+    days: int = Field(7, ge=1, le=90)
+
+
+@router.post("/api/threads/{id}/share", status_code=201)
+async def share(caller: CallerNow, desk: DeskNow, request: Request, id: str, body: Share) -> dict[str, Any]:
+    """Make a link; it is told once, and kept as a hash."""
+    keys: Keys = request.app.state.keys
+    if not await asyncio.to_thread(keys.locked):
+        raise Refused(409, "this server has no keys, so a link would open to nobody else", "save a proof and send it")
+    thread, row = await find_thread(caller, desk, id)
+    title, page = await proof_of(desk, thread, row, body.turn)
+    made = await asyncio.to_thread(_add, desk.store, caller, thread.id, title, page, body.days)
+    base = desk.settings.url or str(request.base_url).rstrip("/")
+    return {**made, "url": f"{base}/shared/{made.pop('secret')}"}
+
+
+@router.get("/api/shares")
+async def list_shares(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
+    """List the links that the caller made; whoever holds a key for all libraries sees those of all."""
+    return {"shares": await asyncio.to_thread(_listed, desk.store, caller)}
+
+
+@router.delete("/api/shares/{id}", status_code=204)
+async def take_back(caller: CallerNow, desk: DeskNow, id: str) -> None:
+    """End a link; what it showed is deleted."""
+    if not await asyncio.to_thread(_remove, desk.store, caller, id):
+        raise NotFound("There is no such link", "list the links, and name one of them")
+
+
+@router.get("/shared/{secret}", include_in_schema=False)
+async def shared(desk: DeskNow, secret: str) -> Response:
+    """Send the page behind a link; one that has run out or was taken back reads like one that never was."""
+    page = await asyncio.to_thread(_page, desk.store, secret)
+    if page is None:
+        raise NotFound("This link opens nothing", "it may have run out or been taken back; ask who sent it for another")
+    headers = {"Content-Security-Policy": _POLICY, "X-Robots-Tag": "noindex"}
+    return Response(page, media_type="text/html; charset=utf-8", headers=headers)
+
+
+def _add(store: Store, caller: Caller, thread: str, title: str, page: str, days: int) -> dict[str, Any]:
+    secret, id = secrets.token_urlsafe(32), secrets.token_hex(4)
+    until = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds")
+    with store.open() as db:
+        db.execute("DELETE FROM shares WHERE expires <= ?", (now(),))
+        held = db.execute("SELECT count(*) FROM shares WHERE owner = ?", (caller.id,)).fetchone()[0]
+        if held >= _MOST:
+            raise Refused(409, f"there are {_MOST} links already", "take one back")
+        row = (id, hashed(secret), caller.id, thread, title, page, now(), until)
+        db.execute("INSERT INTO shares VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    return {"id": id, "title": title, "expires": until, "secret": secret}
+
+
+def _listed(store: Store, caller: Caller) -> list[dict[str, Any]]:
+    with store.open() as db:
+        rows = db.execute(
+            "SELECT id, thread, title, created, expires FROM shares WHERE expires > ? AND (? OR owner = ?) "
+            "ORDER BY created DESC, id",
+            (now(), caller.libraries is None, caller.id),
+        ).fetchall()
+    return [dict(row) for row in rows]
+
+
+def _remove(store: Store, caller: Caller, id: str) -> bool:
+    with store.open() as db:
+        given = (id, caller.libraries is None, caller.id)
+        return bool(db.execute("DELETE FROM shares WHERE id = ? AND (? OR owner = ?)", given).rowcount)
+
+
+def _page(store: Store, secret: str) -> str | None:
+    # What a key shared goes with it.
+    with store.open() as db:
+        row = db.execute(
+            "SELECT page FROM shares WHERE hash = ? AND expires > ? AND owner NOT IN "
+            "(SELECT 'key ' || id FROM keys WHERE revoked IS NOT NULL)",
+            (hashed(secret), now()),
+        ).fetchone()
+    return row["page"] if row else None

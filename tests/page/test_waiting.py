@@ -1,0 +1,68 @@
+"""What a reader can do beyond an answer: wait for one, share one, and try the models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ragweave.tests.page.test_axe import findings
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+UNKNOWN = "Who keeps the goats of the monastery?"
+GOATS = b"# Goats\n\nThe goats of the monastery are kept by Sister Benedikta.\n"
+
+
+def test_a_question_waits_until_a_file_answers_it(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    page = window(viewport={"width": 1440, "height": 900})
+    ask(page, UNKNOWN).get_by_role("button", name="Tell me when it is known").click()
+    expect(page.get_by_text("Kept: it is asked again")).to_be_visible()
+    page.get_by_role("link", name="New conversation").first.click()
+    waiting = page.get_by_role("region", name="Waiting for an answer")
+    expect(waiting.get_by_text("not known yet")).to_be_visible()
+    assert findings(page) == []
+    page.set_input_files("#picker", [{"name": "goats.md", "mimeType": "text/markdown", "buffer": GOATS}])
+    told = page.locator(".toast").filter(has_text="is known now")
+    expect(told).to_be_visible(timeout=60_000)
+    expect(waiting.get_by_text("Sister Benedikta")).to_be_visible()
+    told.get_by_role("button", name="Ask it").click()
+    expect(page.locator(".turn.over")).to_have_count(1, timeout=30_000)
+    assert "Sister Benedikta" in page.locator(".answer").inner_text()
+    page.get_by_role("link", name="New conversation").first.click()
+    waiting.get_by_role("button", name="No longer wait for").click()
+    expect(waiting).to_be_hidden()
+
+
+def test_the_models_that_are_set_up_can_be_tried(window: Callable[..., Any]) -> None:
+    page = window()
+    page.get_by_role("button", name="Settings of a run").click()
+    page.get_by_role("button", name="Models").click()
+    dialog = page.get_by_role("dialog", name="Models")
+    dialog.get_by_role("button", name="Try it: Encodes text").click()
+    expect(dialog.get_by_text("It encodes in")).to_be_visible(timeout=30_000)
+    expect(dialog.get_by_text("scripted").first).to_be_visible()
+    assert findings(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_link_is_made_listed_and_taken_back(window: Callable[..., Any], ask: Callable[..., Any], scheme: str) -> None:
+    page = window(color_scheme=scheme, reduced_motion="reduce")
+    made = {"id": "1", "thread": "t", "title": "The lamp", "created": "2026-01-01", "expires": "2026-01-08T00:00:00Z"}
+    held = [made]
+    page.route("**/api/me", lambda route: route.fulfill(json={**route.fetch().json(), "keyed": True}))
+    page.route(
+        "**/api/threads/*/share", lambda route: route.fulfill(status=201, json={**made, "url": "http://x/shared/s"})
+    )
+    page.route("**/api/shares", lambda route: route.fulfill(json={"shares": held}))
+    page.route("**/api/shares/1", lambda route: (held.clear(), route.fulfill(status=204)))
+    page.reload()
+    ask(page, "When was the lamp of the lighthouse first lit?").get_by_role("button", name="Share by a link").click()
+    dialog = page.get_by_role("dialog", name="Share by a link")
+    dialog.get_by_role("button", name="Make a link").click()
+    expect(dialog.get_by_label("The link", exact=True)).to_have_value("http://x/shared/s")
+    expect(dialog.get_by_text("until 8 Jan 2026")).to_be_visible()
+    assert findings(page) == []
+    dialog.get_by_role("button", name="Take back the link to The lamp").click()
+    expect(dialog.get_by_text("until 8 Jan 2026")).to_have_count(0)
