@@ -45,6 +45,8 @@ class Foreign:
     thread: str
     run: str
     job: str
+    share: str
+    watch: str
     media: str
 
 
@@ -79,6 +81,8 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[Case]:
         uploaded = await their.post(
             "/api/upload", data={"library": "vault"}, files={"files": ("x.md", b"# X\n\nA note.\n")}
         )
+        shared = await their.post(f"/api/threads/{events[0]['thread']}/share", json={})
+        watched = await their.post("/api/watches", json={"question": "Who guards it?", "library": "vault"})
         yield Case(
             my,
             their,
@@ -90,6 +94,8 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[Case]:
                 thread=events[0]["thread"],
                 run=events[0]["run"],
                 job=uploaded.json()["job"],
+                share=shared.json()["id"],
+                watch=watched.json()["id"],
                 media=f"{first['id']}/page-1.png",
             ),
             "mine",
@@ -130,6 +136,13 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("POST", f"/api/threads/{f.thread}/turns/1/again", {"json": {}}),
         ("PUT", f"/api/threads/{f.thread}/turns/1/verdict", {"json": {"good": True}}),
         ("GET", "/api/verdicts", {"params": {"library": f.name}}),
+        ("POST", f"/api/threads/{f.thread}/share", {"json": {}}),
+        ("DELETE", f"/api/shares/{f.share}", {}),
+        ("POST", "/api/watches", {"json": {"question": "What is the code word?", "library": f.name}}),
+        ("GET", "/api/watches", {"params": {"library": f.name}}),
+        ("DELETE", f"/api/watches/{f.watch}", {}),
+        ("GET", "/api/models", {}),
+        ("POST", "/api/models/writer/test", {"json": {}}),
         ("PATCH", f"/api/threads/{f.thread}", {"json": {"title": "x"}}),
         ("DELETE", f"/api/threads/{f.thread}", {}),
         ("POST", "/api/ask", {"json": {**ask, "library": f.name}}),
@@ -209,20 +222,29 @@ async def test_what_is_listed_is_ones_own(case: Case) -> None:
 
 def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
     """A new endpoint fails here until it stands in the matrix."""
-    names = ("library", "name", "source", "item", "thread", "run", "job")
+    names = ("library", "name", "source", "item", "thread", "run", "job", "share", "watch")
     f = Foreign(*(f"{{{name}}}" for name in names), media="{source}/{file}")
     asked = {
         (method, re.sub(r"\{[^}]*\}", "{}", re.sub(r"/(page|turns|pictures)/1\b", r"/\1/{}", path)))
         for method, path, _ in requests(f)
     }
-    public = {"/", "/open/{library}/{id}", "/favicon.ico", "/healthz", "/readyz", "/api/login", "/api/logout"}
-    harmless = {"/api/me", "/api/graphs", "/api/context", "/api/libraries", "/v1/models"}
+    public = {
+        "/",
+        "/open/{library}/{id}",
+        "/shared/{secret}",
+        "/favicon.ico",
+        "/healthz",
+        "/readyz",
+        "/api/login",
+        "/api/logout",
+    }
+    harmless = {"/api/me", "/api/graphs", "/api/context", "/api/libraries", "/api/shares", "/v1/models"}
     for route in _routes(app):
         for method in route.methods or ():
             if route.path in public or (route.path in harmless and method == "GET"):
                 continue
             path = re.sub(r"\{[^}]*\}", "{}", route.path)
-            path = path.replace("/v1/models/{}", "/v1/models/agent@{}")
+            path = path.replace("/v1/models/{}", "/v1/models/agent@{}").replace("/api/models/{}", "/api/models/writer")
             assert (method, path) in asked, f"{method} {route.path} is not in the matrix"
 
 
