@@ -111,7 +111,9 @@ class Guard:
             if span is not None:
                 told["trace"] = tracing.trace()
                 tracing.answered(span, scope["method"], getattr(scope.get("route"), "path", "none"), status)
-            logger.info("%s %s %s", scope["method"], scope["path"], status, extra=told)
+            # What follows opens an answer to whoever reads it.
+            shown = "/shared/..." if scope["path"].startswith("/shared/") else scope["path"]
+            logger.info("%s %s %s", scope["method"], shown, status, extra=told)
 
     async def _admit(self, scope: Scope) -> Caller:
         headers = Headers(scope=scope)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,14 +37,18 @@ async def _open(client: httpx.AsyncClient, url: str) -> httpx.Response:
     return await client.get(url, headers={"authorization": ""})
 
 
-async def test_a_link_shows_the_answer_to_who_has_no_key_and_is_listed(owner: httpx.AsyncClient) -> None:
+async def test_a_link_shows_the_answer_to_who_has_no_key_is_listed_and_stands_in_no_log(
+    owner: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "ragweave.serve")
     made = await _shared(owner, turn=1)
     page = await _open(owner, made["url"])
     assert page.status_code == 200 and "3 October 1874" in page.text and "SHA-256" in page.text
     assert page.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
     listed = (await owner.get("/api/shares")).json()["shares"]
     assert [(row["id"], row["title"]) for row in listed] == [(made["id"], LAMP)]
-    assert made["url"].rsplit("/", 1)[1] not in str(listed)
+    secret = made["url"].rsplit("/", 1)[1]
+    assert secret not in str(listed) + caplog.text and "GET /shared/..." in caplog.text
 
 
 async def test_a_link_opens_nothing_else_of_the_server(owner: httpx.AsyncClient) -> None:
