@@ -4,8 +4,9 @@
 
 `-v` prints each question that was not right with its answer. The judge is that of house_dev. Another set is a folder
 with `library/` and `questions.jsonl` of the same form: `benchmarks/observatory` is one of our own, 81 questions over
-the notes of an astronomy club; `benchmarks/harbour` is another, 54 dialogues, versions, comparisons, languages;
-`benchmarks/household` (51) and `benchmarks/ledgers` (38) ask tables above all.
+the notes of an astronomy club; `benchmarks/harbour` is another, 94 dialogues, versions, comparisons, languages, other
+words; `benchmarks/playhouse` (50) asks in everyday words, `benchmarks/household` (51) and `benchmarks/ledgers` (38)
+ask tables above all.
 """
 
 from __future__ import annotations
