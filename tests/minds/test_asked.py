@@ -72,3 +72,8 @@ def test_a_word_without_a_capital_is_no_name_in_a_question_that_uses_them() -> N
     cased = cases(["Few joined the Labor Party."])
     assert asked_of("What are the causes of child labor?", cased).subject == frozenset()
     assert asked_of("causes of child labor", cased).subject == {"labor"}
+
+
+def test_what_a_price_is_asked_of_is_not_implied_by_an_amount() -> None:
+    assert asked_of("What did the boiler cost?").implied == {"cost"}
+    assert asked_of("How heavy is the bell?").implied == {"heavi"}

@@ -151,9 +151,9 @@ def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (froz
     if not kind and _YES_NO.match(question.strip()):
         kind = "yes"
     found = next(((re.compile(v, re.I), m) for _, f, v in _MEASURES if (m := re.search(f, question, re.I))), None)
-    implied = (
-        frozenset(content_terms(found[1].group())[-1:] + content_terms(found[1].group())[:1]) if found else frozenset()
-    )
+    # “How heavy”, “what does it cost”: what stands between the two names what it is asked of.
+    measuring = found[1].group().split() if found else []
+    implied = frozenset(content_terms(" ".join([*measuring[1:2], *measuring[-1:]])))
     wanted = content_terms(question)
     named = {t for n in names(question) for t in content_terms(n)} | {t for t in wanted if any(c.isdigit() for c in t)}
     if question[:1].isupper():
