@@ -11,7 +11,7 @@ from ragweave.corpora.knowledge.facts import Facts
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS
 from ragweave.corpora.store.protocols import Catalog
-from ragweave.corpora.store.schema import items, mentions, relations, stages
+from ragweave.corpora.store.schema import add, items, mentions, relations, stages
 
 EXTRACT, WHOLE = "extract", "graph"
 """Stages in the ledger: one chunk of a source, and the source as a whole."""
@@ -38,8 +38,7 @@ def put(catalog: Catalog, library: str, source: str, chunk: str, facts: Facts, p
     with catalog.writing(library) as connection:
         _clear(connection, source, [chunk])
         for table, rows in ((mentions, said), (relations, joined)):
-            if rows:
-                connection.execute(table.insert(), rows)
+            add(connection, table, rows)
         ledger.mark(connection, source, EXTRACT, params, chunk)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, select, text
 
-from ragweave.corpora.store.schema import items, vectors
+from ragweave.corpora.store.schema import add, items, vectors
 from ragweave.corpora.types import Corpus
 
 Matrix = NDArray[np.float32]
@@ -53,19 +54,26 @@ def put(
         }
         for i in kept
     ]
-    if values:
-        connection.execute(vectors.insert(), values)
+    add(connection, vectors, values)
     return len(kept)
 
 
 _DISCARD = text("DELETE FROM vectors WHERE space = :space AND corpus = :corpus AND item = :item AND part = :part")
+_DISCARD_AT_ONCE = text("""DELETE FROM vectors v
+    USING unnest(CAST(:items AS text[]), CAST(:parts AS text[])) AS u(item, part)
+    WHERE v.space = :space AND v.corpus = :corpus AND v.item = u.item AND v.part = u.part""")
 
 
 def discard(connection: Connection, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
     """Remove chunks by id, within a write transaction."""
     if ids:
-        mine = {"space": space, "corpus": corpus}
-        connection.execute(_DISCARD, [{**mine, "item": item_of(i), "part": i.rpartition("~")[2]} for i in ids])
+        mine: dict[str, Any] = {"space": space, "corpus": corpus}
+        parts = [i.rpartition("~")[2] for i in ids]
+        if connection.dialect.name == "postgresql":
+            connection.execute(_DISCARD_AT_ONCE, {**mine, "items": [item_of(i) for i in ids], "parts": parts})
+        else:
+            named = zip(ids, parts, strict=True)
+            connection.execute(_DISCARD, [{**mine, "item": item_of(i), "part": part} for i, part in named])
 
 
 def forget_texts(connection: Connection, column: str, values: Iterable[str]) -> None:

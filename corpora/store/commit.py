@@ -17,7 +17,7 @@ from ragweave.corpora.store.files import File
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunked
 from ragweave.corpora.store.rows import pack
-from ragweave.corpora.store.schema import bump, in_parts, items, now, paths, sources, upsert
+from ragweave.corpora.store.schema import add, bump, in_parts, items, now, paths, sources, upsert
 from ragweave.corpora.types import Corpus
 
 
@@ -125,7 +125,7 @@ class Committer:
         upsert(connection, sources, *(self._row_of(file, prepared) for file, prepared, _ in good))
         first = connection.execute(select(func.coalesce(func.max(items.c.n), 0))).scalar_one() + 1
         made = [item for _, prepared, _ in good for item in prepared.items]
-        connection.execute(items.insert(), [{**pack(item), "n": n} for n, item in enumerate(made, first)])
+        add(connection, items, [{**pack(item), "n": n} for n, item in enumerate(made, first)])
         terms = (each for _, prepared, _ in good for each in prepared.terms)
         words: dict[Corpus, list[tuple[int, str, str, str]]] = {}
         for n, (item, columns) in enumerate(zip(made, terms, strict=True), first):

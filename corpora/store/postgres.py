@@ -25,7 +25,7 @@ from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from ragweave.corpora.store import lexical
-from ragweave.corpora.store.schema import EARLIER, SCHEMA_VERSION, connect, metadata, write
+from ragweave.corpora.store.schema import EARLIER, SCHEMA_VERSION, add, connect, metadata, write
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
@@ -107,7 +107,12 @@ class Server:
             given = {"key": _key(library), "pid": self._writers.get(library)}
             if not connection.execute(text(f"SELECT {held} FROM about FOR UPDATE"), given).scalar_one():
                 raise LibraryError("The database was restarted while the library was written", "run the command again")
-            yield connection
+            try:
+                yield connection
+            except Exception as error:  # rows are copied by psycopg itself
+                if refused := _refusal(error):
+                    raise refused from error
+                raise
 
     def adopt(self, library: str, folder: Path) -> None:
         """Take in a library that was made in a folder: its rows go into a schema of their own."""
@@ -236,7 +241,7 @@ def _pour(given: Connection, taken: Connection) -> None:
     for table in metadata.sorted_tables:
         rows = given.execution_options(yield_per=_AT_ONCE).execute(select(table)).mappings()
         for some in rows.partitions():
-            taken.execute(table.insert(), [dict(row) for row in some])
+            add(taken, table, [dict(row) for row in some])
     for corpus in CORPORA:
         words = text(f"SELECT rowid, title, heading, text FROM {lexical.table(corpus)}")
         for part in given.execution_options(yield_per=_AT_ONCE).execute(words).partitions():
@@ -261,11 +266,13 @@ def _begin(connection: Connection) -> None:
 
 
 def _explain(context: ExceptionContext) -> LibraryError | None:
+    # Where a connection of the pool has ended, the pool takes another one.
+    return None if context.is_pre_ping else _refusal(context.original_exception)
+
+
+def _refusal(error: BaseException) -> LibraryError | None:
     from psycopg import OperationalError, errors
 
-    error = context.original_exception
-    if context.is_pre_ping:  # the pool takes another connection
-        return None
     if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
         return LibraryNotFound("The library was deleted", "open another, or index it again")
     if isinstance(error, OperationalError | errors.InsufficientPrivilege):

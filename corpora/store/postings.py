@@ -91,13 +91,15 @@ def candidates(
     only = "WHERE h.n IN (SELECT n FROM items WHERE source = ANY(:sources))" if sources else ""
     rows = connection.execute(
         text(
-            f"""SELECT h.n, sum(q.weight * h.tf * ({K1} + 1) / (h.tf + {K1} * (1 - {B} + {B} * h.length / :average)))
-            AS score FROM unnest(CAST(:terms AS text[]), CAST(:weights AS float8[])) AS q(term, weight)
+            f"""SELECT h.n, sum(q.weight * h.tf * :above / (h.tf + :short + :each * h.length)) AS score
+            FROM unnest(CAST(:terms AS text[]), CAST(:weights AS float8[])) AS q(term, weight)
             CROSS JOIN LATERAL (SELECT n, tf, length FROM {name}_words w WHERE w.term = q.term) AS h
             {only} GROUP BY h.n ORDER BY score DESC, h.n LIMIT :k"""
         ),
         {
-            "average": tokens(connection, name) / total,
+            "above": K1 + 1,
+            "short": K1 * (1 - B),
+            "each": K1 * B * total / tokens(connection, name),
             "terms": list(weights),
             "weights": list(weights.values()),
             "k": k,

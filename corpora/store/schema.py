@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -242,6 +243,20 @@ def _explain(context: ExceptionContext) -> LibraryError | None:
 
 def _begin(connection: Connection) -> None:
     connection.exec_driver_sql(connection.get_execution_options().get("ragweave_begin", "BEGIN"))
+
+
+def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Write new rows of the same columns; PostgreSQL copies them, which takes a tenth of a statement for each."""
+    if not rows:
+        return
+    if connection.dialect.name != "postgresql":
+        connection.execute(table.insert(), rows)
+        return
+    lists = [name for name in rows[0] if isinstance(table.c[name].type, JSON)]
+    raw: Any = connection.connection.driver_connection
+    with raw.cursor() as cursor, cursor.copy(f"COPY {table.name} ({', '.join(rows[0])}) FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(tuple((row | {name: json.dumps(row[name]) for name in lists}).values()))
 
 
 def upsert(connection: Connection, table: Table, *rows: dict[str, Any]) -> None:

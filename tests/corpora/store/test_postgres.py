@@ -1,15 +1,25 @@
 """What PostgreSQL alone can do to a library: be away, come back, be older or newer, hold one process for another."""
 
+import numpy as np
 import pytest
 
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.store import locks
+from ragweave.corpora.store import blobs, locks
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.library import create_library, open_library
 from ragweave.corpora.store.postgres import PREFIX
+from ragweave.corpora.store.schema import bump, sources
 from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 from ragweave.tests.support.postgres import binaries, private_postgres
+
+EYE = np.eye(1, 4, dtype=np.float32)
+
+
+def a_source(id_):
+    blank = dict.fromkeys("kind title named reason sha256 params_hash author language indexed_at".split(), "")
+    return {**blank, "id": id_, "status": "ok", "bytes": 0, "warnings": []}
+
 
 pytestmark = [pytest.mark.cluster, pytest.mark.parametrize("engine", ["postgres"], indirect=True)]
 
@@ -65,6 +75,18 @@ async def test_a_server_that_is_away_is_a_sentence_and_one_that_is_back_answers(
     mine.start()
     assert await asked() == 1
     assert (await index([tmp_path / "notes"])).unchanged == 1
+
+
+def test_a_server_that_ends_in_the_middle_of_a_transaction_is_a_sentence_and_nothing_of_it_is_there(mine, home):
+    catalog = Catalog(home)
+    row = catalog.create("notes", "enc", 4)
+    for statement in (lambda c: blobs.put(c, "clip", "enc", ["a~0"], ["s"], EYE), bump):
+        with pytest.raises(LibraryError, match="cannot be used"), catalog.writing(row.id) as connection:
+            connection.execute(sources.insert(), a_source("s"))
+            mine.stop()
+            statement(connection)
+        mine.start()
+        assert catalog.sources(row.id) == [] and catalog.row(row.id).generation == 0
 
 
 def test_a_writer_that_lost_its_lock_with_the_server_writes_no_more(mine, home):
