@@ -145,7 +145,7 @@ def guess_language(text: str) -> str:
     if len(tokens) < 4:
         return ""
     shares = sorted(
-        ((sum(t in listed for t in tokens) / len(tokens), code) for code, listed in FUNCTION_WORDS.items()),
+        ((sum(map(listed.__contains__, tokens)) / len(tokens), code) for code, listed in FUNCTION_WORDS.items()),
         reverse=True,
     )
     (best, code), (second, _) = shares[:2]

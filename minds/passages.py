@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import PurePath
@@ -96,7 +97,7 @@ def scores_of(library: Library, query: str, passages: Sequence[Passage]) -> rele
     """
     table = library.rarity(set(terms(query)).union(*map(vocabulary, passages)))
     rare = max(table.values(), default=1.0)
-    return relevance.score(query, passages, lambda term: table.get(term, rare))
+    return relevance.score(query, passages, defaultdict(lambda: rare, table).__getitem__)
 
 
 async def floors(library: Library, query: str, passages: Sequence[Passage]) -> list[float]:

@@ -165,15 +165,15 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
     The vectors of the last texts are kept: words, sentences and passages come again in each step of a question.
     """
-    found = {t: vector for t in texts if (vector := _VECTORS.get(t)) is not None}
-    missing = [t for t in dict.fromkeys(texts) if t not in found]
+    found: list[Any] = list(map(_VECTORS.get, texts))
+    missing = list(dict.fromkeys(t for t, vector in zip(texts, found, strict=True) if vector is None))
     if missing:
         new = dict(zip(missing, encoder("wordllama").texts(missing), strict=True))
         if len(_VECTORS) > _MOST_VECTORS:
             _VECTORS.clear()
         _VECTORS.update(new)
-        found.update(new)
-    return np.stack([found[t] for t in texts])
+        found = [new[t] if vector is None else vector for t, vector in zip(texts, found, strict=True)]
+    return np.concatenate(found).reshape(len(texts), -1)
 
 
 def forget() -> None:

@@ -8,7 +8,7 @@ left out on purpose: in fitted models they learn how a data set was made.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -206,10 +206,10 @@ def _own(
     asked: _Asked, r: _Read, idf: Idf, has: Matrix, near: Matrix, cosine: float, sentence_cosines: Matrix
 ) -> list[float]:
     title = set(r.title)
-    by_sentence = [
-        _share(asked.weights, np.array([t in s or t in title for t in asked.terms], dtype=np.float64))
-        for s in r.sentence_terms
-    ]
+    # Most sentences hold none of the question's terms, and many the same ones.
+    holding = [tuple(t in s or t in title for t in asked.terms) for s in r.sentence_terms]
+    shares = {terms: _share(asked.weights, np.array(terms, dtype=np.float64)) for terms in set(holding)}
+    by_sentence = [shares[terms] for terms in holding]
     pair_total = sum(asked.pairs.values())
     wanted = {t: idf(t) for t in r.title}
     asked_terms = set(asked.terms)
@@ -249,7 +249,8 @@ def _links(asked: _Asked, read: Sequence[_Read], idf: Idf, own: Matrix, has: Mat
     rare = _rare_cosines(asked, read, idf) * apart
     asked_terms = set(asked.terms)
     focus = [r.sentence_terms[int(np.argmax([len(asked_terms & s) for s in r.sentence_terms]))] for r in read]
-    bridge = np.array([[_part(r.title, asked_terms, f, idf) for f in focus] for r in read]) * apart
+    new = [{t: idf(t) for t in r.title if t not in asked_terms} for r in read]
+    bridge = np.array([[_part(weights, f) for f in focus] for weights in new]) * apart
     return np.column_stack(
         [
             (named * strength).max(axis=1),
@@ -264,22 +265,21 @@ def _links(asked: _Asked, read: Sequence[_Read], idf: Idf, own: Matrix, has: Mat
     )
 
 
-def _part(title: list[str], asked: set[str], sentence: set[str], idf: Idf) -> float:
-    """Return the idf share of a title's words, those of the question apart, that a sentence holds."""
-    new = {t: idf(t) for t in title if t not in asked}
-    return sum(w for t, w in new.items() if t in sentence) / sum(new.values()) if new else 0.0
+def _part(weights: Mapping[str, float], sentence: set[str]) -> float:
+    """Return the share of words, by weight, that a sentence holds."""
+    return sum(w for t, w in weights.items() if t in sentence) / sum(weights.values()) if weights else 0.0
 
 
 def _rare_cosines(asked: _Asked, read: Sequence[_Read], idf: Idf) -> Matrix:
     """Return the cosines of the passages' idf vectors without the question's words, (n, n)."""
     asked_terms = set(asked.terms)
     # Sorted, because sums in the order of a set would differ from run to run in their last digits.
-    terms = sorted({t for r in read for t in r.have if t not in asked_terms and t not in text.STOP})
+    terms = sorted(set[str]().union(*(r.have for r in read)) - asked_terms - text.STOP)
     column = {t: i for i, t in enumerate(terms)}
     rows = np.zeros((len(read), len(terms)))
     weights = np.array([idf(t) for t in terms])
     for i, r in enumerate(read):
-        held = [column[t] for t in r.have if t in column]
+        held = [column[t] for t in column.keys() & r.have]
         rows[i, held] = weights[held]
     norm = np.linalg.norm(rows, axis=1, keepdims=True)
     rows /= np.where(norm > 0, norm, 1.0)

@@ -45,9 +45,9 @@ class _Stemmer(threading.local):
     """One of each thread: a stemmer keeps the word it works on in itself, and two threads would mix theirs."""
 
     def __init__(self) -> None:
-        import snowballstemmer
+        import Stemmer
 
-        self.stem = snowballstemmer.stemmer("english").stemWord
+        self.stem = Stemmer.Stemmer("english", 0).stemWord
 
 
 @lru_cache(maxsize=1)

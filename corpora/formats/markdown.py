@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -42,20 +43,27 @@ def content(text: str, first: int = 0) -> tuple[tuple[Block, ...], tuple[Figure,
 
     Links and pictures count by their text; nothing they point at is opened here.
     """
-    from markdown_it import MarkdownIt
-
-    md = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
+    md, plain = _parsers()
     tokens = md.parse(text)
     warnings: tuple[str, ...] = ()
     if any(t.level >= _DEEPEST - 1 for t in tokens):
         warnings = (f"quotes and lists nested deeper than {_DEEPEST // 2} levels were read as plain text",)
-        tokens = MarkdownIt("zero").parse(text)
+        tokens = plain.parse(text)
     for token in tokens:
         if token.map and token.nesting >= 0:
             _mark(token, first + token.map[0] + 1)
     root, _ = tree(f"<html><body>{md.renderer.render(tokens, md.options, {})}</body></html>", Path("Markdown"))
     found, figures = flow(root, lambda element: element.tag in ("script", "style"), made=True)
     return tuple(found), tuple(figures), warnings
+
+
+@cache
+def _parsers() -> tuple[Any, Any]:
+    """Return the parser of Markdown, and one that knows paragraphs alone: each costs as much as a short file."""
+    from markdown_it import MarkdownIt
+
+    md = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
+    return md, MarkdownIt("zero")
 
 
 def _mark(token: Any, line: int) -> None:

@@ -147,5 +147,6 @@ class Media:
 
 
 def _remove(folder: Path) -> None:
-    with suppress(FileNotFoundError, NotADirectoryError):
-        shutil.rmtree(folder)
+    if os.path.lexists(folder):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            shutil.rmtree(folder)
