@@ -9,6 +9,7 @@ Right: the answer holds the value, or nothing is answered where there is none; w
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 from collections import defaultdict
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import decks
-from printed import options, own_home, tell
+from printed import answered, is_right, rates, run
 
 NOTES = """# Garden notebook
 
@@ -157,14 +158,13 @@ ASKED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
 def write(folder: Path) -> None:
     """Write the files."""
     from PIL import Image, ImageDraw, ImageFont
-    from video_lectures import clock
+    from video_lectures import subtitles
 
     decks.draw(folder)
     (folder / "notebook.md").write_text(NOTES, encoding="utf-8")
     for name, text in MAILS.items():
         (folder / f"{name}.txt").write_text(text, encoding="utf-8")
-    cues = [f"{clock(20 * n)} --> {clock(20 * n + 18)}\n{said}\n" for n, said in enumerate(TALK)]
-    (folder / "garden_hour.vtt").write_text("WEBVTT\n\n" + "\n".join(cues), encoding="utf-8")
+    subtitles([(20 * n, 20 * n + 18, said) for n, said in enumerate(TALK)], folder / "garden_hour.vtt")
     for name, (firm, street, number, day, goods, total) in INVOICES.items():
         rows = [firm, street, "", number, f"Date: {day}", "", *goods, "", ("Total", total)]
         image = Image.new("RGB", (700, 90 + 46 * len(rows)), "white")
@@ -184,56 +184,34 @@ def write(folder: Path) -> None:
         image.save(folder / f"{name}.png")
 
 
-async def measure(folder: Path, show: bool) -> dict[str, Any]:
+async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     """Index the library, ask, and return the shares."""
     from ragweave.corpora.ingest.run import index
     from ragweave.corpora.store.library import open_library
-    from ragweave.graphs.agent import graph
-    from ragweave.minds.context import Context
-    from ragweave.models.text import fold
 
-    await index([folder], "media")
+    if not (folder / "media").exists():
+        await asyncio.to_thread(write, folder / "media")
+    await index([folder / "media"], "media")
     library = await open_library("media")
-    rows = []
+    rows, both = [], []
+    by: dict[str, list[bool]] = defaultdict(list)
     for kind, question, gold, files in ASKED:
-        context = Context(mind="small", library="media")
-        answer = (await graph.ainvoke({"messages": [("human", question)]}, context=context))["answer"]
+        answer = await answered(question, "media")
         items = await library.items([c.id for c in answer.citations])
         cited = {Path(c.locator.get("file", "")).stem for c in answer.citations}
         cited |= {str(i.meta.get("own", "")) for i in items.values()}
-        said = fold(" ".join([*(s.text for s in answer.sentences), *(cited if files == gold else ())]))
-        said = " ".join(said.split())
-        right = any(fold(g) in said for g in gold) and not answer.abstained if gold else answer.abstained
-        rows.append((kind, right, answer.abstained, len(files), set(files) <= cited and not answer.abstained))
-        if show:
-            print(f"{''.join('-+'[bool(r)] for r in rows[-1][1:])} {question} {gold}\n      {sorted(cited)}")
+        right = is_right(answer, gold, cited if files == gold else ())
+        rows.append((right, answer.abstained))
+        by[kind].append(right)
+        if len(files) == 2:
+            both.append({*files} <= cited and not answer.abstained)
+        if given.show:
+            print(f"{'-+'[right]}{'-+'[answer.abstained]} {question} {gold}\n      {sorted(cited)}")
             print(f"      {answer.text[:300]}")
-    by: dict[str, list[bool]] = defaultdict(list)
-    for row in rows:
-        by[row[0]].append(row[1])
-    two = [r[4] for r in rows if r[3] == 2]
-    return {
-        "questions": len(rows),
-        "right": sum(r[1] for r in rows) / len(rows),
-        "answered wrong": sum(not r[1] and not r[2] for r in rows) / len(rows),
-        "both cited": sum(two) / len(two),
-        **{f"{kind} ({len(of)})": sum(of) / len(of) for kind, of in by.items()},
-    }
-
-
-def main() -> None:
-    """Print the figures, and write them where `--json` names a file."""
-    parser = options(__doc__)
-    parser.add_argument("--work", type=Path, help="keep files and library here for the next run")
-    parser.add_argument("--show", action="store_true", help="print each question with its answer")
-    given = parser.parse_args()
-    os.environ["RAGWEAVE_ASR"] = "off"
-    with own_home(given.work) as folder:
-        if not (folder / "media").exists():
-            write(folder / "media")
-        figures = asyncio.run(measure(folder / "media", given.show))
-    tell(figures, given.json)
+    kinds = {f"{kind} ({len(of)})": sum(of) / len(of) for kind, of in by.items()}
+    return {"questions": len(rows), **rates(rows), "both cited": sum(both) / len(both), **kinds}
 
 
 if __name__ == "__main__":
-    main()
+    os.environ["RAGWEAVE_ASR"] = "off"
+    run(__doc__, measure)

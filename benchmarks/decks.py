@@ -11,13 +11,14 @@ five of the search.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
-import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from printed import options, own_home, tell
+from printed import answered, is_right, rates, run
 
 FONT, BOLD = "DejaVuSans.ttf", "DejaVuSans-Bold.ttf"
 LASTS = 12.0
@@ -139,9 +140,7 @@ FURTHER: tuple[tuple[str, str, tuple[str, ...], int], ...] = (
 def draw(folder: Path) -> None:
     """Draw the slides and make them films, with subtitles beside those that are spoken to."""
     from PIL import Image, ImageDraw, ImageFont
-    from video_lectures import clock
-
-    from ragweave.corpora.video.ffmpeg import binary
+    from video_lectures import film, subtitles
 
     folder.mkdir(parents=True)
     for name, slides in DECKS.items():
@@ -156,82 +155,66 @@ def draw(folder: Path) -> None:
                     pen.text((130, 200 + 78 * row), f"• {line}", fill="black", font=ImageFont.truetype(FONT, 40))
                 path = folder / f".{name}-{n:02}.png"
                 image.save(path)
-                frames.append(f"file '{path.name}'\nduration {LASTS / len(steps):.3f}")
+                frames.append((path, LASTS / len(steps)))
                 n += 1
             if said:
                 start = at * LASTS
-                cues.append(f"{clock(start + 1)} --> {clock(start + LASTS - 1)}\n{said}\n")
-        told = folder / f".{name}.txt"
-        told.write_text("\n".join([*frames, frames[-1].split("\n")[0]]), encoding="utf-8")
-        form = ["-vf", "fps=2,format=yuv420p", "-t", f"{LASTS * len(slides):.3f}"]
-        made = [binary(), "-v", "error", "-f", "concat", "-safe", "0", "-i", str(told), *form]
-        subprocess.run([*made, str(folder / f"{name}.mp4")], check=True)
+                cues.append((start + 1, start + LASTS - 1, said))
+        film(frames, folder / f"{name}.mp4")
         for path in folder.glob(".*"):
             path.unlink()
         if cues:
-            (folder / f"{name}.vtt").write_text("WEBVTT\n\n" + "\n".join(cues), encoding="utf-8")
+            subtitles(cues, folder / f"{name}.vtt")
 
 
-async def measure(folder: Path, asked: tuple[tuple[str, str, tuple[str, ...], int], ...], show: bool) -> dict[str, Any]:
-    """Index the films, ask, and return the shares."""
-    from ragweave.corpora.ingest.run import index
+async def asked(rows: Sequence[tuple[str, str, tuple[str, ...], int]], show: bool) -> dict[str, Any]:
+    """Ask the questions and return the shares."""
     from ragweave.corpora.store.library import open_library
-    from ragweave.graphs.agent import graph
     from ragweave.graphs.search import graph as search
     from ragweave.minds.context import Context
-    from ragweave.models.text import fold
 
-    await index([folder], "decks")
-    library = await open_library("decks")
-    rows, found = [], []
-    for question, name, gold, at in asked:
-        context = Context(mind="small", library="decks")
-        answer = (await graph.ainvoke({"messages": [("human", question)]}, context=context))["answer"]
-        said = fold(" ".join(s.text for s in answer.sentences))
-        right = any(fold(g) in said for g in gold) if gold else answer.abstained
-        placed = [
-            c for c in answer.citations
-            if Path(c.locator.get("file", "")).stem == name and _meets(c.locator, at) and not answer.abstained
-        ]  # fmt: skip
-        rows.append((bool(name), right, answer.abstained, bool(placed), any(c.locator.get("image") for c in placed)))
+    library, clips = await open_library("decks"), Context(mind="small", library="decks", corpora=("clip",))
+    outcomes, cited, found = [], [], []
+    for question, name, gold, at in rows:
+        answer = await answered(question, "decks")
+        outcomes.append((is_right(answer, gold), answer.abstained))
         if name:
-            clips = context.model_copy(update={"corpora": ("clip",)})
+            placed = [
+                c for c in answer.citations
+                if Path(c.locator.get("file", "")).stem == name and _meets(c.locator, at) and not answer.abstained
+            ]  # fmt: skip
+            cited.append((bool(placed), any(c.locator.get("image") for c in placed)))
             state = await search.ainvoke({"messages": [("human", question)]}, context=clips)
             items = await library.items(state.get("candidates", []))
             first = [items[i].locator for i in state.get("candidates", [])[:5] if i in items]
             found.append([Path(x["file"]).stem == name and _meets(x, at) for x in first])
         if show:
-            print(f"{''.join('-+'[r] for r in rows[-1][1:])} {question} {gold}\n      {answer.text[:300]}")
-    told = [r for r in rows if r[0]]
+            print(f"{''.join('-+'[r] for r in outcomes[-1])} {question} {gold}\n      {answer.text[:300]}")
     return {
         "questions": len(rows),
-        "right": sum(r[1] for r in rows) / len(rows),
-        "answered wrong": sum(not r[1] and not r[2] for r in rows) / len(rows),
-        "slide cited": sum(r[3] for r in told) / len(told),
-        "frame cited": sum(r[4] for r in told) / len(told),
+        **rates(outcomes),
+        "slide cited": sum(slide for slide, _ in cited) / len(cited),
+        "frame cited": sum(frame for _, frame in cited) / len(cited),
         "clip R@1": sum(any(r[:1]) for r in found) / len(found),
         "clip R@5": sum(any(r) for r in found) / len(found),
     }
+
+
+async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
+    """Index the films, ask both lists of questions, and return their shares."""
+    from ragweave.corpora.ingest.run import index
+
+    if not (folder / "decks").exists():
+        await asyncio.to_thread(draw, folder / "decks")
+    await index([folder / "decks"], "decks")
+    first, further = await asked(ASKED, given.show), await asked(FURTHER, given.show)
+    return first | {f"further {name}": value for name, value in further.items()}
 
 
 def _meets(place: Any, at: int) -> bool:
     return bool(place.get("start", 0.0) < (at + 1) * LASTS and place.get("end", 0.0) > at * LASTS)
 
 
-def main() -> None:
-    """Print the figures, and write them where `--json` names a file."""
-    parser = options(__doc__)
-    parser.add_argument("--work", type=Path, help="keep films and library here for the next run")
-    parser.add_argument("--show", action="store_true", help="print each question with its answer")
-    given = parser.parse_args()
-    os.environ["RAGWEAVE_ASR"] = "off"
-    with own_home(given.work) as folder:
-        if not (folder / "decks").exists():
-            draw(folder / "decks")
-        figures = asyncio.run(measure(folder / "decks", ASKED, given.show))
-        later = asyncio.run(measure(folder / "decks", FURTHER, given.show))
-    tell(figures | {f"further {name}": value for name, value in later.items()}, given.json)
-
-
 if __name__ == "__main__":
-    main()
+    os.environ["RAGWEAVE_ASR"] = "off"
+    run(__doc__, measure)

@@ -7,12 +7,13 @@ answered. Halves by the hash of the question.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import hashlib
 from pathlib import Path
 from typing import Any
 
-from printed import options, own_home, tell
+from printed import answered, rates, run
 
 ASKED = (
     ("Which picture shows a river with red water?", "OSC_Astro_30_02_Acidophile"),
@@ -54,51 +55,31 @@ ASKED = (
 )
 
 
-async def measure(data: Path, folder: Path, show: bool) -> dict[str, Any]:
+async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     """Index the book, ask, and return the shares."""
     from ragweave.evals.images import astronomy, indexed
-    from ragweave.graphs.agent import graph
-    from ragweave.minds.context import Context
 
-    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-    book, _ = await asyncio.to_thread(astronomy, data, folder)
+    book, _ = await asyncio.to_thread(astronomy, given.data, folder / "pictures")
     library = await indexed(book, "pictures")
     rows = []
     for question, gold in ASKED:
-        context = Context(mind="small", library="pictures")
-        answer = (await graph.ainvoke({"messages": [("human", question)]}, context=context))["answer"]
+        answer = await answered(question, "pictures")
         items = await library.items([c.id for c in answer.citations])
         own = [str(items[c.id].meta.get("own", "")) if c.id in items else "" for c in answer.citations]
         right = (gold in own and not answer.abstained) if gold else answer.abstained
-        rows.append(
-            (hashlib.sha256(question.encode()).digest()[0] % 2, gold, right, own[:1] == [gold], answer.abstained)
-        )
-        if show:
+        half = hashlib.sha256(question.encode()).digest()[0] % 2
+        rows.append((half, gold, (right, answer.abstained), own[:1] == [gold] and not answer.abstained))
+        if given.show:
             print(f"{'-+'[right]} {question} {gold}\n      {answer.text[:300]} {own}")
-    out: dict[str, Any] = {"questions": len(rows)}
-    for name, kept in (
-        ("", rows),
-        ("a ", [r for r in rows if r[0]]),
-        ("b ", [r for r in rows if not r[0]]),
-        ("absent ", [r for r in rows if not r[1]]),
-    ):
-        out[f"{name}right"] = sum(r[2] for r in kept) / len(kept)
-        out[f"{name}answered wrong"] = sum(not r[2] and not r[4] for r in kept) / len(kept)
-    out["cited first"] = sum(r[3] and not r[4] for r in rows if r[1]) / sum(bool(r[1]) for r in rows)
-    return out
-
-
-def main() -> None:
-    """Print the figures, and write them where `--json` names a file."""
-    parser = options(__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--work", type=Path, help="keep pictures and library here for the next run")
-    parser.add_argument("--show", action="store_true", help="print each question with its answer")
-    given = parser.parse_args()
-    with own_home(given.work) as folder:
-        figures = asyncio.run(measure(given.data, folder / "pictures", given.show))
-    tell(figures, given.json)
+    return {
+        "questions": len(rows),
+        **rates([r[2] for r in rows]),
+        **rates([r[2] for r in rows if r[0]], "a "),
+        **rates([r[2] for r in rows if not r[0]], "b "),
+        **rates([r[2] for r in rows if not r[1]], "absent "),
+        "cited first": sum(r[3] for r in rows if r[1]) / sum(bool(r[1]) for r in rows),
+    }
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, measure, "data")

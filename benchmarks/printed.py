@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import importlib.util
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from ragweave.nodes.answer import Answer
 
 
 def options(doc: str | None, latency: float | None = None) -> argparse.ArgumentParser:
@@ -37,6 +41,48 @@ def tell(figures: Mapping[str, Any], to: Path | None) -> None:
         print(f"{name:>32}  {value:,.2f}" if isinstance(value, float) else f"{name:>32}  {value}")
     if to:
         to.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+Measure = Callable[[Path, argparse.Namespace], Coroutine[Any, Any, Mapping[str, Any]]]
+"""Returns the figures of a benchmark, given its folder and its options."""
+
+
+def run(doc: str | None, measure: Measure, *more: str) -> None:
+    """Run a benchmark that asks over a library of its own; `more` are folders that it is given."""
+    parser = options(doc)
+    for name in more:
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--work", type=Path, help="keep files and library here for the next run")
+    parser.add_argument("--show", action="store_true", help="print each question with its answer")
+    given = parser.parse_args()
+    with own_home(given.work) as folder:
+        tell(asyncio.run(measure(folder, given)), given.json)
+
+
+async def answered(question: str, library: str) -> Answer:
+    """Return what the agent with the small mind answers."""
+    from ragweave.graphs.agent import graph
+    from ragweave.minds.context import Context
+
+    context = Context(mind="small", library=library)
+    state = await graph.ainvoke({"messages": [("human", question)]}, context=context)
+    return cast("Answer", state["answer"])
+
+
+def is_right(answer: Answer, gold: Sequence[str], beside: Iterable[str] = ()) -> bool:
+    """Tell whether an answer, or what stands beside it, holds a value; of none, whether nothing was answered."""
+    from ragweave.models.text import fold
+
+    said = " ".join(fold(" ".join([*(s.text for s in answer.sentences), *beside])).split())
+    return any(fold(g) in said for g in gold) and not answer.abstained if gold else answer.abstained
+
+
+def rates(rows: Sequence[tuple[bool, bool]], name: str = "") -> dict[str, float]:
+    """Return the shares of answers that are right, and wrong and were given, of (right, abstained)."""
+    return {
+        f"{name}right": sum(right for right, _ in rows) / len(rows),
+        f"{name}answered wrong": sum(not right and not abstained for right, abstained in rows) / len(rows),
+    }
 
 
 def a_source(id: str) -> dict[str, Any]:

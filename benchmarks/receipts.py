@@ -9,13 +9,14 @@ first three, `b` the others.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import random
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from printed import options, own_home, tell
+from printed import answered, run
 
 from ragweave.models.calendar import ENGLISH
 
@@ -261,24 +262,21 @@ def draw_all(folder: Path) -> None:
             draw(paper, n // 10, to)
 
 
-async def measure(folder: Path, show: bool) -> dict[str, Any]:
+async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     """Draw and index the papers, ask all questions, and return the shares."""
     from ragweave.corpora.ingest.run import index
-    from ragweave.graphs.agent import graph
-    from ragweave.minds.context import Context
 
-    await asyncio.to_thread(draw_all, folder)
-    await index([folder], "receipts")
+    await asyncio.to_thread(draw_all, folder / "receipts")
+    await index([folder / "receipts"], "receipts")
     rows = []
     for q in asked():
-        context = Context(mind="small", library="receipts")
-        answer = (await graph.ainvoke({"messages": [("human", q.text)]}, context=context))["answer"]
+        answer = await answered(q.text, "receipts")
         said = plain(" ".join(s.text for s in answer.sentences))
         right = any(plain(a) in said for a in q.answers) if q.answers else answer.abstained
         cited = [Path(c.locator.get("file", "")).stem for c in answer.citations[:1]] == [f"scan-{q.paper:03}"]
         boxed = bool(answer.citations) and "bbox" in answer.citations[0].locator
         rows.append((q, right, not right and not answer.abstained, cited, boxed))
-        if show:
+        if given.show:
             marks = "".join("-+"[b] for b in (right, cited))
             print(f"{marks} {q.layout} {q.field} {q.paper:03} {q.text} {q.answers}\n      {answer.text}")
     out: dict[str, Any] = {"questions": len(rows)}
@@ -296,16 +294,5 @@ async def measure(folder: Path, show: bool) -> dict[str, Any]:
     return out
 
 
-def main() -> None:
-    """Print the figures, and write them where `--json` names a file."""
-    parser = options(__doc__)
-    parser.add_argument("--work", type=Path, help="keep pictures and library here for the next run")
-    parser.add_argument("--show", action="store_true", help="print each question with its answer")
-    given = parser.parse_args()
-    with own_home(given.work) as folder:
-        figures = asyncio.run(measure(folder / "receipts", given.show))
-    tell(figures, given.json)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, measure)

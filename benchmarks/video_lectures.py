@@ -12,6 +12,7 @@ import asyncio
 import os
 import subprocess
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ PACE = 2.5
 
 def write(data: Path, folder: Path, narrated: bool, most: int) -> dict[str, tuple[str, float, float]]:
     """Write the films, and return (lecture, start, end) of each slide by the path of its picture."""
-    from ragweave.corpora.video.ffmpeg import binary
     from ragweave.evals.data import read_jsonl
 
     lectures: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -39,23 +39,36 @@ def write(data: Path, folder: Path, narrated: bool, most: int) -> dict[str, tupl
             end = at + max(lasts, 1.0)
             places[slide["image"]] = (name, at, end)
             if slide["narration"].strip():
-                cues.append(f"{clock(at)} --> {clock(end)}\n{' '.join(slide['narration'].split())}\n")
-            frames.append(f"file '{(data / slide['image']).resolve()}'\nduration {end - at:.3f}")
+                cues.append((at, end, " ".join(slide["narration"].split())))
+            frames.append(((data / slide["image"]).resolve(), end - at))
             at = end
-        told = folder / f"{name}.txt"
-        told.write_text("\n".join([*frames, frames[-1].split("\n")[0]]), encoding="utf-8")
-        form = ["-vf", "scale=640:480,fps=2,format=yuv420p", "-t", f"{at:.3f}"]
-        made = [binary(), "-v", "error", "-f", "concat", "-safe", "0", "-i", str(told), *form]
-        subprocess.run([*made, str(folder / f"{name}.mp4")], check=True)
-        told.unlink()
+        film(frames, folder / f"{name}.mp4", "scale=640:480,")
         if narrated:
-            (folder / f"{name}.vtt").write_text("WEBVTT\n\n" + "\n".join(cues), encoding="utf-8")
+            subtitles(cues, folder / f"{name}.vtt")
     return places
 
 
-def clock(at: float) -> str:
-    """Write seconds as WebVTT does."""
-    return f"{int(at) // 3600:02}:{int(at) // 60 % 60:02}:{at % 60:06.3f}"
+def film(frames: Sequence[tuple[Path, float]], to: Path, scale: str = "") -> None:
+    """Make a film of pictures, each shown for so many seconds."""
+    from ragweave.corpora.video.ffmpeg import binary
+
+    listed = to.with_suffix(".txt")
+    shown = [f"file '{path}'\nduration {lasts:.3f}" for path, lasts in frames]
+    listed.write_text("\n".join([*shown, f"file '{frames[-1][0]}'"]), encoding="utf-8")
+    form = ["-vf", f"{scale}fps=2,format=yuv420p", "-t", f"{sum(lasts for _, lasts in frames):.3f}"]
+    made = [binary(), "-v", "error", "-f", "concat", "-safe", "0", "-i", str(listed), *form]
+    subprocess.run([*made, str(to)], check=True)
+    listed.unlink()
+
+
+def subtitles(cues: Iterable[tuple[float, float, str]], to: Path) -> None:
+    """Write cues, (start, end, text), as WebVTT."""
+
+    def clock(at: float) -> str:
+        return f"{int(at) // 3600:02}:{int(at) // 60 % 60:02}:{at % 60:06.3f}"
+
+    told = [f"{clock(start)} --> {clock(end)}\n{text}\n" for start, end, text in cues]
+    to.write_text("WEBVTT\n\n" + "\n".join(told), encoding="utf-8")
 
 
 async def asked(data: Path, folder: Path, places: dict[str, tuple[str, float, float]], name: str) -> dict[str, float]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from printed import options, own_home, tell
+from video_lectures import subtitles
 
 QUESTION = "What does the guide say about the red bridge?"
 CLIPS = 8
@@ -36,21 +37,18 @@ def react(messages: list[Any]) -> Any:
     return "The red bridge was built in 1931 [1]."
 
 
-def clock(at: int) -> str:
-    """Write seconds as WebVTT does."""
-    return f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}.000"
-
-
 async def build(folder: Path) -> None:
     """Index a transcript of an hour in which twelve clips speak of the bridge; give every clip fifteen frames."""
+    from ragweave.corpora.ingest.run import index
     from ragweave.tests.support.frames import add_frames
-    from ragweave.tests.support.library import build_library
 
     cues = []
     for n in range(120):
         said = f"The red bridge of part {n} was built in 1931." if n % 10 == 5 else f"Part {n} is about house {n + 7}."
-        cues.append(f"{clock(30 * n)} --> {clock(30 * n + 28)}\n{said}\n")
-    await build_library(folder, {"tour.vtt": "WEBVTT\n\n" + "\n".join(cues)})
+        cues.append((30 * n, 30 * n + 28, said))
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+    await asyncio.to_thread(subtitles, cues, folder / "tour.vtt")
+    await index([folder])
     await asyncio.to_thread(add_frames)
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from printed import options, own_home, tell
+from video_lectures import subtitles
 
 QUESTIONS = 30
 
@@ -38,17 +39,11 @@ def write(transcript: Path, folder: Path, hours: float, seed: int = 1) -> int:
         texts = [f"<v {c.speaker}>{c.text}" if c.speaker else c.text for c in cues]
         if count >= len(recordings):
             shuffled.shuffle(texts)
-        rows = [f"{clock(c.start)} --> {clock(c.end)}\n{t}\n" for c, t in zip(cues, texts, strict=True)]
-        (folder / f"recording-{count:04}.vtt").write_text("WEBVTT\n\n" + "\n".join(rows), encoding="utf-8")
+        told = [(c.start, c.end, text) for c, text in zip(cues, texts, strict=True)]
+        subtitles(told, folder / f"recording-{count:04}.vtt")
         lasted += recording.duration
         count += 1
     return count
-
-
-def clock(at: float) -> str:
-    """Write seconds as WebVTT does."""
-    whole = int(at)
-    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}.{int(1000 * (at - whole)):03}"
 
 
 async def ask(transcript: Path) -> dict[str, float]:

@@ -19,7 +19,8 @@ NAMED = 0.6
 LEAST, MOST = 6, 12
 """Chapters that are told: of fewer none, for a short recording is told by its sentences; of more, at equal steps."""
 _QUOTE = 300
-_PHRASES = re.compile(r"^Key phrases: (.+)\.$", re.M)
+PHRASES = re.compile(r"^Key phrases: (.+)\.$", re.M)
+"""The line of the whole that has the key phrases."""
 
 
 async def named(library: Library, about: str, source: str = "") -> Item | None:
@@ -44,7 +45,7 @@ def show(whole: Item, question: str, page: Page) -> bool:
     if len(rows) < LEAST:
         return False
     row = as_strip(evidence_of(whole, "", 1, 0.0, 1.0))
-    found = _PHRASES.search(whole.text)
+    found = PHRASES.search(whole.text)
     facts = [clock(whole.locator.get("end", 0.0)), *([found[1]] if found else [])]
     lead = Strip(**{**row, "text": whole.title})
     page.show(phrase("excerpts", question, title=whole.title, facts=" – ".join(facts)), "verified", [lead], 1.0)

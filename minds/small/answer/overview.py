@@ -19,6 +19,7 @@ from ragweave.minds.passages import as_strip, evidence_of
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.answer import chapters
 from ragweave.minds.small.answer.sentences import parts_of
+from ragweave.minds.small.answer.themes import themes
 from ragweave.models import tables
 from ragweave.models.embed import encoder
 from ragweave.models.text import clock, content_terms, names, numbers, terms, words
@@ -72,6 +73,8 @@ def subject_of(question: str) -> str | None:
 
 async def overview(desk: Desk, brief: Brief, page: Page) -> bool:
     """Show the overview that a question asks for; False where it asks for none, or names no file of the library."""
+    if await themes(desk, brief, page):
+        return True
     about = subject_of(brief.question)
     if about is None and not _WHICH.match(brief.question):
         return False

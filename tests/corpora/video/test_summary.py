@@ -40,3 +40,8 @@ def test_chapters_of_the_container_and_telling_sentences_stand_in_the_summary_wi
 
 def test_a_recording_without_words_is_its_title() -> None:
     assert summary(Recording("quiet", 30.0)) == ("quiet", ())
+
+
+def test_words_of_talk_are_no_key_phrases() -> None:
+    told = "We've got a little bit of time. I don't know, it's like a little bit of a drum machine. "
+    assert key_phrases(told * 3) == ["drum machine"]
