@@ -151,7 +151,7 @@ def ask() -> Callable[..., Any]:
         turn = turns.nth(before)
         turn.wait_for()
         if wait:
-            expect(page.locator(".turn.over")).to_have_count(before + 1, timeout=30_000)
+            expect(page.locator(".turn.over")).to_have_count(before + 1, timeout=60_000)
         return turn
 
     return asked

@@ -23,7 +23,7 @@ const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5, expand_when: "
 export function refusal(answer, steps, again, question) {
   const places = [...answer.citations, ...(answer.nearest || [])];
   const why = answer.why || answer.text;
-  const quotes = answer.sure === "closest" && places.length && why.endsWith("”"); // the list of places says it as well
+  const quotes = answer.sure === "closest" && places.length && /[”“]$/.test(why); // the list of places says it as well
   const facts = [[t("refusal.searched"), searched(steps)], [t("refusal.missing"), missing(steps)]].filter(([, text]) => text);
   return h(
     "div.abstained",
@@ -78,5 +78,6 @@ function missing(steps) {
 }
 
 function sentenceCase(text) {
-  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}${/[.!?。]”?$/.test(text) ? "" : "."}`;
+  const end = /[.!?。][”“]?$/.test(text) ? "" : /\p{Script=Han}$/u.test(text) ? "。" : ".";
+  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}${end}`;
 }
