@@ -15,12 +15,19 @@ import asyncio
 import json
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from printed import judge_of, options, own_home, tell
 
 DATA = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
+
+
+def questions(folder: Path, kinds: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return the questions of a set, of some kinds or of all."""
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return [q for q in map(json.loads, lines) if not kinds or q["kind"] in kinds]
 
 
 async def answered(q: dict[str, Any]) -> Any:
@@ -30,7 +37,7 @@ async def answered(q: dict[str, Any]) -> Any:
     from ragweave import Context
     from ragweave.app.api import astate
 
-    saver, context = InMemorySaver(), Context(library="house", mind="small")
+    saver, context = InMemorySaver(), Context(library=q.get("library", "house"), mind="small")
     for text in [*q["previous"], q["question"]]:
         state: Any = await astate(text, context=context, thread=q["id"], checkpointer=saver)
     return state["answer"]
@@ -69,8 +76,7 @@ def main() -> None:
     parser.add_argument("-v", "--verbose", action="store_true", help="print what was not right")
     parser.add_argument("--set", type=Path, default=DATA / "house_dev", help="the folder of the set")
     given = parser.parse_args()
-    lines = (given.set / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    asked = [q for q in map(json.loads, lines) if not given.kind or q["kind"] in given.kind]
+    asked = questions(given.set, given.kind or ())
     with own_home():
         from ragweave.app.api import index
 

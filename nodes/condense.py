@@ -19,6 +19,7 @@ from ragweave.minds.small.core import core
 from ragweave.minds.small.question.greeting import is_greeting
 from ragweave.minds.small.question.refer import follow
 from ragweave.minds.small.question.sides import sides
+from ragweave.minds.small.question.spelling import spelt
 from ragweave.minds.small.question.tongue import elsewhere
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
@@ -53,6 +54,8 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         made = await run.minds.seer(run, made.value, pictures)
         query = made.value
     question = made.value
+    if not reads(run.context):
+        question = query = await spelt(run, question)
     weighed = sides(question)
     text_alone: Update = {}
     content = messages[last].content

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ragweave.models.calendar import ENGLISH
 from ragweave.models.text import STOP, sentences, words
 
 Span = tuple[int, int]
@@ -17,8 +18,8 @@ _GOES_ON = STOP | {"like"}
 _NEXT_LINE = re.compile(r"(?<![,&-])[ \t]*\n+[ \t]*(?=[^\sa-z])")
 _OPEN = re.compile(r"(?:…|\.\.\.|[^\s.!?…。！？:\"'”’)])$")
 """The end of a sentence that is not over: three dots, or no mark at all."""
-_SPEAKER = re.compile(r"^\s*[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){0,3}:\s+")
-"""The name of a speaker before what is said, or the name of what a line of a slide states."""
+_SPEAKER = re.compile(rf"^\s*(?!(?:{'|'.join(ENGLISH[12:]).title()}):)" r"[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){0,3}:\s+")
+"""The name of a speaker before what is said, or the name of what a line of a slide states; no day speaks."""
 
 
 def pieces(text: str) -> list[Span]:

@@ -21,6 +21,8 @@ _CLAUSE = re.compile(
 _OF = re.compile(r"\b(?:the|our|my) (?P<noun>[a-z][\w-]*(?: [a-z][\w-]*)?) (?P<by>of|with) (?P<rest>[^?;,]+)", re.I)
 _OWNS = re.compile(r"\b(?P<rest>(?:the )?[A-Z][\w-]*(?: [A-Z][\w-]*)*)['’]s? (?P<noun>[a-z][\w-]*)")
 """A noun that is told by what it belongs to."""
+_IS = re.compile(r"\b(?:is|are|was|were)\s*$", re.I)
+"""After it the noun goes on behind its first word: “What is Wren's hourly wage?”."""
 _ANYONE = frozenset("man woman person people one boy girl lady gentleman guy human".split())
 _DOES = re.compile(r"(?:[eo]r|ist|ian|ant|ent|man|woman)$")
 """How nouns end for those who do something: “owner”, “conductor”, “president”."""
@@ -73,7 +75,8 @@ def splits(question: str) -> list[Split]:
     while m := _CLAUSE.search(plain, clauses[-1].start("rel") if clauses else 0):
         clauses.append(m)
     found = [_clause(plain, m) for m in reversed(clauses)]
-    owned = [] if found else [*_OWNS.finditer(plain)] or [*reversed([*_OF.finditer(plain)])]
+    owners = [m for m in _OWNS.finditer(plain) if not (_IS.search(plain[: m.start()]) and plain[m.end() :].strip())]
+    owned = [] if found else owners or [*reversed([*_OF.finditer(plain)])]
     for m in owned:
         by = m.groupdict().get("by") or "of"
         person = bool(_DOES.search(m["noun"]))
@@ -105,12 +108,8 @@ def _clause(plain: str, m: re.Match[str]) -> Split:
     kind = "year" if head in _TIMES else "person" if rel in ("who", "whom") or head in _ANYONE else "thing"
     if kind == "year":
         asks = f"In which {head}"
-    elif rel == "whose" or " whom" in rel:
-        asks = m["rel"]
     elif head in _ANYONE:
         asks = "Who"
-    elif rel == "where":
-        asks = f"In which {noun}"
     else:
         asks = f"{m['rel'].rpartition(' ')[0]} which {noun}".strip()
     return Split(plain[: m.start()], f"{asks[0].upper()}{asks[1:]} {rest}?", plain[m.end() :], kind)

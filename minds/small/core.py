@@ -35,14 +35,12 @@ def core(text: str) -> Core:
     before: list[str] = []
     fresh = onward = courteous = False
     for said in _parts(text):
-        if frames.SIGNED.match(said) and asks:
-            break
         peeled, frame, new, goes = _peel(said)
         fresh |= new
         onward |= goes and not (asks or before)
         courteous |= bool(frame)
         marked = said.rstrip().endswith(("?", "？"))
-        if not peeled or (frames.FORM.match(peeled) and not marked):
+        if not peeled:
             continue
         told, question = _clause(peeled)
         asking = marked or bool(told or frames.QUESTION.match(peeled) or frames.ORDER.match(peeled))
@@ -50,7 +48,7 @@ def core(text: str) -> Core:
             (wishes if frame else before).append(peeled)
             continue
         before += [told] if told and not asks else []
-        asks.append(_direct(question) if frame else question)
+        asks.append(question)
     kept = [q for q in asks if set(content_terms(q)) - _EMPTY] or wishes[-1:]
     # “A friend wants the name of our dentist. Can you give it to me?” asks in its first sentence.
     kept = kept or (asks[-1:] if not before else [])
@@ -125,20 +123,7 @@ def _closed(said: str) -> str:
 def _clause(said: str) -> tuple[str, str]:
     """Divide a sentence into what is told and what is asked (“I am cooking, so how long does it take?”)."""
     m = None if frames.QUESTION.match(said) else frames.TURN.search(said)
-    if m is None or (frames.STAYS.match(said) and m.group()[0] == ","):
-        return "", said
-    if m.group()[0] == ";" and not frames.MINE.search(said[: m.start()]):
+    # “The light flashes five times, what is wrong?” asks about what it tells.
+    if m is None or not frames.MINE.search(said[: m.start()]) or (frames.STAYS.match(said) and m.group()[0] == ","):
         return "", said
     return said[: m.start()], _peel(said[m.end() :])[0]
-
-
-def _direct(question: str) -> str:
-    """Turn an indirect question round, where its verb can be told (“where the key is” → “Where is the key?”)."""
-    plain = question.rstrip(" ?.!")
-    if m := frames.WHETHER.fullmatch(plain):
-        question = f"{m['verb']} {m['who']} {m['rest']}?"
-    elif (m := frames.INDIRECT.fullmatch(plain)) and not re.search(r"\b(?:who|which|that)\b", m["rest"], re.I):
-        question = f"{m['wh']} {m['be']} {m['rest']}{m['tail'] or ''}?"
-    elif frames.QUESTION.match(plain) and not question.endswith(("?", "？")):
-        question = f"{plain}?"
-    return question

@@ -29,14 +29,13 @@ from ragweave.minds.small.answer.spoken import answers, by_passage, doubtful, is
 from ragweave.minds.small.answer.tell import tell
 from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.clauses import standing
-from ragweave.minds.small.question.asked import has_clause
+from ragweave.minds.small.question.asked import asked_of, has_clause
 from ragweave.minds.small.question.greeting import is_thanks
-from ragweave.minds.small.question.several import several
 from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.tongue import foreign, native
 from ragweave.minds.small.tables.work import work
 from ragweave.minds.small.timeline import placeless
-from ragweave.models.text import clip, content_terms
+from ragweave.models.text import clip, content_terms, terms
 
 ANSWERABLE = 0.4
 """How sure the small mind must be of its best sentence to answer with it; chosen on all that
@@ -68,8 +67,6 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
         return why
     if await pictured(desk, brief, page):
         return ""
-    if await _each(desk, brief, page):
-        return ""
     if (asked := standing(brief.question, brief.hops)) != brief.question:
         found = replace(brief, question=asked, best=-1.0)
         if await work(desk, found, page) or not await _extract(desk, found, page, closest=False):
@@ -80,21 +77,6 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
     show_pictures(brief, page)
     told = await foreign(desk, brief, page)
     return f"{why}; {told}" if told else why
-
-
-async def _each(desk: Desk, brief: Brief, page: Page) -> bool:
-    """Answer what is asked at once one by one, and name what stays open; tell whether anything was answered."""
-    parts = several(brief.question)
-    if len(parts) == 1:
-        return False
-    left = []
-    for part in parts:
-        alone = replace(brief, question=part)
-        if not await work(desk, alone, page) and await _extract(desk, alone, page, closest=False):
-            left.append(part)
-    for part in left if page.sentences else []:
-        desk.note(phrase("open", brief.question, part=part))
-    return bool(page.sentences)
 
 
 async def idf_of(desk: Desk, question: str) -> Callable[[str], float]:
@@ -177,6 +159,12 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
     whole = await passage(desk, best, question, idf) if recorded else None
     # What every round found irrelevant may be the closest, and answers nothing.
     another = best.partner is None and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]
+    limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
+    chosen = choose(ranked, question, idf, limit)
+    asked, said = asked_of(question), " ".join(e.text for e in chosen)
+    lacks = guess_language(best.text) in ("en", "") and asked.lacks(said)
+    around = f"{best.strip['title']} {best.strip['locator'].get('file', '')} {best.strip['text']} {said}"
+    another |= not asked.codes <= set(terms(around))
     enough = (
         answers(best, whole, question, idf)
         if whole is not None and least is None
@@ -184,7 +172,7 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
     )
     sure = (
         brief.own
-        and not another
+        and not (another or lacks)
         and (enough or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY))
     )
     if not sure or sides(question):
@@ -203,8 +191,7 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
         text = phrase("heard", brief.question, text=whole["text"]) if heard else whole["text"]
         page.show(text, "verified", [whole], best.sure)
         return ""
-    limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
-    for e in choose(ranked, question, idf, limit):
+    for e in chosen:
         shown = any(s.text and e.told.startswith(s.text) for s in page.sentences)
         page.show(e.text if shown else e.told, "verified", [e.narrowed], e.sure)
     return ""

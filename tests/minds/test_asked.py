@@ -77,3 +77,28 @@ def test_a_word_without_a_capital_is_no_name_in_a_question_that_uses_them() -> N
 def test_what_a_price_is_asked_of_is_not_implied_by_an_amount() -> None:
     assert asked_of("What did the boiler cost?").implied == {"cost"}
     assert asked_of("How heavy is the bell?").implied == {"heavi"}
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("How many minutes does the soup cook?", "1.5 kg of rhubarb and 250 g of sugar", True),
+        ("How many minutes does the soup cook?", "It cooks for 40 minutes.", False),
+        ("How much deposit does he pay?", "He pays 410 a month and 500 deposit.", False),
+        ("What is her telephone number?", "She is from Harrow.", True),
+        ("When does it open?", "It is behind the mill.", True),
+        ("When will the stop close?", "It closes at the end of next summer.", False),
+        ("Who built it?", "Nobody knows.", False),
+    ],
+)
+def test_a_value_that_is_asked_for_has_to_be_there(question: str, text: str, lacks: bool) -> None:
+    assert asked_of(question).lacks(text) is lacks
+
+
+def test_a_code_names_what_is_asked_of() -> None:
+    assert asked_of("What does code E11 of the Ember 3 mean?").codes == {"e11"}
+
+
+def test_a_verb_of_going_alone_asks_for_nothing() -> None:
+    assert not asked_of("On which days can Dr Rowe go there?").slot
+    assert asked_of("How much is a night?").value is not None

@@ -250,3 +250,34 @@ def test_a_word_that_says_little_counts_less_than_one_that_names_a_thing() -> No
     text = "From the tower they see far. The parcels lie in the shed."
     ranked = rank("Where can I see the parcels?", [strip(text, title="")], lambda t: 3.0 if t == "see" else 1.0)
     assert ranked[0].text.startswith("The parcels")
+
+
+def test_a_text_is_read_under_the_headings_that_stand_in_it() -> None:
+    text = "Before the show\n\nHorses\n\n- no hay for six hours\n\nGeese\n\n- never lock them in"
+    best = rank("What about geese before the show?", [strip(text, title="Before the show")], one)[0]
+    assert best.told == "Geese: never lock them in"
+    assert best.narrowed["locator"]["chars"] == [text.index("- never"), len(text)]
+
+
+def test_of_lines_that_days_label_the_one_of_the_day_that_is_asked_answers() -> None:
+    text = "- Monday to Thursday: 8:00 to 19:00\n- Friday: 8:00 to 16:30\n- Saturday: closed"
+    ranked = rank("When does the shop close on Fridays?", [strip(text, title="Hours of the shop")], one)
+    assert [e.text for e in ranked] == ["Friday: 8:00 to 16:30"]
+
+
+def test_a_span_of_hours_says_when_something_begins() -> None:
+    text = "We sing on Tuesdays, 19:15 to 21:15. We sing on Thursdays in the loft, and we bring cake."
+    best = rank("At what time does the choir begin?", [strip(text, title="The choir")], one)[0]
+    assert "19:15" in best.text and best.signs[SIGNS.index("slot")] == 1.0
+
+
+def test_an_entry_of_a_list_is_said_by_nobody() -> None:
+    text = "- Out: Thursday, 5:45\n- Driver: Ada Lund\n- Price: 3,480 euros"
+    best = rank("Who drives the coach?", [strip(text, title="Your coach")], one)[0]
+    assert best.text == "Driver: Ada Lund"
+
+
+@pytest.mark.parametrize(("asked", "told"), [("december", "3 dec 15:10"), ("on Tuesday", "tue + thu")])
+def test_the_short_form_of_a_month_or_day_is_that_day(asked: str, told: str) -> None:
+    best = rank(f"dentist time {asked}", [strip(f"- dentist, {told}", title="Scraps")], one)[0]
+    assert best.signs[SIGNS.index("subject")] * best.signs[SIGNS.index("slot")] == 1.0

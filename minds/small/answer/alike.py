@@ -7,12 +7,15 @@ from collections.abc import Sequence, Set
 from ragweave.minds.small.answer.reading import Read
 from ragweave.minds.small.question.asked import Asked
 from ragweave.minds.small.question.likes import likes
+from ragweave.models.calendar import ENGLISH, MONTHS, WEEKDAYS
 from ragweave.models.relevance import embed
-from ragweave.models.text import terms, words
+from ragweave.models.text import stem, terms, words
 
 NEAR, KIN, LIKE = 0.55, 0.9, 0.8
 """Cosine at which a word stands in for another, and what a word counts that goes on or stops short (Kenya, Kenyan), or
 that is listed as standing for another (buy, purchase)."""
+_SHORT = [{stem(f) for f in (*MONTHS, *WEEKDAYS) if name.startswith(f)} for name in ENGLISH]
+"""Stems of the name of each month and day, and of its short forms (December, dec)."""
 
 
 def stand_ins(asked: Asked, read: Sequence[Read]) -> dict[str, dict[str, float]]:
@@ -38,8 +41,10 @@ def stand_ins(asked: Asked, read: Sequence[Read]) -> dict[str, dict[str, float]]
 def _kin(asked: Asked, held: Set[str]) -> dict[str, dict[str, float]]:
     """Return, by stem of the question, the stems that are made from the same word (Kenya, Kenyan)."""
     able = [t for t in held if len(t) > 3 and t.isalpha() and t.isascii()]
-    return {
-        t: {o: KIN for o in able if abs(len(o) - len(t)) < 4 and (o.startswith(t) or t.startswith(o))}
+    dated = {t: dict.fromkeys(forms, 1.0) for forms in _SHORT for t in forms & (asked.subject | asked.slot)}
+    return dated | {
+        t: dated.get(t, {})
+        | {o: KIN for o in able if abs(len(o) - len(t)) < 4 and (o.startswith(t) or t.startswith(o))}
         for t in asked.subject | asked.slot
         if len(t) > 3 and t.isalpha() and t.isascii()
     }

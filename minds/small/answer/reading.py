@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import PurePath
 
 from ragweave.corpora.meta import guess_language
+from ragweave.corpora.types import Locator
 from ragweave.corpora.video.utterances import spoken
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.question.asked import asked_of
@@ -30,6 +32,12 @@ _SAID = (".", "!", "?", "。", "”")
 """Ends of a sentence; a piece of a list and a label line have none."""
 
 
+_HEADING = re.compile(r"(?:(?<=\n\n)|\A)(?=[^\W_])(?P<head>(?:[^\s|]+ ){0,7}[^\s|]*[^\s|.!?:;,])\n\n(?=\S)")
+_HOURS = re.compile(r"\d{1,2}[:.]\d{2}\s*(?:to|till|until|bis|à|[–-])\s*\d{1,2}[:.]\d{2}")
+_SPAN = frozenset(terms("open opens close closes begin start end finish"))
+"""What a span of hours says without a verb: when something begins and when it ends."""
+
+
 @lru_cache(maxsize=20_000)
 def _stems(text: str) -> frozenset[str]:
     """Return the terms of a text; kept, because each question put to the same evidence reads it again."""
@@ -49,7 +57,7 @@ def filed(strip: Strip) -> frozenset[str]:
 class Read:
     """A sentence with what it is said of: stems by how near they stand to it."""
 
-    def __init__(self, strip: Strip, at: int, parts: Sequence[tuple[int, int]], question: str) -> None:
+    def __init__(self, strip: Strip, at: int, parts: Sequence[tuple[int, int]], question: str, around: str) -> None:
         text, (a, b) = strip["text"], parts[at]
         self.strip, self.start, self.end, self.at = strip, a, b, at
         told = tables.told(text, a, b)
@@ -60,7 +68,7 @@ class Read:
         self.before = parts[at - 1] if at and "\n\n" not in text[parts[at - 1][1] : a] else None
         self.leans = self.before is not None and bool(_LEANS.search(told))
         near = _stems(text[slice(*self.before)]) if self.before else frozenset()
-        self.own = _stems(self.said) | _measured(told)
+        self.own = _stems(self.said) | _measured(told) | (_SPAN if _HOURS.search(told) else frozenset())
         self.title = _stems(strip["title"])
         self.abroad = (tongue := _tongue(text)) in TAUGHT and not asked_of(question).foreign
         if self.abroad:
@@ -72,7 +80,7 @@ class Read:
             (self.have, 0.9),
             (filed(strip), 0.8),
             (near, 0.5),
-            (_stems(text), 0.35),
+            (_stems(around), 0.35),
         )
 
     @property
@@ -99,6 +107,20 @@ def uttered(strip: Strip, told: str, question: str) -> str:
     """
     label = not told.endswith(_SAID) and strip["locator"].get("kind") != "time"
     return told if label or _ATTRIBUTED.search(question) else spoken(told, question)
+
+
+def sections(strip: Strip) -> list[Strip]:
+    """Cut a text before each heading that is a paragraph of its own, and read what follows under it."""
+    text, heads = strip["text"], [*_HEADING.finditer(strip["text"])]
+    if not heads or strip["locator"].get("kind") == "time":
+        return [strip]
+    offset, out = (strip["locator"].get("chars") or [0])[0], list[Strip]()
+    for a, b in pairwise([0, *(m.end() for m in heads), len(text)]):
+        head = next((m["head"] for m in heads if m.end() == a), "")
+        title = f"{strip['title']} · {head}" if head and head not in strip["title"] else strip["title"]
+        place: Locator = {**strip["locator"], "chars": [offset + a, offset + b]}
+        out.append(Strip(**{**strip, "text": text[a:b], "title": title, "locator": place}))
+    return out
 
 
 def run_in(text: str) -> bool:

@@ -14,8 +14,8 @@ from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.answer.alike import LIKE, stand_ins
 from ragweave.minds.small.answer.hostile import harmless
-from ragweave.minds.small.answer.reading import Read, run_in
-from ragweave.minds.small.question.asked import Asked, Idf, asked_of, asked_part, cases, share
+from ragweave.minds.small.answer.reading import Read, run_in, sections
+from ragweave.minds.small.question.asked import CALENDAR, Asked, Idf, asked_of, asked_part, cases, share
 from ragweave.minds.small.question.likes import LIGHT, likes
 from ragweave.models import tables
 from ragweave.models.embed import encoder
@@ -143,7 +143,7 @@ def rank(
     asked = asked_of(question, cased)
     wanted, part = content_terms(question), content_terms(asked_part(question))
     every = frozenset(wanted)
-    read = [r for s in strips for r in _candidates(s, question, every)]
+    read = [r for s in strips for part in sections(s) for r in _candidates(part, s["text"], question, every)]
     if not read:
         return []
     cosine = encoder().texts([r.read for r in read]) @ encoder().queries([question])[0]
@@ -171,9 +171,11 @@ def rank(
         signs = (*signs, top, (1 - signs[2]) * r.piece, 0.0)
         before = r.before if r.leans else None
         out.append((Extract(r.strip, r.start, r.end, value, covers, signs, before), r))
-    # A document stands beside its own paragraphs: each sentence of a file counts once, under its nearest heading.
+    # A document stands beside its own paragraphs: each sentence of a file counts once, under its nearest heading, and
+    # as relevant as its paragraph is.
+    whole = {id(s) for s in strips}
     once: dict[tuple[str, str], tuple[Extract, Read]] = {}
-    for row in sorted(out, key=lambda row: len(row[0].strip["title"])):
+    for row in sorted(out, key=lambda row: (len(row[0].strip["title"]), id(row[0].strip) in whole)):
         once[row[1].strip["locator"].get("file", row[1].strip["evidence"]), fold(row[1].told)] = row
     out = sorted(once.values(), key=lambda row: (-row[0].score, row[0].strip["id"], row[0].start))
     ranked = [e for e, _ in out]
@@ -251,17 +253,20 @@ def _labels(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def _candidates(strip: Strip, question: str, wanted: Set[str]) -> list[Read]:
-    """Return the sentences of a strip that say something.
+def _candidates(strip: Strip, around: str, question: str, wanted: Set[str]) -> list[Read]:
+    """Return the sentences of a section that say something; `around` is the text that it stands in.
 
     Of a table those rows are left out whose cells hold less of what is wanted than those of another row: the heads of
-    the columns are common to all rows; what tells them apart is which of them is asked for.
+    the columns are common to all rows; what tells them apart is which of them is asked for. So it is with lines that
+    days label.
     """
     text, parts = strip["text"], parts_of(strip)
     rows = {(a, b): wanted & set(terms(text[a:b])) for a, b in parts if tables.is_row(text[a:b])}
+    dated = {p: CALENDAR & set(terms(text[slice(*p)].partition(":")[0])) for p in parts if ": " in text[slice(*p)]}
+    rows |= {p: wanted & days for p, days in dated.items() if days}
     able = {p for p in harmless(text, parts) if p not in rows or not any(rows[p] < other for other in rows.values())}
     heads = {a for a, b in parts if run_in(text[a:b]) and b < len(text) and text[b] == " "}
-    found = [Read(strip, n, parts, question) for n, p in enumerate(parts) if p in able and p[0] not in heads]
+    found = [Read(strip, n, parts, question, around) for n, p in enumerate(parts) if p in able and p[0] not in heads]
     return [r for r in found if _says(text[r.start : r.end], r.said, strip["title"])]
 
 

@@ -29,12 +29,13 @@ _QUESTION_WORD = re.compile(
 _DATE = re.compile(
     rf"\b(?:1\d{{3}}|20\d{{2}})\b|\b(?:{'|'.join(m for m in MONTHS if len(m) > 3 or m in ('may', 'mai'))})\b"
     rf"|\b(?:{'|'.join(WEEKDAYS)})s?\b|\d{{1,2}}:\d{{2}}|\b\d{{1,2}} ?(?:a\.?m|p\.?m|uhr|h)\b"
-    r"|[\d〇零一二三四五六七八九十]+\s*[年月日号点时]|\b(?:century|decade|noon|midnight)\b"
+    r"|[\d〇零一二三四五六七八九十]+\s*[年月日号点时]|\b(?:century|decade|noon|midnight|summer|autumn|winter)\b"
 )
 """A time, in a folded text."""
 _MONEY = r"[€$£¥]|\b(?:euros?|dollars?|pounds?|pence|(?<!per )cents?|eur|usd|gbp|yuan|francs?)\b|元|free\b|gratis"
 _MEASURES: tuple[tuple[str, str, str], ...] = (
     ("money", r"how (?:much|expensive)\b.*\b(?:cost|pay|paid|charg|price|fee|rent|earn|spen[dt]|owe|worth|insur)"
+              r"|for how much|^how much (?:is|are|was|were) (?:the|an?|one)\b"
               r"|\b(?:what|how much) (?:do|does|did|will|would|is|are|was|were)\b.* cost\b"
               r"|\bwhat .*\b(?:price|fee|rent|deposit)\b"
               r"|was kostet|combien coûte|多少钱", _MONEY),
@@ -50,7 +51,7 @@ _MEASURES: tuple[tuple[str, str, str], ...] = (
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("time", re.compile(
         r"\b(?:when|(?:year|date|day|time) (?:did|does|do|was|were|is|has|will)"
-        r"|(?:what|which)(?: \w+)? (?:year|date|day|month|time|century|decade)"
+        r"|(?:what|which)(?: \w+)? (?:year|date|days?|month|time|century|decade)"
         r"|wann|quand|welche[sm] (?:jahr|tag)"
         r"|quelle (?:année|date)|à quelle heure|wie viel uhr)\b|何时|什么时候|哪一?[年天]|几[月点号时]", re.I)),
     ("count", re.compile(
@@ -68,10 +69,14 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 _ASKING = frozenset(
     terms(
         "year date day month time name person people kind place much many often long far old new number amount"
-        " currently actually exactly apparently"
+        " currently actually exactly apparently per must"
     )
 )
 """Words that say what kind of thing is asked for, and need not stand beside it."""
+_LIGHT = frozenset(terms("go come get take"))
+"""Verbs that alone ask for nothing: “On which days can she go there?”."""
+_DONE = frozenset(terms("insure insured earn owe"))
+"""What a sum of money may be for: it does not say so itself."""
 _YES_NO = re.compile(
     r"^(?:and |but |so )?(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b", re.I
 )
@@ -122,6 +127,18 @@ class Asked:
         said = fold(self.question)
         return float(self.kind not in ("person", "name") or any(fold(n) not in said for n in names(text)))
 
+    def lacks(self, text: str) -> bool:
+        """Tell whether a text holds no time, number or measure where one is asked for."""
+        if self.kind != "count":
+            return self.kind == "time" and not self.fits(text)
+        measured = self.counted not in UNITS or self.counted in units(text)
+        return not (measured and self._numbers(text))
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Stems of letters with figures that name what is asked of: “E11”."""
+        return frozenset(t for t in self.subject if not (t.isalpha() or t.isdigit()) and t.isalnum())
+
     def _numbers(self, text: str) -> bool:
         return bool({f.value for f in facts(text)} - self._said or _ONCE.search(text))
 
@@ -153,7 +170,7 @@ def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (froz
     found = next(((re.compile(v, re.I), m) for _, f, v in _MEASURES if (m := re.search(f, question, re.I))), None)
     # “How heavy”, “what does it cost”: what stands between the two names what it is asked of.
     measuring = found[1].group().split() if found else []
-    implied = frozenset(content_terms(" ".join([*measuring[1:2], *measuring[-1:]])))
+    implied = frozenset(content_terms(" ".join([*measuring[1:2], *measuring[-1:]]))) - _DONE
     wanted = content_terms(question)
     named = {t for n in names(question) for t in content_terms(n)} | {t for t in wanted if any(c.isdigit() for c in t)}
     if question[:1].isupper():
@@ -161,8 +178,9 @@ def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (froz
         named -= lower & set(terms(question.split()[0]))
     else:
         named |= capitals & set(wanted)
-    named = (named | (_CALENDAR & set(wanted))) - _ASKING
+    named = (named | (CALENDAR & set(wanted))) - _ASKING
     slot = frozenset(wanted) - named - _ASKING
+    slot = frozenset() if slot <= _LIGHT else slot
     many = _HOW_MANY.search(question)
     counted = next(iter(content_terms(many[1].split()[-1])), "") if many else ""
     return Asked(question, kind, found[0] if found else None, frozenset(named), slot, implied & slot, counted)
@@ -175,7 +193,8 @@ def _kind(text: str) -> str:
 
 
 _HOW_MANY = re.compile(r"\bhow many ((?:[a-z-]+ ){0,1}?[a-z-]+)\b", re.I)
-_CALENDAR = frozenset(terms(" ".join(w for w in ENGLISH if w != "may")))
+CALENDAR = frozenset(terms(" ".join(w for w in ENGLISH if w != "may")))
+"""Stems of the months and days."""
 
 
 def asked_part(question: str) -> str:

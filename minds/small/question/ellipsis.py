@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragweave.minds.small.question.nouns import BE, DETERMINER, DO, JOINS, Phrase, phrases, plural
+from ragweave.minds.small.question.nouns import DETERMINER, Phrase, phrases, plural
 from ragweave.models.calendar import ENGLISH
 from ragweave.models.embed import encoder
-from ragweave.models.text import content_terms, fold, names, verb_form
+from ragweave.models.text import content_terms, fold, names
 
 _PART = 4
 """Content words that a part of a question may have after “and” or “what about”; without them it may have one."""
@@ -55,7 +55,6 @@ _HEADED = re.compile(
     r"(?P<rest>.+?)\W*$",
     re.I,
 )
-_YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
 DAY = re.compile(
     rf"\b(?:(?:{'|'.join(ENGLISH[12:])})s?|{'|'.join(ENGLISH[:12])}|spring|summer|autumn|winter|weekends?|mornings?"
     r"|evenings?|tomorrow|today|yesterday)\b",
@@ -75,10 +74,6 @@ def carry(fragment: str, before: str) -> str:
         return _asked_otherwise(m["wh"] or m["what"], before)
     if m := _ONE.match(plain):
         return _other_one(m["how"].lower(), m["prep"] or "", before)
-    for pattern in (_YEAR, DAY):
-        mine, theirs = pattern.search(plain), pattern.search(before)
-        if mine and theirs and len(content_terms(plain)) <= 2:
-            return before[: theirs.start()] + mine.group() + before[theirs.end() :]
     found = phrases(before)
     if m := _HEADED.match(plain):
         for p in reversed(found):
@@ -100,11 +95,6 @@ def _nearest(fragment: str, found: Sequence[Phrase], before: str) -> Phrase:
     """Return the noun phrase that a fragment stands beside."""
     owned = [_owner(p) for p in found]
     found = [p for pair in zip(owned, found, strict=True) for p in pair if p is not None]
-    whole = bool(JOINS & set(fold(fragment).split()[1:]))
-    if whole:
-        found = [_joined(p, found, before) for p in found]
-    if fold(fragment.split()[0]) in DETERMINER and len(found) > 1 and _COUNTED.search(before[: found[0].start]):
-        found = found[1:]
     named = [p for p in found if p.head[:1].isupper()]
     if names(f"x {fragment}") and named:
         found = named
@@ -117,7 +107,6 @@ def _nearest(fragment: str, found: Sequence[Phrase], before: str) -> Phrase:
     def fit(n: int) -> float:
         p = found[n]
         alike = (plural(p.text) == many) + (some and fold(p.text.split()[0]) in DETERMINER)
-        alike += whole and bool(JOINS & set(fold(p.text).split()))
         return float(near[n]) + ALIKE * alike + FIRST * (n == 0)
 
     return found[max(range(len(found)), key=lambda n: (fit(n), -n))]
@@ -125,19 +114,6 @@ def _nearest(fragment: str, found: Sequence[Phrase], before: str) -> Phrase:
 
 ALIKE, FIRST = 0.15, 0.1
 """Weight of the same number or article, and of standing first, beside the cosine of the meanings."""
-
-
-_COUNTED = re.compile(r"\b(?:how many|how much|which|what)\s*$", re.I)
-"""What stands before a noun that is asked for itself: “the monastery” is no number of hives."""
-
-
-def _joined(p: Phrase, found: Sequence[Phrase], before: str) -> Phrase:
-    """Return a phrase with those that a preposition joins to it: “the distance to the Moon” stands for such a one."""
-    end = p.end
-    for q in found:
-        if q.start > end and fold(before[end : q.start]).strip() in JOINS:
-            end = q.end
-    return Phrase(p.start, end, before[p.start : end], p.head)
 
 
 def _owner(p: Phrase) -> Phrase | None:
@@ -152,13 +128,6 @@ def _asked_otherwise(wh: str, before: str) -> str:
         first = phrases(before)
         return f"{wh} {before[first[0].start :] if first else before}"
     rest = before[m.end("wh") :].strip()
-    if (
-        fold(m["wh"]) == "who"
-        and fold(wh) != "who"
-        and (v := re.match(r"(\w+)\s+(.+?)\W*$", rest))
-        and fold(v[1]) not in BE | DO
-    ):
-        return f"{wh} was {v[2]} {v[1]}?" if verb_form(fold(v[1])) else f"{wh} does {v[2]} {v[1]}?"
     return f"{wh} {rest}"
 
 

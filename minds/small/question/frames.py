@@ -199,17 +199,6 @@ ORDER = re.compile(
     r"|calculate|define|outline|fasse?|nenne|zeige?|résume[rz]?)\b",
     re.I,
 )
-FORM = re.compile(
-    r"(?:(?:please|bitte)\s+)?(?:answer|reply|respond|write|keep|be|use|make\s+it|phrase|antworte|réponds)\b"
-    r"(?=.*\b(?:in|brief(?:ly)?|short|concise|sentences?|words?|bullets?|simple|kurz|auf|en)\b)",
-    re.I,
-)
-"""How the answer is to be given: nothing that is searched for."""
-SIGNED = re.compile(
-    r"(?:(?:best|kind|warm|many)\s+(?:wishes|regards|thanks)|regards|yours|cheers|best|cordialement"
-    r"|(?:mit\s+)?(?:freundlichen|lieben?|viele)\s+grüßen?)\b",
-    re.I,
-)
 TURN = re.compile(
     rf"(?:[,;]\s+(?:so|and|but|then|also)\s+|[;:]\s+|\s+[–—-]+\s+)"
     rf"(?=(?:please\s+)?(?:{PREP}\s+)?(?:{WH}|{VERB}\s+(?!not)\w+|tell\s+me)\b)"
@@ -222,11 +211,3 @@ MINE = re.compile(
     r"\bI\b(?!['’]s\b)|\b[Ww]e\b|\b(?:me|us|my)\b|(?:^|[.!?]\s)(?:My|Our|i|Ich|Wir|Mein\w*|Unser\w*|Je|J['’]|Nous|Mon|Ma|Mes|Notre)\b"
 )
 """A sentence that speaks of who asks gives a reason for the question, and seldom a part of it."""
-INDIRECT = re.compile(
-    rf"(?P<wh>(?:{PREP}\s+)?(?:how\s+(?:many|much)\s+\w+|how\s+\w+|(?:which|what)\s+\w+(?=\s+(?:the|a|an|my|our)\b)|{WH}))"
-    r"\s+(?P<rest>(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|will|would|should)\b).+?)\s+"
-    r"(?P<be>is|are|was|were)(?P<tail>\s+(?:located|kept|born|held|made|called|due|open|closed))?\s*\??$",
-    re.I,
-)
-"""An indirect question whose verb stands at its end (“where the key is”)."""
-WHETHER = re.compile(rf"(?:whether|if)\s+(?P<who>.+?)\s+(?P<verb>{VERB})\s+(?P<rest>.+)", re.I)

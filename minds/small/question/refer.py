@@ -6,9 +6,8 @@ import re
 
 from ragweave.minds.contracts import Said
 from ragweave.minds.small.question.ellipsis import DAY, carry, is_part
-from ragweave.minds.small.question.facts import counted
 from ragweave.minds.small.question.nouns import DETERMINER, phrases, plural, topic
-from ragweave.models.text import content_terms, content_words, fold, names, script, stem, terms, verb_form
+from ragweave.models.text import content_terms, content_words, fold, names, script, terms, verb_form
 
 _HE = r"he|him|his|she|her|hers"
 _IT = r"it|its"
@@ -19,13 +18,6 @@ _OBJECT_NEXT = re.compile(
     r"\s*(?:$|[?.!,;:]|(?:in|on|at|to|for|from|by|with|of|and|or|now|again|back|then|there|up|down|out|off)\b)", re.I
 )
 """What follows “her” where it stands for a person and not before a thing of hers."""
-_NOTHING = re.compile(
-    r"\bit\s+(?:(?:will|would|did|does|may|might)\s+)?(?:(?:rain|snow|matter|seem)\w*|(?:is|was)\s+said"
-    r"|t(?:ake|akes|ook)\s+(?:to|for|me|us|you))\b|\b(?:is|was|be)\s+it\s+\w+\s+(?:to|that|if)\b"
-    r"|\bwhat\s+(?:time|day)\s+is\s+it\b",
-    re.I,
-)
-"""“It” that stands for nothing."""
 _POINTS = re.compile(
     r"\b(?:this|these|those|such)\b(?!\s+(?:week|month|year|morning|evening|afternoon|time)\b)"
     r"|\b(?:of|in|for|on|to|from|by|with|at|about|after|before|does|did|do|is|was|were|has|had|can|will|and|than)"
@@ -63,10 +55,7 @@ def leans(question: str, context: str = "", strict: bool = True) -> bool:
 
 def _pronoun(question: str) -> re.Match[str] | None:
     """Return the first pronoun that stands for something outside the question."""
-    taken = [m.span() for m in _NOTHING.finditer(question)]
     for m in _PRONOUN.finditer(question):
-        if any(a <= m.start() < b for a, b in taken):
-            continue
         before = question[: m.start()]
         own = [n for n in names(before) if not before.lstrip().startswith(n)]
         clause = _SUB.search(before, max((before.rfind(n) for n in own), default=0))
@@ -98,8 +87,6 @@ def follow(question: str, before: Said, onward: bool) -> str:
     if abroad or (onward and (len(content_terms(question)) <= _LITTLE or more)):
         own = [n for n in names(question) if not question.startswith(n)]
         beside = _beside(question, before)
-        if _PLACE.search(question) and (place := _entity("place", before)) and fold(place) not in fold(question):
-            beside = [place, *(n for n in beside if fold(n) != fold(place))]
         if beside and (abroad or more or not own):
             return f"{question} ({', '.join(beside)})"
     return question
@@ -112,7 +99,6 @@ _ABROAD = re.compile(
     r"|su|sus|eso|esto)\b(?<!\bson of)",
     re.I,
 )
-_PLACE = re.compile(r"\b(?:da|dort|dorthin|hinein|allí|allá|là)\b", re.I)
 """Pronouns of other languages: the names before stand behind the question, for want of a grammar."""
 _CJK_POINTS = re.compile("它|他|她|这|那|其|该|此|前者|后者|呢")
 _CJK_PRONOUN = re.compile("它们|他们|她们|它|他|她")
@@ -154,23 +140,8 @@ def resolve(question: str, before: Said) -> str:
     if fold(stands) in fold(question):
         return question
     stands = re.sub(rf"^(?:{'|'.join(DETERMINER)})\b", lambda d: d.group().lower(), stands, flags=re.I)
-    if kind == "many" and re.search(r"\bof $", question[: m.start()]):
-        # “Of them” means those of that answer: how many they were, and of what year.
-        many = counted(stem(fold(stands.split()[-1])), before.answer)
-        stands = f"the {next(iter(many))} {stands.removeprefix('the ')}" if len(many) == 1 else stands
-        years = [y for y in re.findall(r"\b(?:1\d|20)\d\d\b", before.question) if y not in question]
-        stands += f" in {years[0]}" if years else ""
     thing = stands + ("’s" if owns and not stands.endswith("s") else "’" if owns else "")
-    made = question[: m.start()] + thing + question[m.end() :]
-    return made + _hint(made, stands, before)
-
-
-def _hint(made: str, stands: str, before: Said) -> str:
-    """Return the names that a common noun was spoken of with: “the coach” alone is any coach."""
-    if names(f"x {stands}"):
-        return ""
-    beside = _beside(made, before)
-    return f" ({', '.join(beside)})" if beside else ""
+    return question[: m.start()] + thing + question[m.end() :]
 
 
 def _beside(question: str, before: Said) -> list[str]:
@@ -234,7 +205,7 @@ def _entity(kind: str, before: Said) -> str:
         if own:
             return own[-1]
         spoken = [p.text for p in phrases(before.answer)[:1] if not asked]
-        return (fresh or spoken or [_described(asked)])[0]
+        return (fresh or spoken or [""])[0]
     if kind == "place":
         led = [
             n
@@ -258,8 +229,6 @@ def _entity(kind: str, before: Said) -> str:
             return tail
         if not before.answer and (m := _WHICH_IS.match(asked)):
             return f"the {m[1]} that {m[2]}"
-    if kind == "many" and (p := next((p for p in phrases(asked) if re.search(r"[^s]s$", p.head)), None)):
-        return p.text if not p.text.islower() or p.text.split()[0] in DETERMINER else f"the {p.text}"
     if asked:
         return topic(asked)
     # What a reason names (“I was given a stove. How heavy is it?”): a name, else a thing, else what it begins with.
@@ -267,12 +236,3 @@ def _entity(kind: str, before: Said) -> str:
     said = [p.text for p in phrases(before.answer)]
     things += [t for t in said if re.match(r"an?\b", t, re.I)] + [t for t in said if fold(t.split()[0]) in DETERMINER]
     return re.sub(r"^an?\b", "the", things[0]) if things else ""
-
-
-def _described(question: str) -> str:
-    """Return whom a question asks for in its own words: “the one who conducts the choir”."""
-    m = re.match(r"\W*who(?:['’]s|\s+(?:is|was|are|were))\s+(.+?)\W*$", question, re.I)
-    if m:
-        return m.group(1)
-    m = re.match(r"\W*who\s+(.+?)\W*$", question, re.I)
-    return f"the one who {m.group(1)}" if m else ""
