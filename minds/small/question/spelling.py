@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragweave.minds.desk import Desk
-from ragweave.minds.small.question.tongue import language_of
+from ragweave.minds.phrases import language_of
 from ragweave.models.text import content_terms, terms
 
 SHORTEST = 5
