@@ -1,4 +1,4 @@
-"""Conversations and saved runs: LangGraph's own checkpoints, in SQLite files of a person's own."""
+"""Conversations and saved runs: LangGraph's own checkpoints, in files of a person's own or in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ import asyncio
 import secrets
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragweave.app.commands.common import one_of
+from ragweave.app.conversations import in_database
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.errors import InputError
 from ragweave.models.text import clip
 
 if TYPE_CHECKING:
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    Saver = AsyncSqliteSaver | AsyncPostgresSaver
+
+S = TypeVar("S", bound="Saver")
 
 
 @dataclass(frozen=True)
@@ -69,8 +75,21 @@ def opened(file: Path) -> Iterator[tuple[asyncio.Runner, AsyncSqliteSaver]]:
     file.parent.mkdir(parents=True, exist_ok=True)
     # What cannot be opened fails here: the saver's own thread would outlive the event loop that it answers to.
     sqlite3.connect(file).close()
+    with _running(AsyncSqliteSaver.from_conn_string(str(file))) as both:
+        yield both
+
+
+@contextmanager
+def conversations() -> Iterator[tuple[asyncio.Runner, Saver]]:
+    """Open what keeps the conversations: the database of the settings, or a file."""
+    url = corpora_settings().database
+    with _running(in_database(url)) if url else opened(threads_file()) as both:
+        yield both
+
+
+@contextmanager
+def _running(kept: AbstractAsyncContextManager[S]) -> Iterator[tuple[asyncio.Runner, S]]:
     with asyncio.Runner() as runner:
-        kept = AsyncSqliteSaver.from_conn_string(str(file))
         saver = runner.run(kept.__aenter__())
         try:
             runner.run(saver.setup())
@@ -79,7 +98,7 @@ def opened(file: Path) -> Iterator[tuple[asyncio.Runner, AsyncSqliteSaver]]:
             runner.run(kept.__aexit__(None, None, None))
 
 
-async def list_threads(saver: AsyncSqliteSaver, limit: int = 20) -> list[Thread]:
+async def list_threads(saver: Saver, limit: int = 20) -> list[Thread]:
     """Return the latest conversations, newest first."""
     from langchain_core.messages import HumanMessage
 
@@ -87,18 +106,25 @@ async def list_threads(saver: AsyncSqliteSaver, limit: int = 20) -> list[Thread]
 
     found: list[Thread] = []
     agent = build_agent(checkpointer=saver)
-    # Checkpoint ids grow with time.
-    rows = await saver.conn.execute_fetchall(
-        "SELECT thread_id, MAX(checkpoint_id) AS last FROM checkpoints WHERE checkpoint_ns = '' "
-        "GROUP BY thread_id ORDER BY last DESC LIMIT ?",
-        (limit,),
-    )
-    for thread, _last in rows:
+    for thread in await _latest(saver, limit):
         state = await agent.aget_state({"configurable": {"thread_id": thread}})
         asked = [m.text for m in state.values.get("messages", []) if isinstance(m, HumanMessage)]
         if asked:
             found.append(Thread(thread, clip(" ".join(asked[0].split()), 60), len(asked), state.created_at or ""))
     return found
+
+
+async def _latest(saver: Saver, limit: int) -> list[str]:
+    # Checkpoint ids grow with time.
+    query = (
+        "SELECT thread_id FROM checkpoints WHERE checkpoint_ns = '' "
+        f"GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC LIMIT {limit:d}"
+    )
+    conn: Any = saver.conn
+    if hasattr(conn, "execute_fetchall"):
+        return [row[0] for row in await conn.execute_fetchall(query)]
+    async with conn.connection() as connection:  # of the pool of a database
+        return [row["thread_id"] for row in await (await connection.execute(query)).fetchall()]
 
 
 def find_thread(found: list[Thread], name: str) -> str:

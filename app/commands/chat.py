@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sqlite3
 import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,9 +20,7 @@ from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
-    from ragweave.app.threads import Thread
+    from ragweave.app.threads import Saver, Thread
     from ragweave.minds.context import Context
 
 _HELP = """/new        begin another conversation
@@ -57,7 +54,7 @@ def chat(
 
     bounds = given.limits(strict, max_calls, max_cost, max_seconds)
     context = given.build_context(library, set_, preset=preset, mind=mind, web=web, **bounds)
-    with threads.opened(threads.threads_file()) as (runner, saver):
+    with threads.conversations() as (runner, saver):
         kept = runner.run(threads.list_threads(saver, 1_000)) if list_ or thread or last else []
         if list_:
             _print_threads(console(), kept[:20])
@@ -73,7 +70,7 @@ class Conversation:
     """The loop of questions and answers on one event loop, so that the library stays open."""
 
     def __init__(
-        self, runner: asyncio.Runner, saver: AsyncSqliteSaver, options: dict[str, Any], thread: str, *, known: bool
+        self, runner: asyncio.Runner, saver: Saver, options: dict[str, Any], thread: str, *, known: bool
     ) -> None:
         self.runner, self.saver, self.options, self.thread = runner, saver, options, thread
         self.out = console()
@@ -119,7 +116,7 @@ class Conversation:
             self.out.print("\nStopped; ask something else.", style="dim")
         except RagweaveError as error:
             complain(error)
-        except (OSError, sqlite3.Error) as error:
+        except Exception as error:
             if not (refused := of_the_disk(error)):
                 raise
             complain(refused)

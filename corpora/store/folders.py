@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 import sqlite3
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -73,11 +74,15 @@ _HELD = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
 
 def of_the_disk(error: BaseException, what: str = "The disk") -> LibraryError | None:
-    """Return the refusal of a disk, or of SQLite over it, as an error that names the remedy; None where it is none."""
+    """Return the refusal of a disk, or of a database, as an error that names the remedy; None where it is none."""
     if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
         if str(getattr(error, "sqlite_errorname", "")).startswith(_HELD):
             return LibraryError(f"{what} is held by another process ({error})", "stop the process that hangs")
         return LibraryError(f"{what} cannot be used ({error})", REMEDY)
+    psycopg = sys.modules.get("psycopg")
+    if psycopg is not None and isinstance(error, psycopg.OperationalError | psycopg.errors.InsufficientPrivilege):
+        why = " ".join(str(error).split())
+        return LibraryError(f"The database cannot be used ({why})", "check RAGWEAVE_DATABASE_URL, and that it runs")
     if isinstance(error, OSError) and error.errno in _REFUSES:
         return LibraryError(f"{what} cannot be used ({error.strerror})", REMEDY)
     return None

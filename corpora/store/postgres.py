@@ -25,6 +25,7 @@ from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from ragweave.corpora.store import lexical
+from ragweave.corpora.store.folders import of_the_disk
 from ragweave.corpora.store.schema import EARLIER, SCHEMA_VERSION, add, connect, metadata, write
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
@@ -72,7 +73,7 @@ class Server:
         except ImportError as error:
             raise LibraryError("PostgreSQL needs the extra `postgres`", "pip install 'ragweave[postgres]'") from error
         except (ArgumentError, ValueError) as error:
-            raise LibraryError("RAGWEAVE_DATABASE_URL is no address", _REMEDY) from error
+            raise LibraryError("RAGWEAVE_DATABASE_URL is no address", "postgresql+psycopg://USER@HOST/NAME") from error
         event.listen(self._engine, "connect", _configure)
         event.listen(self._engine, "begin", _begin)
         event.listen(self._engine, "handle_error", _explain, retval=True)
@@ -222,7 +223,6 @@ class Server:
             return dict(connection.execute(text(_SCHEMAS), {"prefix": prefix}).all())
 
 
-_REMEDY = "check RAGWEAVE_DATABASE_URL, and that PostgreSQL runs"
 _GRACE = 0.3
 """Seconds in which a server sees that the process which held a lock was killed."""
 
@@ -271,11 +271,8 @@ def _explain(context: ExceptionContext) -> LibraryError | None:
 
 
 def _refusal(error: BaseException) -> LibraryError | None:
-    from psycopg import OperationalError, errors
+    from psycopg import errors
 
     if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
         return LibraryNotFound("The library was deleted", "open another, or index it again")
-    if isinstance(error, OperationalError | errors.InsufficientPrivilege):
-        why = " ".join(str(error).split())
-        return LibraryError(f"The database cannot be used ({why})", _REMEDY)
-    return None
+    return of_the_disk(error)
