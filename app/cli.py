@@ -71,6 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; an error becomes one line on stderr."""
     # A process of one question makes objects and keeps them: looking for garbage at every 700th costs a tenth of it.
     gc.set_threshold(20_000, 20, 100)
+    # The products of a question are small: threads of BLAS wait for each other longer than they work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Conversations are read back as the types of the state alone, before anything imports the reader.
     os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
     try:

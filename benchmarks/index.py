@@ -1,6 +1,6 @@
 """How fast files become searchable: paragraphs per second, and the run against its slowest stage alone.
 
-    python benchmarks/index.py [--paragraphs 10000] [--json OUT]
+    python benchmarks/index.py [--paragraphs 10000] [--each 25] [--json OUT]
 
 Each stage is also run alone on the same files; the pipeline should cost little more than the slowest of them.
 """
@@ -22,8 +22,6 @@ from printed import options, tell
 
 DATA = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
 WORDS = 120
-PER_FILE = 25
-
 
 SETS = ("squad_xquad_en/passages.jsonl", "multihop_hotpotqa/corpus.jsonl")
 
@@ -43,12 +41,12 @@ def sentences(sets: tuple[str, ...] = SETS) -> list[str]:
     return found
 
 
-def write_files(folder: Path, paragraphs: int) -> None:
-    """Write Markdown files of PER_FILE sections, one paragraph of about WORDS words each."""
+def write_files(folder: Path, paragraphs: int, each: int) -> None:
+    """Write Markdown files of `each` sections, one paragraph of about WORDS words each."""
     rng, pool = random.Random(0), sentences()
-    for n in range(0, paragraphs, PER_FILE):
+    for n in range(0, paragraphs, each):
         parts = [f"# Notes {n}"]
-        for i in range(n, min(n + PER_FILE, paragraphs)):
+        for i in range(n, min(n + each, paragraphs)):
             text: list[str] = []
             while sum(len(s.split()) for s in text) < WORDS:
                 text.append(rng.choice(pool))
@@ -105,12 +103,13 @@ def main() -> None:
     """Run and print the table."""
     parser = options(__doc__)
     parser.add_argument("--paragraphs", type=int, default=10_000)
+    parser.add_argument("--each", type=int, default=25, help="paragraphs of a file")
     given = parser.parse_args()
     scratch = Path(tempfile.mkdtemp(prefix="ragweave-bench-"))
     try:
         os.environ["RAGWEAVE_HOME"] = str(scratch / "home")
         (scratch / "files").mkdir()
-        write_files(scratch / "files", given.paragraphs)
+        write_files(scratch / "files", given.paragraphs, given.each)
         figures = measure(scratch / "files")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

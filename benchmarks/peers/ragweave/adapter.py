@@ -19,6 +19,7 @@ os.environ |= {
     "RAGWEAVE_CHAT_KEY": "peer",
     "RAGWEAVE_CHAT_CACHE": "false",
     "RAGWEAVE_CHAT_TIMEOUT": "7200",
+    "OPENBLAS_NUM_THREADS": "1",  # as its commands set it
 }
 
 
