@@ -27,6 +27,9 @@ class CorporaSettings(Settings):
     chroma_token: SecretStr = Field(SecretStr(""), description="Key that the Chroma server asks for.")
     chroma_tenant: str = Field("default_tenant", min_length=1, description="Tenant in the Chroma server.")
     chroma_database: str = Field("default_database", min_length=1, description="Database in the Chroma server.")
+    ray: str = Field(
+        "", description="Ray cluster whose nodes read files: `auto`, `HOST:PORT` or `local`; empty: this process does."
+    )
     parse_workers: int = Field(0, ge=0, le=64, description="Processes that read files; 0 leaves one core free.")
     parse_seconds: float = Field(
         120.0, gt=0, description="Longest time one file may take to be read; its pictures five times as long."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -43,6 +44,9 @@ def index(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: JsonOption = False,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on, and index whatever changes.")] = False,
+    ray: Annotated[
+        str, typer.Option("--ray", metavar="ADDRESS", help="Have a Ray cluster read: auto, HOST:PORT or local.")
+    ] = "",
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and do nothing.")] = False,
 ) -> None:
     """Read files and folders into a library.
@@ -51,6 +55,11 @@ def index(
     look like secrets are left out. Files that cannot be read are listed with the reason, and the rest goes on; exit
     code 2 if none could be read.
     """
+    if ray:
+        from ragweave.corpora.settings import corpora_settings
+
+        os.environ["RAGWEAVE_RAY"] = ray
+        corpora_settings.cache_clear()
     if estimate:
         _estimate(paths, library_name(library), as_json=as_json)
         return

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ragweave.corpora.ingest.cluster import RayReaders
 from ragweave.corpora.ingest.events import Event, Report, Stage
 from ragweave.corpora.ingest.in_flight import Budget
 from ragweave.corpora.ingest.readers import Readers
@@ -69,7 +70,7 @@ class Pipeline:
         """
         self._params = params_hash()
         self._inside = [str(root if root.is_dir() else root.parent) for root in self.roots]
-        self._readers = Readers(self.settings)
+        self._readers = RayReaders(self.settings, self._inside) if self.settings.ray else Readers(self.settings)
         self._as_before: list[File] = []
         self._budget = Budget(IN_FLIGHT, self.stop)
         self._to_embed: queue.Queue[Outcome | None] = queue.Queue()
@@ -110,7 +111,7 @@ class Pipeline:
         }
         # Hours of film must not keep the texts waiting: recordings have threads of their own, one for each stage.
         with (
-            ThreadPoolExecutor(3, thread_name_prefix="ragweave-record") as recordings,
+            ThreadPoolExecutor(self._readers.recordings, thread_name_prefix="ragweave-record") as recordings,
             ThreadPoolExecutor(self._readers.width, thread_name_prefix="ragweave-read") as pool,
         ):
             for path in files:
@@ -180,7 +181,7 @@ class Pipeline:
         try:
             staging = self.media.staging(file.source)
             if file.params:
-                prepared = self.intake.read(file, staging, partial(self._far, file.path))
+                prepared = self._readers.perceive(self.intake, file, staging, partial(self._far, file.path))
             else:
                 prepared = self._readers.read(file.path, file.source, self.encoder.max_words, staging, self._inside)
         except Stopped:
@@ -223,7 +224,9 @@ class Pipeline:
             if outcome.prepared is not None:
                 self.tell(Event("staged", outcome.file.path, "embed"))
         texts = [text for _, some in batch for text in some]
-        parts = [self.encoder.texts(texts[i : i + EMBED_BATCH]) for i in range(0, len(texts), EMBED_BATCH)]
+        parts = [
+            self._readers.embed(self.encoder, texts[i : i + EMBED_BATCH]) for i in range(0, len(texts), EMBED_BATCH)
+        ]
         vectors = np.concatenate(parts) if parts else _EMPTY
         self._spent("embed", began)
         at = 0

@@ -20,8 +20,13 @@ from pathlib import Path
 from ragweave.corpora.ingest.worker import LENGTH
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import locks
+from ragweave.corpora.store.blobs import Matrix
+from ragweave.corpora.store.files import File
 from ragweave.corpora.store.prepared import VERSION, Prepared
+from ragweave.corpora.video.intake import Intake
+from ragweave.corpora.video.job import Tell
 from ragweave.models.child import import_path
+from ragweave.models.embed import Encoder
 from ragweave.models.errors import LibraryError, SourceError
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
@@ -33,7 +38,10 @@ _TIME_IS_UP = int(getattr(signal, "SIGALRM", 0))
 
 
 class Readers:
-    """Reading processes that are kept warm for one run."""
+    """Reading processes that are kept warm for one run; what else it does to a file is done in this process."""
+
+    recordings = 3
+    """Recordings that are taken in side by side, each in another stage."""
 
     def __init__(self, settings: CorporaSettings, command: Sequence[str] = ()) -> None:
         self.width = settings.parse_workers or max(1, (os.cpu_count() or 2) - 1)
@@ -60,6 +68,14 @@ class Readers:
             return reader.read({**request, "media": str(media) if media else ""})
         finally:
             self._idle.put(reader)
+
+    def perceive(self, intake: Intake, file: File, media: Path, tell: Tell) -> Prepared:
+        """Take a recording in."""
+        return intake.read(file, media, tell)
+
+    def embed(self, encoder: Encoder, texts: Sequence[str]) -> Matrix:
+        """Return the vectors of texts."""
+        return encoder.texts(list(texts))
 
     def close(self) -> None:
         """End every process."""

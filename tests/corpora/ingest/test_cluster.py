@@ -1,0 +1,168 @@
+"""A Ray cluster reads: the library is the same, hostile files cost themselves, and a lost node what it had in hand."""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+
+import pytest
+
+from ragweave.corpora.ingest.cluster import RayReaders
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.settings import CorporaSettings, corpora_settings
+from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.stores import close_stores
+from ragweave.corpora.video.job import Stopped
+from ragweave.models.errors import LibraryError, SourceError
+from ragweave.models.settings import model_settings
+
+# Read when Ray is imported: every address of it is that of loopback.
+os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+ray = pytest.importorskip("ray", reason="Ray is not installed (extra `cluster`)")
+pytestmark = pytest.mark.cluster
+
+TEXTS = {f"{n}.md": f"# Town {n}\n\nThe mill of town {n} has {n + 3} wheels.\n" for n in range(12)}
+
+SLOW = """
+import json, struct, sys, time
+for line in sys.stdin.buffer:
+    asked = json.loads(line)
+    open(asked["path"] + ".begun", "a").write("x")
+    time.sleep(float(open(asked["path"]).read()))
+    made = {"kind": "text", "title": "", "author": "", "language": "", "date": None, "items": [], "chunks": [],
+            "terms": [], "warnings": []}
+    reply = json.dumps({"what": "slept", "remedy": ""}).encode()
+    sys.stdout.buffer.write(struct.pack(">Q", len(reply)) + reply)
+    sys.stdout.buffer.flush()
+"""
+SLEEPS = (sys.executable, "-c", SLOW)
+"""A reading process that takes as long as its file says and refuses it then."""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of two nodes with one CPU each, on loopback."""
+    from ray.cluster_utils import Cluster
+
+    small = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
+    made = Cluster(initialize_head=True, head_node_args={**small, "node_ip_address": "127.0.0.1"})
+    made.add_node(num_cpus=1, object_store_memory=80 * 2**20)
+    made.wait_for_nodes()
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Twelve notes, a picture of a word, and a file that is no PDF."""
+    where = tmp_path / "notes"
+    where.mkdir()
+    for name, text in TEXTS.items():
+        (where / name).write_text(text)
+    (where / "broken.pdf").write_bytes(b"%PDF-1.7\n" + b"\0" * 100)
+    return where
+
+
+def indexed(folder, home, monkeypatch, address=""):
+    """Index a folder into a home of its own; return its report and what the library holds."""
+    monkeypatch.setenv("RAGWEAVE_HOME", str(home))
+    monkeypatch.setenv("RAGWEAVE_RAY", address)
+    close_stores()
+    model_settings.cache_clear()
+    corpora_settings.cache_clear()
+
+    async def run():
+        report = await index([folder])
+        library = await open_library()
+        found = await library.search("paragraph", ["mill of town 7"])
+        return report, sorted((h.id, round(h.score, 4)) for h in (*found[0].dense, *found[0].lexical))
+
+    return asyncio.run(run())
+
+
+def readers(cluster, tmp_path, command=()):
+    settings = CorporaSettings(ray=cluster.address)
+    return RayReaders(settings, [str(tmp_path)], command)
+
+
+def test_a_cluster_makes_the_same_library_as_this_machine(cluster, folder, tmp_path, monkeypatch):
+    here, ours = indexed(folder, tmp_path / "here", monkeypatch)
+    there, theirs = indexed(folder, tmp_path / "there", monkeypatch, cluster.address)
+    assert (there.indexed, there.items, there.failed) == (here.indexed, here.items, here.failed) and there.indexed == 12
+    assert theirs == ours
+    again, _ = indexed(folder, tmp_path / "there", monkeypatch, cluster.address)
+    assert (again.indexed, again.unchanged) == (0, 12), "the ledger counts"
+
+
+def test_work_goes_to_every_node(cluster, tmp_path):
+    held = readers(cluster, tmp_path, SLEEPS)
+    assert held.width == 2
+    for name in "ab":
+        (tmp_path / name).write_text("600")
+    told = []
+    asking = [threading.Thread(target=lambda n=n: told.append(ends(held, tmp_path / n)), daemon=True) for n in "ab"]
+    for thread in asking:
+        thread.start()
+    wait_for(lambda: all((tmp_path / f"{name}.begun").exists() for name in "ab"))
+    held.close()
+    for thread in asking:
+        thread.join(60)
+    assert told == [Stopped, Stopped]
+
+
+def test_a_lost_node_costs_what_it_had_in_hand_which_another_repeats(cluster, tmp_path):
+    extra = cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
+    cluster.wait_for_nodes()
+    held = readers(cluster, tmp_path, SLEEPS)
+    assert held.width == 3
+    told = []
+    for name in "abc":
+        (tmp_path / name).write_text("20")
+    asking = [threading.Thread(target=lambda n=n: told.append(refused(held, tmp_path / n))) for n in "abc"]
+    for thread in asking:
+        thread.start()
+    begun = [tmp_path / f"{name}.begun" for name in "abc"]
+    wait_for(lambda: all(p.exists() for p in begun))
+    for name in "abc":
+        (tmp_path / name).write_text("0")
+    cluster.remove_node(extra)
+    for thread in asking:
+        thread.join(120)
+    held.close()
+    assert told == ["slept"] * 3
+    assert sorted(len(p.read_text()) for p in begun) == [1, 1, 2], "what was lost was read once more, and nothing else"
+
+
+def test_a_folder_that_a_node_does_not_see_is_said_before_anything_is_read(cluster):
+    with pytest.raises(LibraryError, match="does not see /nowhere"):
+        RayReaders(CorporaSettings(ray=cluster.address), ["/nowhere"])
+
+
+def test_a_key_does_not_travel(cluster, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "s3cret")
+    monkeypatch.setenv("RAGWEAVE_OCR", "off")
+    held = RayReaders(CorporaSettings(ray=cluster.address, tavily_key="s3cret"), [str(tmp_path)])
+    told = ray.get(held._all[0].__ray_call__.remote(lambda one: (dict(os.environ), repr(one._settings.tavily_key))))
+    held.close()
+    assert told[0]["RAGWEAVE_OCR"] == "off" and "RAGWEAVE_CHAT_KEY" not in told[0] and told[1] == "SecretStr('')"
+
+
+def ends(held, path):
+    with pytest.raises(Exception) as error:
+        held.read(str(path), "s", 60)
+    return error.type
+
+
+def refused(held, path):
+    with pytest.raises(SourceError) as error:
+        held.read(str(path), "s", 60)
+    return error.value.what
+
+
+def wait_for(true):
+    until = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < until, "it did not come"
+        time.sleep(0.05)
