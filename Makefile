@@ -38,7 +38,7 @@ test: $(VENV)/.dev
 
 # With servers beside it, each started privately where it can be: Chroma's and whatever else is installed.
 test-cluster: $(VENV)/.dev
-	@$(BIN)/python -m pytest -m cluster tests
+	@$(BIN)/python -m pytest -n auto -m "cluster and not hard" tests
 
 # Kills, hostile files, a reader beside a writer, random programs with faults. The long form:
 # make test-hard TEST_KILLS=100 TEST_CHANGES=1000 TEST_STEPS=5000
