@@ -59,7 +59,8 @@ class Read:
 
     def __init__(self, strip: Strip, at: int, parts: Sequence[tuple[int, int]], question: str, around: str) -> None:
         text, (a, b) = strip["text"], parts[at]
-        self.strip, self.start, self.end, self.at = strip, a, b, at
+        # Only the first section opens the text.
+        self.strip, self.start, self.end, self.at = strip, a, b, at + max(0, around.find(text))
         told = tables.told(text, a, b)
         self.told = told
         self.said = uttered(strip, told, question)
