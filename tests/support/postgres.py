@@ -42,6 +42,17 @@ class Postgres:
     def stop(self, mode: str = "immediate") -> None:
         self._run("pg_ctl", "-D", str(self._data), "-m", mode, "-w", "stop")
 
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Stop the server at the end, also where this process is killed: then the pipe to the watcher closes."""
+        stop = f"read _; '{self._bin}/pg_ctl' -D '{self._data}' -m immediate stop"
+        quiet = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        watcher = subprocess.Popen(["sh", "-c", stop], start_new_session=True, cwd="/", **quiet, **self._who)
+        try:
+            yield
+        finally:
+            watcher.communicate()
+
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://ragweave@/{database}?host={self.folder}"
 
@@ -70,10 +81,8 @@ def private_postgres(found: Path) -> Iterator[Postgres]:
     folder = Path(tempfile.mkdtemp(prefix="ragweave-pg-", dir="/tmp"))
     try:
         server = Postgres(folder, found)
-        server.start()
-        try:
+        with server.watched():
+            server.start()
             yield server
-        finally:
-            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
