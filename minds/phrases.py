@@ -129,6 +129,11 @@ _PHRASES = {
         "Ihre Bibliothek und das Web antworten hierauf verschieden; beides steht hier.",
         "您的资料库与网上的说法不同，两者都已列出。",
     ),
+    "open": (
+        "Nothing that was found surely answers: {part}",
+        "Nichts, was gefunden wurde, beantwortet sicher: {part}",
+        "没有找到能确定回答此问题的内容：{part}",
+    ),
 }
 """English, German and Chinese."""
 

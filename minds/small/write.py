@@ -31,6 +31,7 @@ from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.clauses import standing
 from ragweave.minds.small.question.asked import asked_of, has_clause
 from ragweave.minds.small.question.greeting import is_thanks
+from ragweave.minds.small.question.several import several
 from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.tongue import foreign, native
 from ragweave.minds.small.tables.work import work
@@ -67,6 +68,8 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
         return why
     if await pictured(desk, brief, page):
         return ""
+    if await _each(desk, brief, page):
+        return ""
     if (asked := standing(brief.question, brief.hops)) != brief.question:
         found = replace(brief, question=asked, best=-1.0)
         if await work(desk, found, page) or not await _extract(desk, found, page, closest=False):
@@ -77,6 +80,21 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
     show_pictures(brief, page)
     told = await foreign(desk, brief, page)
     return f"{why}; {told}" if told else why
+
+
+async def _each(desk: Desk, brief: Brief, page: Page) -> bool:
+    """Answer what is asked at once one by one, and name what stays open; tell whether anything was answered."""
+    parts = several(brief.question)
+    if len(parts) == 1:
+        return False
+    left = []
+    for part in parts:
+        alone = replace(brief, question=part)
+        if not await work(desk, alone, page) and await _extract(desk, alone, page, closest=False):
+            left.append(part)
+    for part in left if page.sentences else []:
+        desk.note(phrase("open", brief.question, part=part))
+    return bool(page.sentences)
 
 
 async def idf_of(desk: Desk, question: str) -> Callable[[str], float]:

@@ -34,6 +34,8 @@ _SAID = (".", "!", "?", "。", "”")
 
 _HEADING = re.compile(r"(?:(?<=\n\n)|\A)(?=[^\W_])(?P<head>(?:[^\s|]+ ){0,7}[^\s|]*[^\s|.!?:;,])\n\n(?=\S)")
 _HOURS = re.compile(r"\d{1,2}[:.]\d{2}\s*(?:to|till|until|bis|à|[–-])\s*\d{1,2}[:.]\d{2}")
+LATER = 10
+"""How much further back a sentence counts to stand for each paragraph before its section."""
 _SPAN = frozenset(terms("open opens close closes begin start end finish"))
 """What a span of hours says without a verb: when something begins and when it ends."""
 
@@ -59,8 +61,9 @@ class Read:
 
     def __init__(self, strip: Strip, at: int, parts: Sequence[tuple[int, int]], question: str, around: str) -> None:
         text, (a, b) = strip["text"], parts[at]
-        # Only the first section opens the text.
-        self.strip, self.start, self.end, self.at = strip, a, b, at + max(0, around.find(text))
+        # Only what stands first, or under the title alone, opens the text.
+        later = around[: max(0, around.find(text))].strip().count("\n\n")
+        self.strip, self.start, self.end, self.at = strip, a, b, at + LATER * later
         told = tables.told(text, a, b)
         self.told = told
         self.said = uttered(strip, told, question)
