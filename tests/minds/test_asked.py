@@ -102,3 +102,8 @@ def test_a_code_names_what_is_asked_of() -> None:
 def test_a_verb_of_going_alone_asks_for_nothing() -> None:
     assert not asked_of("On which days can Dr Rowe go there?").slot
     assert asked_of("How much is a night?").value is not None
+
+
+def test_a_question_word_that_only_joins_asks_for_nothing() -> None:
+    assert asked_of("What do I do when the red light blinks?").kind == ""
+    assert asked_of("When does the light blink?").kind == "time"

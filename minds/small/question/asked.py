@@ -187,8 +187,11 @@ def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (froz
 
 
 def _kind(text: str) -> str:
-    """Return the kind that the first question word asks for (“who ... when he was a boy”)."""
+    """Return the kind that the first question word asks for (“who ... when he was a boy”, “what do I do when ...”)."""
+    first = _QUESTION_WORD.search(text)
     found = [(m.start(), n, k) for n, (k, form) in enumerate(_KINDS) if (m := form.search(text))]
+    if first:
+        found = [row for row in found if row[0] <= first.start() or not _QUESTION_WORD.match(text, row[0])]
     return min(found, default=(0, 0, ""))[2]
 
 
