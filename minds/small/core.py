@@ -120,10 +120,15 @@ def _closed(said: str) -> str:
     return rest if any(c.isalnum() for c in rest) else ""
 
 
+_NAMED = re.compile(r"(?:the|our|your)(?: (?!is|are|was|were)[\w'’-]+){1,2}", re.I)
+"""A thing that is named before it is asked about."""
+
+
 def _clause(said: str) -> tuple[str, str]:
     """Divide a sentence into what is told and what is asked (“I am cooking, so how long does it take?”)."""
     m = None if frames.QUESTION.match(said) else frames.TURN.search(said)
-    # “The light flashes five times, what is wrong?” asks about what it tells.
-    if m is None or not frames.MINE.search(said[: m.start()]) or (frames.STAYS.match(said) and m.group()[0] == ","):
+    # “The light flashes five times, what is wrong?” asks about what it tells; “the ferry, how often ...” tells nothing.
+    told = bool(m and (frames.MINE.search(said[: m.start()]) or _NAMED.fullmatch(said[: m.start()])))
+    if m is None or not told or (frames.STAYS.match(said) and m.group()[0] == ","):
         return "", said
     return said[: m.start()], _peel(said[m.end() :])[0]

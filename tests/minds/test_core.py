@@ -91,3 +91,7 @@ def test_a_pronoun_takes_what_the_sentence_before_it_names(turn, question):
 def test_a_word_that_goes_on_and_a_new_subject_are_told():
     assert core("And the dryer?").onward and not core("The dryer?").onward
     assert core("Something else: who won?").fresh and not core("Who won something else?").fresh
+
+
+def test_a_thing_that_is_named_first_is_what_is_asked_about() -> None:
+    assert core("And the ferry, how often does it sail?").question == "how often does the ferry sail?"
