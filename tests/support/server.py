@@ -284,7 +284,9 @@ class _Handler(BaseHTTPRequestHandler):
         texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
         made = self.server.scripted.embed(texts)
         rows = [{"object": "embedding", "index": i, "embedding": list(v)} for i, v in enumerate(made)]
-        self._json(200, {"object": "list", "data": rows, "model": body.get("model", ""), "usage": {}})
+        read = sum(map(count_tokens, texts))
+        usage = {"prompt_tokens": read, "total_tokens": read}
+        self._json(200, {"object": "list", "data": rows, "model": body.get("model", ""), "usage": usage})
 
     def _fail(self, fault: Fault) -> None:
         if fault.kind == "status":
