@@ -10,9 +10,11 @@ from typing import Any
 from ragweave.corpora.store.library import Library
 from ragweave.evals.metrics import exact_match, token_f1
 from ragweave.evals.retrieval import ranking
+from ragweave.minds.llm.conversation import Round, documents_message
 from ragweave.minds.llm.expand import clean
 from ragweave.minds.llm.prose import long
-from ragweave.minds.llm.reason import Round, documents_message, today, turn_of
+from ragweave.minds.llm.reason import today
+from ragweave.minds.llm.turn import turn_of
 from ragweave.models.chat import Chat
 from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter

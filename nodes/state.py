@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from ragweave.corpora.types import Corpus
@@ -266,3 +267,29 @@ SAVED: tuple[type, ...] = (Answer, Asked, Citation, NodeUsage, Sentence)
 
 Update = dict[str, Any]
 """What a node returns: a partial state."""
+
+
+def anew() -> Update:
+    """Return what a turn begins with, whatever the turn before left."""
+    return {
+        "hop": 1,
+        "recalls": 0,
+        "enough": False,
+        "candidates": [],
+        "tasks": [],
+        "looked": {},
+        "chunks": [],
+        "timeline": None,
+        "grade": None,
+        "reply": None,
+        "plan": "",
+        "consent": None,
+        "draft": [],
+        "citations": [],
+        "mind": "small",
+        "dropped": 0,
+        "abstain": "",
+        "answer": None,
+        **{key: Overwrite([]) for key in ("routes", "queries", "found", "evidence", "knowledge", "hops")},
+        "best": Overwrite(-1.0),
+    }

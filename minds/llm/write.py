@@ -15,7 +15,8 @@ from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, showing, viewer
 from ragweave.minds.llm.prose import LONGEST, complete_sentences, long, plain, sign, split, tell
-from ragweave.minds.llm.reason import today, unknown
+from ragweave.minds.llm.reason import today
+from ragweave.minds.llm.turn import unknown
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, best_window, evidence_of, headed, untitled
 from ragweave.minds.phrases import phrase

@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage
 from ragweave.corpora.store.library import open_library
 from ragweave.evals.synthesis_job import Job, read_tasks, synthesize
 from ragweave.evals.synthesize import NEED, Settings, Task, bears, read_task, same
-from ragweave.minds.llm.reason import turn_of
+from ragweave.minds.llm.turn import turn_of
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.meter import Limits

@@ -12,7 +12,9 @@ from langchain_core.outputs import ChatGenerationChunk
 
 from ragweave.graphs.auto_rag import graph
 from ragweave.minds.context import Context
-from ragweave.minds.llm.reason import NOTHING, REMINDER, REPEATED, turn_of
+from ragweave.minds.llm.conversation import NOTHING
+from ragweave.minds.llm.reason import REMINDER, REPEATED
+from ragweave.minds.llm.turn import turn_of
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
 from ragweave.tests.support import ScriptedChat

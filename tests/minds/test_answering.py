@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragweave.minds.llm.reason import Answering
+from ragweave.minds.llm.turn import Answering
 
 TURN = "Learnt: x [1].\n**Final Answer:** It was Dr. Rao [1]. She paid 3.5 million [2][3].\nSo be it"
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ragweave.minds.evidence import Strip
 from ragweave.minds.known import Known
-from ragweave.minds.llm.reason import NOTHING, RECALLED, Round, conversation, read_turn, rounds
+from ragweave.minds.llm.conversation import NOTHING, RECALLED, Round, conversation, rounds
+from ragweave.minds.llm.turn import read_turn
 from ragweave.models.chat_reply import tokens_of
 
 

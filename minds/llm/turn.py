@@ -1,0 +1,163 @@
+"""A turn of a language model in the form of Auto-RAG (section 3): read whole, or while it arrives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, field_validator
+
+from ragweave.minds.known import Tell
+from ragweave.minds.llm.prose import boundary
+from ragweave.models.chat_json import read_json
+from ragweave.models.chat_reply import without_thoughts
+from ragweave.models.text import clip
+
+SAID = 500
+"""Characters of one part of a turn that are kept."""
+ANSWER = 8_000
+"""Characters of an answer that are kept; reading a reply stops here."""
+_QUERIES = 3
+"""Queries of one turn."""
+
+
+class Turn(BaseModel):
+    """One turn of the model; queries mean that it wants to know more."""
+
+    learnt: str = ""
+    missing: str = ""
+    query: str = ""
+    queries: list[str] = []
+    answer: str = ""
+    enough: bool = False
+
+    @field_validator("learnt", "missing", "query", "answer", mode="before")
+    @classmethod
+    def _said(cls, value: Any) -> Any:
+        return "" if value is None else value
+
+
+_LABEL = re.compile(
+    r"(?:^|(?<=[\s*#>(\[“\"']))(?P<label>final answer|refined query|query|learnt|learned|missing"
+    r"|最终答案|查询|已知|缺少)[*_`]*\s*[:：][*_`]*",
+    re.I | re.M,
+)
+_FINAL = "final answer"
+_DRESS = '*_` \n"“”<>'
+"""What some models put around an answer."""
+_KINDS = {
+    "最终答案": _FINAL,
+    "查询": "query",
+    "refined query": "query",
+    "已知": "learnt",
+    "learned": "learnt",
+    "缺少": "missing",
+}
+_CITES = re.compile(r"[\[【]\d{1,3}(?:\s*,\s*\d{1,3})*[\]】]")
+_UNKNOWN = re.compile(r"\W*unknown\b[\s.:,;–—-]*", re.I)
+_NONE = {"", "none", "n/a", "na", "nothing", "no query", "无", "-"}
+
+
+def read_turn(reply: str) -> Turn | None:
+    """Read a turn in the paper's form or as JSON, or return None.
+
+    Labels count in any case, anywhere in a line, in bold or with a wide colon. A final answer wins over queries. What
+    stands before the first label is what was learnt; prose without any label that cites documents is an answer.
+    """
+    text = without_thoughts(reply)[: 2 * ANSWER].strip()
+    turn = settled(read_json(text, Turn))
+    if turn is not None:
+        return turn
+    marks = list(_LABEL.finditer(text))
+    if not marks and (_CITES.search(text) or _UNKNOWN.match(text)):
+        return settled(Turn(answer=text))
+    parts: dict[str, str] = {}
+    queries: list[str] = []
+    for mark, end in zip(marks, [*(m.start() for m in marks[1:]), len(text)], strict=False):
+        kind = _KINDS.get(mark["label"].lower(), mark["label"].lower())
+        said = text[mark.end() : end]
+        if kind == "query":
+            queries.append(_clean(said, kind))
+        elif said := said.strip(_DRESS) if kind == _FINAL else _clean(said, kind):
+            parts[kind] = said
+    before = " ".join(text[: marks[0].start()].split()).strip("*#> ") if marks else ""
+    missing, answer = parts.get("missing", ""), parts.get(_FINAL, "")
+    return settled(Turn(learnt=parts.get("learnt", before), missing=missing, queries=queries, answer=answer))
+
+
+def settled(turn: Turn | None) -> Turn | None:
+    """Apply the rule that a final answer wins over queries; None where a turn neither asks nor ends."""
+    if turn is None:
+        return None
+    asked = [q.strip() for q in [turn.query, *turn.queries] if q.strip()]
+    if not (asked or turn.answer.strip() or turn.enough):
+        return None
+    queries = [clip(q, SAID) for q in dict.fromkeys(asked) if q.strip(" .").lower() not in _NONE]
+    done = turn.enough or bool(turn.answer.strip()) or not queries
+    return Turn(
+        learnt=clip(turn.learnt.strip(), SAID),
+        missing=clip(turn.missing.strip(), SAID),
+        queries=[] if done else queries[:_QUERIES],
+        answer=clip(turn.answer.strip(), ANSWER),
+        enough=done,
+    )
+
+
+def _clean(said: str, kind: str) -> str:
+    """Take a part of a turn without its decoration; a query ends with its line."""
+    said = said.strip()
+    if kind == "query":
+        said = re.sub(r"\[\w+\]\s*$", "", said.splitlines()[0] if said else "")
+    return clip(" ".join(said.split()).strip("*_` \"'“”<>"), SAID)
+
+
+def unknown(answer: str) -> str | None:
+    """Return what an answer says of why it is not known, or None where it says something else."""
+    found = _UNKNOWN.match(answer)
+    return None if found is None else " ".join(answer[found.end() :].split())
+
+
+def turn_of(learnt: str, missing: str = "", queries: Sequence[str] = (), answer: str = "") -> str:
+    """Return a turn of the model as it stands in the conversation, asked and learnt in one form."""
+    said = [("Learnt", learnt), ("Missing", missing), *(("Query", q) for q in queries), ("Final Answer", answer)]
+    return "\n".join(f"{label}: {text}" for label, text in said if text)
+
+
+class Answering:
+    """Tells the sentences of an answer while its turn arrives.
+
+    Args:
+        tell: takes a sentence and the ids of what the numbers in it mean; None keeps silent.
+        shown: those ids.
+        most: sentences of an answer that are told.
+
+    Attributes:
+        told: sentences that were.
+    """
+
+    def __init__(self, tell: Tell | None, shown: Sequence[str], most: int) -> None:
+        self.tell, self._shown, self._most = tell, shown, most
+        self.told = self._at = 0
+
+    async def read(self, text: str, ended: bool = False) -> bool:
+        """Tell what is complete of a turn that has arrived up to here; False where more need not be read."""
+        marks = list(_LABEL.finditer(text)) if self.tell is not None else []
+        first = next((m for m in marks if _KINDS.get(m["label"].lower(), m["label"].lower()) == _FINAL), None)
+        if self.tell is None or first is None:
+            return True
+        end = next((m.start() for m in marks if m.start() > first.start()), None)
+        answer = text[first.end() : end].lstrip(_DRESS)
+        if not self.told and _UNKNOWN.match(answer):
+            return True
+        while self.told < self._most:
+            stop = boundary(answer[self._at :])
+            if stop is None and not (ended or end is not None):
+                return True
+            sentence = answer[self._at :][:stop].strip(_DRESS if stop is None else None)
+            self._at += len(answer) if stop is None else stop
+            if not sentence:
+                return end is None
+            self.told += 1
+            await self.tell(sentence, self._shown)
+        return False
