@@ -27,6 +27,8 @@ _WIDE = 1_000
 """Pixels across a picture that goes into a file."""
 _MARGIN = 0.06
 """Share of a page that is shown above and below the lines of a quote."""
+_RIM = 0.02
+"""Share of a page that is left beside its text."""
 _MARK, _FRAME = (255, 226, 120), (176, 122, 0)
 """Colours of a marked line and of a box."""
 _SECONDS = 10.0
@@ -87,11 +89,13 @@ def find(file: str, words: str) -> tuple[dict[str, Any], bytes]:
 
 
 def crop(file: str, page: int, box: Sequence[float] = (), quote: str = "") -> tuple[dict[str, Any], bytes]:
-    """Return the strip of a page around a quote as a JPEG, the lines of the quote marked."""
+    """Return the strip of a page around a quote as a JPEG, without its margins, the lines of the quote marked."""
     from PIL import Image, ImageChops, ImageDraw
 
     leaf = _leaf(_document(file), page)
-    marks = [shares(leaf, at) for at in quoted(letters(leaf), quote, _corners(box))]
+    row = letters(leaf)
+    marks = [shares(leaf, at) for at in quoted(row, quote, _corners(box))]
+    printed = [shares(leaf, at) for _, at in stretches(row)]
     sheet = _sheet(leaf, _WIDE)
     width, height = sheet.size
     boxes = [(x * width, y * height, (x + w) * width, (y + h) * height) for x, y, w, h in marks]
@@ -101,7 +105,9 @@ def crop(file: str, page: int, box: Sequence[float] = (), quote: str = "") -> tu
     sheet = ImageChops.multiply(sheet.convert("RGB"), ink)
     top = min((b[1] for b in boxes), default=0.0) - _MARGIN * height
     bottom = max((b[3] for b in boxes), default=float(height)) + _MARGIN * height
-    return {}, _jpeg(sheet.crop((0, max(0, int(top)), width, min(height, int(bottom)))))
+    left = max(0.0, min((x for x, *_ in printed), default=0.0) - _RIM) * width
+    right = min(1.0, max((x + w for x, _, w, _ in printed), default=1.0) + _RIM) * width
+    return {}, _jpeg(sheet.crop((int(left), max(0, int(top)), int(right), min(height, int(bottom)))))
 
 
 def cut(file: str, box: Sequence[float] = ()) -> tuple[dict[str, Any], bytes]:

@@ -19,6 +19,7 @@ from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
+from ragweave.corpora.video.slides import part
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import CallerNow, library_by_id
 from ragweave.serve.problems import NotFound
@@ -133,7 +134,9 @@ def _transcript(library: str, id: str) -> dict[str, Any] | None:
     chapters = [c for whole in of_it[1] for c in cast(list[Any], whole.meta.get("chapters", []))]
     lines: list[dict[str, Any]] = [
         {"start": s.time[0], "end": s.time[1], "text": " ".join(clip.text[s.start : s.end].split())}
+        | ({"shown": True} if low <= s.start < high else {})
         for clip in of_it[0]
+        for low, high in [part(clip, "screen")]
         for s in clip.spans
         if s.time is not None and clip.text[s.start : s.end].strip()
     ]

@@ -28,6 +28,20 @@ async def page_picture(
     return Response(png, media_type="image/png", headers={**_KEPT, "X-Page-Count": str(told["count"])})
 
 
+@router.get("/media/{library}/source/{source}/page/{page}/strip")
+async def page_strip(
+    caller: CallerNow,
+    library: str,
+    source: str,
+    page: int,
+    box: Annotated[str, Query(max_length=100)] = "",
+    quote: Annotated[str, Query(max_length=4_000)] = "",
+) -> Response:
+    """Draw the strip of a page around a quote, its lines marked."""
+    _, jpeg = await _open(caller, library, source, do="crop", page=page, box=_corners(box), quote=quote)
+    return Response(jpeg, media_type="image/jpeg", headers=_KEPT)
+
+
 @router.get("/media/{library}/source/{source}/page/{page}/text")
 async def page_text(
     caller: CallerNow,

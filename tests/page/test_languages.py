@@ -60,6 +60,15 @@ def test_the_page_speaks_the_language_of_the_browser_and_another_by_choice(
     expect(page.get_by_label("语言")).to_have_value("zh")
 
 
+def test_files_can_be_dropped_in_every_language(window: Callable[..., Any]) -> None:
+    page = window(locale="zh-CN")
+    carried = page.evaluate_handle(
+        "() => { const d = new DataTransfer(); d.items.add(new File(['x'], 'x.md')); return d; }"
+    )
+    page.dispatch_event("body", "dragenter", {"dataTransfer": carried})
+    expect(page.locator(".dropover")).to_be_visible()
+
+
 def test_a_language_that_lacks_words_has_the_english_ones(window: Callable[..., Any]) -> None:
     page = window()
     short = {k: v for k, v in json.loads((LANG / "de.json").read_text("utf-8")).items() if k != "threads"}

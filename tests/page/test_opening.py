@@ -142,6 +142,33 @@ def test_a_line_of_a_transcript_is_played_where_it_is_pressed(media: Any, ask: C
     assert panel.locator("video").evaluate("v => v.currentTime") >= 29.9
 
 
+def test_a_recording_opened_from_the_sources_cites_nothing(media: Any) -> None:
+    media.locator(".source-list").get_by_role("button", name="talk").first.click()
+    panel = media.get_by_role("complementary")
+    expect(panel.locator(".line")).to_have_count(3)
+    expect(panel.get_by_role("button", name="Play")).to_be_hidden()
+    assert panel.locator(".here, .quoted").count() == 0
+    assert not any(part.strip().isdigit() for part in panel.inner_text().split("\n"))
+
+
+def test_a_citation_of_a_pdf_shows_the_strip_of_its_page(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    page = window(viewport={"width": 1000, "height": 800})
+    chip = ask(page, "What does the new pier cost?").locator(".sentence .cite").first
+    chip.hover()
+    strip = page.locator(".card img")
+    expect(strip).not_to_have_js_property("naturalWidth", 0)
+    box = strip.bounding_box()
+    assert box["width"] > 2 * box["height"] > 60
+    page.set_viewport_size(
+        {"width": 1440, "height": 900}
+    )  # the same strip stands beside the sentence, and no card over it
+    expect(page.locator(".sources.beside .source img").first).to_be_visible()
+    page.mouse.move(0, 0)
+    chip.hover()
+    page.wait_for_timeout(400)
+    expect(page.locator(".card")).to_have_count(0)
+
+
 def test_a_web_page_is_an_address_that_only_the_reader_opens(kept: Any) -> None:
     kept.locator(".sentence .cite").nth(0).click()
     panel = kept.get_by_role("complementary")

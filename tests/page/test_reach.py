@@ -78,6 +78,21 @@ def test_a_phone_shows_everything_without_scrolling_sideways(
     assert _fits(page)
 
 
+def test_what_is_opened_never_covers_the_answer_on_a_small_screen(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window(viewport={"width": 1024, "height": 700})
+    turn = ask(page, "What does the new pier cost?")
+    turn.locator(".sentence .cite").first.click()
+    panel = page.locator("#panel")
+    expect(panel.locator(".sheet .box").first).to_be_visible()
+    said, opened = turn.locator(".sentence").first.bounding_box(), panel.bounding_box()
+    assert said["x"] + said["width"] <= opened["x"] and opened["x"] + opened["width"] <= 1024
+    expect(page.locator("#side")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.locator("#side")).to_be_visible()
+
+
 def test_the_keyboard_alone_asks_reads_and_opens(window: Callable[..., Any]) -> None:
     page = window()
     page.keyboard.press("Tab")

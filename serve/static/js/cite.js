@@ -34,6 +34,23 @@ export function where(citation) {
   return placeBeside(citation.title, citation.locator);
 }
 
+/** A picture of the place that a citation names: a strip of the page, a picture, a frame; nothing where there is none. */
+export function thumbnail({ open = {}, quote }) {
+  const { view, picture, media, page, bbox, kind } = open;
+  const strip = () => `${media}/page/${page}/strip?${new URLSearchParams({ box: (bbox || []).join(","), quote: quote.slice(0, 2000) })}`;
+  const src = picture || (view === "page" ? strip() : view === "picture" && kind === "image" ? media : null);
+  const image = src && h("img", { src, alt: "", loading: "lazy" });
+  image?.addEventListener("error", () => image.remove());
+  return image;
+}
+
+/** Whether what the card would tell stands beside the sentence already. */
+const seenBeside = (button, n) =>
+  [...(button.closest(".turn")?.querySelectorAll(".sources.beside .source") || [])].some((one) => {
+    const { top, bottom } = one.getBoundingClientRect();
+    return one.dataset.ns.split(" ").includes(String(n)) && top >= 0 && bottom <= window.innerHeight;
+  });
+
 function later(button, citation) {
   clearTimeout(soon);
   soon = setTimeout(() => show(button, citation), 180);
@@ -41,13 +58,13 @@ function later(button, citation) {
 
 function show(button, citation) {
   hide();
-  if (!button.isConnected) return;
+  if (!button.isConnected || seenBeside(button, citation.n)) return;
   card = h(
     "div.card",
     { "aria-hidden": "true" },
     h("p.title", { dir: "auto" }, icon(iconOf(citation.open?.view || citation.locator.kind)), titleOf(citation)),
     h("p.fine", { text: where(citation), dir: "auto" }),
-    citation.open?.picture && h("img", { src: citation.open.picture, alt: "" }),
+    thumbnail(citation),
     citation.quote && h("blockquote", { text: citation.quote, dir: "auto" }),
   );
   document.body.append(card);

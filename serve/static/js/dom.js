@@ -6,7 +6,7 @@ import { t } from "./i18n.js";
  * Make an element.
  * @param {string} tag name, with classes behind dots: "button.bare.small"
  * @param {object} props attributes; `on` holds listeners, `text` the text, other values are set as attributes
- * @param {...(Node|string|null|false)} children nodes or text
+ * @param {...(Node|string|null|false|0)} children nodes or text; what is falsy is left out
  */
 export function h(tag, props = {}, ...children) {
   const [name, ...classes] = tag.split(".");
@@ -26,13 +26,13 @@ export function h(tag, props = {}, ...children) {
       element.setAttribute(key, value === true ? "" : value);
     }
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.filter(Boolean));
   return element;
 }
 
 /** Put nodes in place of what an element holds. */
 export function fill(element, ...children) {
-  element.replaceChildren(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(...children.filter(Boolean));
   return element;
 }
 

@@ -26,8 +26,8 @@ export async function openCitation(citation, from = null) {
 /** Open a source from its beginning. */
 export async function openSource(source, library, from) {
   const told = await call("GET", `/api/sources/${encodeURIComponent(source.id)}?library=${encodeURIComponent(library)}`);
-  const { bbox, chars, ...open } = told.open;
-  const { heading, ...locator } = told.locator;
+  const { bbox, chars, start, end, ...open } = told.open;
+  const { heading, start: _, end: __, ...locator } = told.locator;
   await show({ n: null, id: told.item, title: nameOf(source), locator, quote: "", open: told.kind === "pdf" ? { ...open, view: "page", page: 1 } : open }, from);
 }
 

@@ -1,6 +1,6 @@
 // What an answer rests on: a card for each place, beside its sentence where there is room, else below the answer.
 
-import { chip, where } from "./cite.js";
+import { chip, thumbnail, where } from "./cite.js";
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
@@ -38,14 +38,13 @@ export function rail(citations, answer) {
 
 function card(citations) {
   const [first] = citations;
-  const { picture } = first.open || {};
   const words = h(
     "button.words",
     { type: "button" },
     h("span.title", { text: titleOf(first), dir: "auto" }),
     h("span.place.fine", {}, icon(iconOf(first.open?.view || first.locator.kind)), h("span", { text: where(first), dir: "auto" })),
     h("span.quote", { text: citations.map((c) => c.quote).filter(Boolean).join(" … "), dir: "auto" }),
-    picture && h("img", { src: picture, alt: "", loading: "lazy" }),
+    thumbnail(first),
   );
   words.addEventListener("click", () => openCitation(first, words));
   const made = h("li.source", {}, h("span.ns", {}, ...citations.map((c) => chip(c))), words);

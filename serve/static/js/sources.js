@@ -87,7 +87,7 @@ function draw() {
   const words = tools.hidden ? "" : filter.value.trim().toLowerCase();
   const shown = sources.filter((s) => (!kind.value || groupOf(s) === kind.value) && `${s.name} ${s.title}`.toLowerCase().includes(words)).sort(ORDERS[order.value]);
   const failed = sources.filter((s) => s.status === "failed").length;
-  const all = some(sources.length, "source");
+  const all = shown.length < sources.length ? t("sources.some", { few: shown.length, n: sources.length }) : some(sources.length, "source");
   told.textContent = !sources.length ? t("sources.empty") : only.size ? t("sources.only", { few: only.size, n: sources.length }) : failed ? t("sources.failed", { sources: all, n: failed }) : all;
   const button = (text, click, look = "") => h(`button.button.small${look}`, { type: "button", text, on: { click } });
   fill(doing, only.size ? button(t("sources.all"), () => setOnlySources([])) : null, only.size ? button(t("sources.remove.n", { n: only.size }), () => remove(sources.filter((s) => only.has(s.id))), ".danger") : null);

@@ -121,6 +121,9 @@ export class Trail {
   /** Say how it ended. */
   end(status, live) {
     this.rest();
+    // A drawing that nobody asked for makes room for the answer, unless it is being looked at.
+    if (this.element.matches(".brief:not(:hover, :focus-within)")) this.element.open = false;
+    this.element.classList.remove("brief");
     this.graph?.end();
     this.sign.replaceWith((this.sign = h("span.sign", { class: status === "done" ? "" : "bad" }, icon(status === "done" ? "steps" : "alert"))));
     const hops = new Set(this.steps.map((s) => Math.max(s.hop, 1))).size;

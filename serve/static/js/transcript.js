@@ -3,6 +3,7 @@
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { t } from "./i18n.js";
+import { icon } from "./icons.js";
 import { itemAddress } from "./panel.js";
 import { clock } from "./words.js";
 
@@ -22,14 +23,15 @@ export async function transcript(citation, play) {
   if (told.lines.length < 2 && !told.chapters.length) return { element: "", at: () => {} };
   const { start = 0, end = start } = citation.open;
   const lines = told.lines.map((line) => row(line, line.start < end && line.end > start, play));
+  const title = t(told.lines.some((line) => line.shown) ? "transcript.both" : "transcript.said");
   const chapters = told.chapters.map((chapter) => row({ ...chapter, text: chapter.title }, false, play));
-  const list = h("ol.lines", { "aria-label": t("transcript.said") }, ...lines);
+  const list = h("ol.lines", { "aria-label": title }, ...lines);
   const element = h(
     "section.transcript",
     { "aria-label": t("transcript") },
     chapters.length && h("h3", { text: t("transcript.chapters") }),
     chapters.length && h("ol.lines.chapters", { "aria-label": t("transcript.chapters") }, ...chapters),
-    lines.length && h("h3", { text: t("transcript.said") }),
+    lines.length && h("h3", { text: title }),
     lines.length && list,
   );
   let last = -1;
@@ -47,8 +49,9 @@ export async function transcript(citation, play) {
   return { element, at };
 }
 
-function row({ start, text }, here, play) {
-  const parts = [h("time.number", { text: clock(start) }), h("span", { text, dir: "auto" })];
+function row({ start, text, shown }, here, play) {
+  const sign = shown && h("span.shown", { title: t("transcript.shown") }, icon("picture"), h("span.unseen", { text: t("transcript.shown") }));
+  const parts = [h("time.number", { text: clock(start) }), h("span", {}, sign, h("bdi", { text, dir: "auto" }))];
   const line = play ? h("button.line", { type: "button", on: { click: () => play(start) } }, ...parts) : fill(h("div.line"), ...parts);
   return h("li", { class: here ? "here" : "" }, line);
 }

@@ -26,7 +26,7 @@ export function watchDrops() {
   // What this tab watched before it was loaded anew.
   for (const { job, library, names } of recallHere("jobs", [])) watch(job, new Board(library, names));
   picker.addEventListener("change", () => send([...picker.files]));
-  const carries = (event) => event.dataTransfer?.types.includes(t("step.retrieve.name"));
+  const carries = (event) => event.dataTransfer?.types.includes("Files");
   let depth = 0;
   document.addEventListener("dragenter", (event) => {
     if (!carries(event)) return;

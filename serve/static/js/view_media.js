@@ -54,6 +54,8 @@ export async function videoView(citation, body) {
   const bar = h("div.strip", { "aria-hidden": "true" }, strip, now);
   const told = h("p.fine.number", { role: "status" });
   const play = h("button.button.primary.small", { type: "button", on: { click: again } }, icon("play"), t("media.play", { span: span(start, end) }));
+  const cited = end > start;
+  bar.hidden = play.hidden = !cited; // a recording opened from its beginning
   let within = true; // still inside the cited passage on the first way through
 
   function again() {
@@ -67,11 +69,11 @@ export async function videoView(citation, body) {
     const to = end === undefined || end <= start ? start : end;
     strip.style.insetInlineStart = `${(start / whole) * 100}%`;
     strip.style.inlineSize = `${Math.max(0.8, ((to - start) / whole) * 100)}%`;
-    told.textContent = t("media.stands", { span: span(start, end), whole: clock(whole) });
+    if (cited) told.textContent = t("media.stands", { span: span(start, end), whole: clock(whole) });
   });
   player.addEventListener("timeupdate", () => {
     now.style.insetInlineStart = `${(player.currentTime / (player.duration || 1)) * 100}%`;
-    if (within && end > start && player.currentTime >= end && !player.paused) {
+    if (within && cited && player.currentTime >= end && !player.paused) {
       within = false;
       player.pause();
       told.textContent = t("media.ends", { time: clock(end) });
@@ -94,7 +96,7 @@ export async function videoView(citation, body) {
     player.play().catch(() => {});
   });
   player.addEventListener("timeupdate", () => said.at(player.currentTime));
-  body.append(said.element, await words(citation, t("media.said")));
+  body.append(said.element, cited ? await words(citation, t("media.said")) : "");
   return {
     leave() {
       player.pause();
@@ -107,7 +109,8 @@ export async function videoView(citation, body) {
 /** A transcript without its recording: the words, and the time at which they are said. */
 async function spoken(citation, body) {
   const { start = 0, end } = citation.open;
-  fill(body, h("p.fine", { text: t("media.transcript", { span: span(start, end) }) }), await words(citation, t("media.said.only")), quoted(citation), (await transcript(citation, null)).element);
+  const cited = end > start && [h("p.fine", { text: t("media.transcript", { span: span(start, end) }) }), await words(citation, t("media.said.only")), quoted(citation)];
+  fill(body, ...(cited || []), (await transcript(citation, null)).element);
 }
 
 async function words(citation, title) {
