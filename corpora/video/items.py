@@ -8,7 +8,8 @@ from dataclasses import replace
 from ragweave.corpora.types import Corpus, Item, Locator, Span, digest
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.summary import summary
-from ragweave.models.text import sentences
+from ragweave.corpora.video.utterances import GOES_ON
+from ragweave.models.text import sentences, words
 
 CLIP_SECONDS = 30.0
 """Length of a clip (VideoRAG, section 4.1)."""
@@ -109,7 +110,7 @@ def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:
             out.append(cue)
             continue
         for start, end in _stretches(cue):
-            times = _when(cue, start, end)
+            times = _when(cue, start, min(end + 1, len(cue.text)))  # with the space behind it, which is no pause
             inside = [n for n, w in enumerate(cue.words) if times[0] - 1e-6 <= w[0] and w[1] <= times[1] + 1e-6]
             words = tuple(cue.words[n] for n in inside)
             sure = tuple(cue.sure[n] for n in inside if n < len(cue.sure))
@@ -204,7 +205,8 @@ def _parted(before: Cue, cue: Cue) -> bool:
     gap = cue.start - before.end
     if gap > _PAUSE or before.text.rstrip().endswith((".", "!", "?", "…", "。")):
         return gap > _PAUSE
-    return cue.confidence < 1 or (gap > 0.1 and cue.text[:1].isupper() and not cue.text.startswith(("I ", "I'", "I’")))
+    begins = cue.text[:1].isupper() and not cue.text.startswith(("I ", "I'", "I’"))
+    return cue.confidence < 1 or (gap > 0.1 and begins and not {*words(before.text)[-1:]} & GOES_ON)
 
 
 def _screen(texts: Sequence[tuple[str, float, float]]) -> Part:

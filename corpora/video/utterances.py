@@ -13,7 +13,7 @@ SHORT = 8
 """Words; a shorter sentence of speech says little alone, and is read with the next one."""
 LONGEST = 45
 """Words to which sentences are joined."""
-_GOES_ON = STOP | {"like"}
+GOES_ON = STOP | {"like"}
 """Last words of a line that the next one completes."""
 _NEXT_LINE = re.compile(r"(?<![,&-])[ \t]*\n+[ \t]*(?=[^\sa-z])")
 _OPEN = re.compile(r"(?:…|\.\.\.|[^\s.!?…。！？:\"'”’)])$")
@@ -44,7 +44,7 @@ def _lines(text: str) -> list[Span]:
         begin = start
         for m in _NEXT_LINE.finditer(text, start, end):
             last = text[begin : m.start()].rsplit(None, 1)[-1:]
-            if last and last[0].lower() not in _GOES_ON:
+            if last and last[0].lower() not in GOES_ON:
                 out.append((begin, m.start()))
                 begin = m.end()
         out.append((begin, end))
@@ -59,7 +59,8 @@ def _one(text: str, before: Span, after: Span) -> bool:
         return True
     if "\n" in gap or "\n" in said or _SPEAKER.match(then):
         return False
-    return len(words(said)) < SHORT or bool(_OPEN.search(said) and then[:1].islower())
+    goes_on = then[:1].islower() or bool({*words(said)[-1:]} & GOES_ON)
+    return len(words(said)) < SHORT or bool(_OPEN.search(said) and goes_on)
 
 
 def spoken(sentence: str, question: str = "") -> str:

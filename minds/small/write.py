@@ -15,12 +15,13 @@ from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.looks import shown_by_look
 from ragweave.minds.page import Page
-from ragweave.minds.passages import as_seen, as_strip
+from ragweave.minds.passages import as_seen, as_strip, best_sentence
 from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.compare import weigh
 from ragweave.minds.small.answer.conflict import Told, conflict
 from ragweave.minds.small.answer.gather import choose
+from ragweave.minds.small.answer.media import attributed, beside, plain
 from ragweave.minds.small.answer.overview import overview
 from ragweave.minds.small.answer.pictured import pictured
 from ragweave.minds.small.answer.record import record
@@ -56,6 +57,28 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
     """Write what the small mind can answer; a page that a model began stays in its voice."""
     if page.sentences:
         return ""
+    why = await _write(desk, brief, page)
+    _show_leads(brief, page)
+    await beside(desk, brief, page)
+    return why
+
+
+def _show_leads(brief: Brief, page: Page) -> None:
+    """Show where it was found what a question only describes, where the answer is of that and cites something else."""
+    said = " ".join(
+        [*(s.text for s in page.sentences), *(brief.rows[c.id]["text"] for c in page.citations if c.id in brief.rows)]
+    )
+    files = {c.locator.get("file") for c in page.citations}
+    for hop in brief.hops if page.sentences else ():
+        row = brief.rows.get(hop["lead"])
+        value = hop["missing"].rpartition("? ")[2] if "? " in hop["missing"] else ""
+        if row is None or not value or value not in said or row["locator"].get("file") in files:
+            continue
+        told = best_sentence(hop["missing"], row["text"])
+        page.show(told, "verified", [Strip(**{**as_strip(row), "text": told})], 1.0)
+
+
+async def _write(desk: Desk, brief: Brief, page: Page) -> str:
     if brief.choices and brief.strips:
         idf = await idf_of(desk, brief.question)
         return await state_choice(brief, page, await asyncio.to_thread(nearest, brief, idf))
@@ -85,7 +108,7 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
 async def _each(desk: Desk, brief: Brief, page: Page) -> bool:
     """Answer what is asked at once one by one, and name what stays open; tell whether anything was answered."""
     parts = several(brief.question)
-    if len(parts) == 1:
+    if len(parts) == 1 or not all(map(plain, parts)):
         return False
     left = []
     for part in parts:
@@ -155,7 +178,8 @@ def readable(brief: Brief) -> list[Strip]:
 
 async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -> str:
     """Show the sentence that answers, and what adds to it; where that is not sure, cite it as the closest."""
-    strips = readable(brief)
+    told = await attributed(desk, brief.question)
+    strips = told or readable(brief)
     question = timeless(brief.question, datetime.now(UTC))
     if strips and all(map(is_recorded, strips)):
         question = placeless(question)
@@ -189,7 +213,7 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
         else best.sure >= (ANSWERABLE if least is None else least)
     )
     sure = (
-        brief.own
+        (brief.own or told)
         and not (another or lacks)
         and (enough or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY))
     )
@@ -200,9 +224,9 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
     kept = {s["evidence"] for s in strips}
     rest = [as_strip(e) for e in brief.rows.values() if e["id"] not in kept and e["origin"] == "library"]
     others = await asyncio.to_thread(rank, question, rest, idf)
-    told = conflict(question, [*ranked, *others], brief.rows)
-    if told is not None:
-        _tell_both(desk, brief, page, told)
+    differ = conflict(question, [*ranked, *others], brief.rows)
+    if differ is not None:
+        _tell_both(desk, brief, page, differ)
         return ""
     if whole is not None and desk.context.answer_form != "short":
         heard = await doubtful(desk, best)

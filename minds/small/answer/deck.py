@@ -18,7 +18,7 @@ from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
 from ragweave.minds.phrases import phrase
-from ragweave.minds.small.question.asked import share
+from ragweave.minds.small.question.asked import asked_of, share
 from ragweave.models.text import content_terms, fold, terms, words
 
 LONGEST = 100
@@ -55,7 +55,8 @@ _ENTRY = re.compile(
 )
 _LIST = re.compile(rf"^(?:what|which) (?:are|were) the {_WHAT}(?=\s*[?.]?$| (?:of|on|in|that|for|to)\b)", re.I)
 _SAID = re.compile(
-    r"\b(?:said|says?|tells?|told|talks?|talked|explains?|explained|speaks?|heard|comments?)\b.*\b(?:while|when|as|to|over|during|on)\b",
+    r"\b(?:said|says?|tells?|told|talks?|talked|explains?|explained|speaks?|heard|comments?)\b"
+    r".*\b(?:while|when|as|to|over|during|on)\b",
     re.I,
 )
 _MOMENT = re.compile(
@@ -91,10 +92,11 @@ async def deck(desk: Desk, brief: Brief, page: Page) -> bool:
     asked = brief.question.strip()
     named, moment = _SLIDE.search(asked), _MOMENT.search(asked)
     noun = _COUNT.search(asked) or _ENTRY.search(asked) or _LIST.search(asked)
-    if not (named or noun or moment or any(e["corpus"] == "clip" for e in brief.rows.values())):
+    if not (named or noun or _SHOWN.search(asked) or any(e["corpus"] == "clip" for e in brief.rows.values())):
         return False
     library = await desk.library()
-    decks = await _decks(library, brief, asked, named is not None or moment is not None)
+    shown = _SHOWN.search(asked) is not None
+    decks = await decks_of(library, brief, asked, named is not None or moment is not None or shown)
     if not decks:
         return False
     table = await library.idf(content_terms(asked))
@@ -103,29 +105,28 @@ async def deck(desk: Desk, brief: Brief, page: Page) -> bool:
         return table.get(term, 1.0)
 
     if moment is not None and (found := _at(decks, moment["thing"], idf)) is not None:
-        _show_block(page, *found, brief.question)
+        show_block(page, *found, brief.question)
         return True
     meant = _named(decks, named, asked, idf) if named else _of_noun(decks, noun, asked, idf) if noun else None
     if meant is None and named is None:
-        meant = _titled(decks, asked, idf)
+        meant = _titled(decks, asked, idf) or (_covering(decks, asked, idf) if shown else None)
     if meant is None:
         return False
     of, slide = meant
     if named and _SAID.search(asked):
         return _show_said(page, of, slide, brief.question)
     if noun and noun.re is _COUNT and len(slide.entries) > 1:
-        _show(
-            page, of, slide, f"“{slide.title}” lists {len(slide.entries)}: {'; '.join(slide.entries)}", brief.question
-        )
+        told = f"“{slide.title}” lists {len(slide.entries)}: {'; '.join(slide.entries)}"
+        _show(page, of, slide, told, brief.question)
         return True
     if noun and noun.re is _ENTRY and (named is None or not named["nth"]) and (told := _entry(of, slide, noun)):
         _show(page, of, slide, told, brief.question)
         return True
-    _show_block(page, of, slide, brief.question)
+    show_block(page, of, slide, brief.question)
     return True
 
 
-async def _decks(library: Library, brief: Brief, asked: str, free: bool) -> list[Deck]:
+async def decks_of(library: Library, brief: Brief, asked: str, free: bool) -> list[Deck]:
     """Return the recordings that are looked through: the one that is named, those found, or, of a slide, any."""
     scope = await named_scope(library, asked, Scope())
     rows = [e["id"] for e in brief.rows.values() if e["corpus"] == "clip"]
@@ -213,6 +214,15 @@ def _titled(decks: Sequence[Deck], asked: str, idf: Callable[[str], float]) -> t
     return None if best is None or best[1] < ABOUT or alike else best[2:]
 
 
+def _covering(decks: Sequence[Deck], asked: str, idf: Callable[[str], float]) -> tuple[Deck, Slide] | None:
+    """Return the slide that has most of what is asked of slides, where it is one and has a value of that kind."""
+    rest, kind = content_terms(_GENERIC.sub(" ", asked)), asked_of(asked)
+    able = [(share(rest, set(terms(s.text)), idf), of, s) for of in decks for s in of.slides if not kind.lacks(s.text)]
+    best = max(able, key=lambda row: row[0], default=None)
+    alike = best is not None and sum(row[0] == best[0] for row in able) > 1
+    return None if best is None or best[0] < ABOUT or alike else best[1:]
+
+
 def _entry(of: Deck, slide: Slide, m: re.Match[str]) -> str:
     """Return the entry of a list by its number; of recordings without a list of their topics, the title of a slide."""
     n = _ORDER[m["nth"].lower()]
@@ -247,7 +257,7 @@ def _show_said(page: Page, of: Deck, slide: Slide, question: str) -> bool:
     return True
 
 
-def _show_block(page: Page, of: Deck, slide: Slide, question: str) -> None:
+def show_block(page: Page, of: Deck, slide: Slide, question: str) -> None:
     """Show a slide; of a long one its title and the lines that have words of the question, else the first."""
     wanted, lines = set(content_terms(question)), [x.text for x in slide.lines]
     order = sorted(range(len(lines)), key=lambda n: (lines[n] != slide.title, -len(wanted & set(terms(lines[n]))), n))

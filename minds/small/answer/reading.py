@@ -20,6 +20,7 @@ from ragweave.models.text import terms
 
 _LEANS = re.compile(
     r"^(?:it|they|he|she|this|these|those|such|his|her|their|its|cost|costs)\b|\b(?:these|those|such) \w+"
+    r"|^(?:from|since|after|until|on|in|at|for) (?:[\w:]+ ){1,4}(?:on,? )?(?:it|they|he|she)\b"
     r"|^(?:这|那|它|他|她|其|该|此)",
     re.I,
 )

@@ -42,10 +42,11 @@ _DATE = re.compile(
 )
 _SLOT = re.compile(
     r"\b(?:how much|what|which|when|where|by|must|did|does|total|amount|sum|costs?|pay|paid|due|date|dated|day|tax|vat"
-    r"|gst|address|(?:tele)?phone|call|number|no|business|have|give[ns]?)\b",
+    r"|gst|address|(?:tele)?phone|call|number|no|business|company|have|give[ns]?|printed|match(?:es)?|agrees?"
+    r"|(?:e-?)?mails?|letters?|slides?|notes|notebook|guest|speaker)\b",
     re.I,
 )
-"""Words that say what is asked of a paper."""
+"""Words that say what is asked of a paper, and where else it stands."""
 _PHONE = re.compile(r"\+?\(?\d[\d ()/-]{7,}\d")
 _NUMBER = re.compile(r"(?=[\w/-]*\d)[A-Z0-9][\w/-]{2,}")
 _STREET = re.compile(
@@ -135,7 +136,8 @@ async def record(desk: Desk, brief: Brief, page: Page) -> str | None:
     told = _SLOT.sub(" ", _PAPER.sub(" ", brief.question))
     wanted = content_terms(told)
     priced = _PRICE.search(brief.question) is not None
-    if (field is None and not priced) or not wanted or not _PAPER.search(brief.question):
+    paper = _PAPER.search(brief.question) is not None
+    if not wanted or not (priced or (field and paper)):
         return None
     library = await desk.library()
     (lists,) = await library.search("image", [told], FOUND)
@@ -146,20 +148,31 @@ async def record(desk: Desk, brief: Brief, page: Page) -> str | None:
     fits = {i: _fit(told, item, idf) for i, item in items.items()}
     best = max(fits.values(), default=0.0)
     kept = [items[i] for i, fit in fits.items() if fit == best]
+    # Of those that name a thing, the one that sells it, or has what is asked: a figure only speaks of it.
+    sells = [i for i in kept if goods(wanted, cells(i)) or (field and value_of(field, cells(i)))]
+    kept = sells or kept
     if len(kept) > 1:  # a date that is named is that of the paper before it is the day when it is due
         kept = [item for item in kept if not _only_due(told, cells(item))]
     if best < MEANT or len(kept) != 1:
         return None
     read = cells(kept[0])
     if priced:
-        field = goods(wanted, read) or field
+        field = goods(wanted, read) or (field if paper else None)
     found = value_of(field, read) if field is not None and best >= NAMED else None
+    if found is None and (not paper or _told_elsewhere(told, brief)):
+        return None
     if found is None:
         page.note(_strip(kept[0], kept[0].title, read[:1], brief.question))
         return phrase("weak", brief.question, title=kept[0].title)
     strip = _strip(kept[0], *found, brief.question)
     page.show(strip["text"], "verified", [strip], 1.0)
     return ""
+
+
+def _told_elsewhere(told: str, brief: Brief) -> bool:
+    """Tell whether a text that was found speaks of the paper by its number: it may say what the paper does not."""
+    numbers = set(re.findall(r"[\w/-]*\d[\w/-]*", told))
+    return any(numbers & set(re.findall(r"[\w/-]+", e["text"])) for e in brief.rows.values() if e["corpus"] != "image")
 
 
 def _fit(told: str, item: Item, idf: dict[str, float]) -> float:

@@ -51,7 +51,7 @@ _MEASURES: tuple[tuple[str, str, str], ...] = (
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("time", re.compile(
         r"\b(?:when|(?:year|date|day|time) (?:did|does|do|was|were|is|has|will)"
-        r"|(?:what|which)(?: \w+)? (?:year|date|days?|month|time|century|decade)"
+        r"|(?:what|which)(?: \w+)?(?: the)? (?:year|date|days?|month|time|century|decade)"
         r"|wann|quand|welche[sm] (?:jahr|tag)"
         r"|quelle (?:année|date)|à quelle heure|wie viel uhr)\b|何时|什么时候|哪一?[年天]|几[月点号时]", re.I)),
     ("count", re.compile(
