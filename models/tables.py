@@ -103,6 +103,11 @@ def is_row(part: str) -> bool:
     return bool(_CELL.search(part.split("\n", 1)[0]))
 
 
+def is_item(text: str, at: int) -> bool:
+    """Tell whether an item of a list begins at a place of a text."""
+    return text[at - 1 : at] in ("", "\n") and bool(_MARK.match(text, at))
+
+
 def cells(row: str) -> list[str]:
     """Return the cells of a row without the white space around them."""
     return [" ".join(c.split()) for c in _CELL.split(row)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Lines, Parsed
@@ -78,9 +79,12 @@ def _underlined(lines: list[str]) -> int:
 
 def _joined(lines: list[str], first: int) -> Block:
     widest = max(map(len, lines))
+    # A list without marks (addresses, hours): each line ends though the next one's first word would have fitted.
+    early = [len(a) + 1 + len(b.split(None, 1)[0]) <= widest for a, b in pairwise(lines) if len(a) < widest]
+    listed = len(early) > 1 and all(early)
     out = Lines()
     for n, line in enumerate(lines):
-        wrapped = widest >= _NARROW and len(line) >= widest * _WIDE
+        wrapped = widest >= _NARROW and len(line) >= widest * _WIDE and not listed
         out.add(line.strip(), first + n, wrapped=wrapped)
     return out.block("text")
 

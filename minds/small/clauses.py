@@ -8,19 +8,24 @@ from dataclasses import dataclass, replace
 
 from ragweave.minds.evidence import Hop
 from ragweave.minds.small.answer.sentences import Extract
+from ragweave.minds.small.question.asked import ASKING, has_clause
 from ragweave.minds.small.question.nouns import DO
-from ragweave.models.text import content_terms, fold, names, terms
+from ragweave.models.text import STOP, content_terms, fold, names, terms, verb_form
 
 _CLAUSE = re.compile(
     r"\b(?:the|an?|our|my) (?P<noun>(?:(?!(?:the|an?|who|that|which)\b)[^\W_][\w'’&-]* ?){1,7}?) ?"
-    r"(?P<rel>(?:(?:to|for|in|at|on|from|by|with|of|under) )?(?:whom|which)|who|that|whose|where|when) "
+    r"(?P<rel>(?:(?:to|for|in|at|on|from|by|with|of|under|after|about|near|through) )?(?:whom|which)"
+    r"|who|that|whose|where|when) "
     r"(?P<rest>(?:[^?;.!]|[.!](?!\s))+)",
     re.I,
 )
 """A noun and the clause that describes it."""
 _OF = re.compile(r"\b(?:the|our|my) (?P<noun>[a-z][\w-]*(?: [a-z][\w-]*)?) (?P<by>of|with) (?P<rest>[^?;,]+)", re.I)
-_OWNS = re.compile(r"\b(?P<rest>(?:the )?[A-Z][\w-]*(?: [A-Z][\w-]*)*)['’]s? (?P<noun>[a-z][\w-]*)")
-"""A noun that is told by what it belongs to."""
+_OWNS = re.compile(
+    r"\b(?P<rest>(?:the )?[A-Z][\w-]*(?: [A-Z][\w-]*)*)['’]s? "
+    r"(?P<noun>[a-z][\w-]*(?: [a-z][\w-]*(?=$| (?:is|are|was|were|in|at|on|for)\b))?)"
+)
+"""A noun, or two (“cello teacher”), told by what it belongs to."""
 _IS = re.compile(r"\b(?:is|are|was|were)\s*$", re.I)
 """After it the noun goes on behind its first word: “What is Wren's hourly wage?”."""
 _ANYONE = frozenset("man woman person people one boy girl lady gentleman guy human".split())
@@ -58,6 +63,11 @@ class Split:
         described = re.sub(rf"^(?:\w+ )?{_ASKS.pattern}", "", self.inner, flags=re.I)
         return bool(asked and _ASKS.search(self.before) and not _ASKS.search(described))
 
+    @property
+    def open(self) -> frozenset[str]:
+        """The stems of what is asked of what is described: who only holds the rest has not answered."""
+        return frozenset(content_terms(f"{self.before} {self.after}")) - _SAID - ASKING
+
     def filled(self, value: str) -> str:
         """Return the question with a value in the place of the description."""
         return " ".join(f"{self.before} {value} {self.after}".split()).replace(" ’", "’").rstrip(" ?.,") + "?"
@@ -75,26 +85,45 @@ def splits(question: str) -> list[Split]:
     while m := _CLAUSE.search(plain, clauses[-1].start("rel") if clauses else 0):
         clauses.append(m)
     found = [_clause(plain, m) for m in reversed(clauses)]
-    owners = [m for m in _OWNS.finditer(plain) if not (_IS.search(plain[: m.start()]) and plain[m.end() :].strip())]
+    owners = [
+        m
+        for m in _OWNS.finditer(plain)
+        if not (_IS.search(plain[: m.start()]) and (plain[m.end() :].strip() or " " in m["noun"]))
+    ]
     owned = [] if found else owners or [*reversed([*_OF.finditer(plain)])]
     for m in owned:
-        by = m.groupdict().get("by") or "of"
-        person = bool(_DOES.search(m["noun"]))
-        asks = "Who" if person else "What"
-        inner = f"{asks} is the {m['noun']} {by} {m['rest'].strip()}?"
-        found.append(Split(plain[: m.start()], inner, plain[m.end() :], "person" if person else "thing"))
+        before, noun, after = plain[: m.start()], m["noun"], plain[m.end() :]
+        by = m.groupdict().get("by")
+        if by is None and not after and " " in noun and DO & set(fold(before).split()):
+            # “What does Wren's dog *weigh*?”
+            noun, after = noun.split()
+        person = bool(_DOES.search(noun))
+        inner = f"{'Who' if person else 'What'} is the {noun} {by or 'of'} {m['rest'].strip()}?"
+        found.append(Split(before, inner, after, "person" if person else "thing"))
     return [s for s in found if content_terms(s.inner)]
 
 
+def beyond(question: str) -> frozenset[str]:
+    """Return the stems of what a question asks of the thing that it describes by a clause.
+
+    A sentence that holds none of them tells what is described, and nothing of it.
+    """
+    apart = splits(question) if has_clause(question) else []
+    return apart[-1].open if apart else frozenset()
+
+
 def trimmed(split: Split, covers: Set[str]) -> Split:
-    """Give last words that the best sentence lacks back to the question around: “did the man who made it *die*”."""
+    """Give last words that the best sentence lacks back to the question around: “did the man who made it *die*”.
+
+    No name or number is given back: it says which thing is described.
+    """
     if split.after.strip() or not (DO | _BE) & set(fold(split.before).split()):
         return split
     inner = split.inner.rstrip("?").split()
     cut = len(inner)
     while cut > max(3, len(inner) - _TAIL) and not set(content_terms(inner[cut - 1])) & covers:
         cut -= 1
-    if not any(content_terms(w) for w in inner[cut:]):
+    if not any(content_terms(w) for w in inner[cut:]) or re.search(r"\b[A-Z\d]", " ".join(inner[cut:])):
         return split
     return replace(split, inner=" ".join(inner[:cut]) + "?", after=" ".join(inner[cut:]))
 
@@ -104,15 +133,25 @@ _BE = frozenset("is was are were".split())
 
 def _clause(plain: str, m: re.Match[str]) -> Split:
     rel, noun, rest = fold(m["rel"]), m["noun"].strip(), m["rest"].strip()
+    before, after = plain[: m.start()], plain[m.end() :]
+    # “What did the woman *teach* whose ...”, “Where was the clock *built* that ...”
+    lead, (*nouns, last) = fold(before).split(), noun.split() or [""]
+    if " be " in noun:
+        # “Where must the key of the hut *be fetched* that ...”
+        noun, _, tail = noun.partition(" be ")
+        after, nouns, last = f" be {tail}{after}", [], ""
+    acts = bool(DO & set(lead)) or (bool(_BE & set(lead)) and verb_form(last))
+    if nouns and acts and last.islower() and nouns[-1] not in STOP:
+        noun, after = " ".join(nouns), f" {last}{after}"
     head = fold(noun.split(" of ")[0].split()[-1]) if noun else ""
     kind = "year" if head in _TIMES else "person" if rel in ("who", "whom") or head in _ANYONE else "thing"
     if kind == "year":
         asks = f"In which {head}"
     elif head in _ANYONE:
-        asks = "Who"
+        asks = "Whose" if rel == "whose" else "Who"
     else:
         asks = f"{m['rel'].rpartition(' ')[0]} which {noun}".strip()
-    return Split(plain[: m.start()], f"{asks[0].upper()}{asks[1:]} {rest}?", plain[m.end() :], kind)
+    return Split(before, f"{asks[0].upper()}{asks[1:]} {rest}?", after, kind)
 
 
 def value_of(split: Split, e: Extract) -> str:
@@ -124,16 +163,31 @@ def value_of(split: Split, e: Extract) -> str:
     if (noun := _noun(split)) and (m := re.search(rf"\b{re.escape(noun)} (?:no\. ?)?\d+\b", e.text, re.I)):
         return m.group()
     fresh = [n for n in names(e.text) if not set(content_terms(n)) <= said and not n.isdigit()]
-    tail = e.strip["title"].split(" · ")[-1]
+    if split.kind == "person":
+        fresh = [n for n in fresh if not re.search(r"\d", n)]
+    # “Plays the cello; his teacher is Mrs Quist”: a first word without a verb before it may be anything.
+    fresh = [n for n in fresh if " " in n or not e.text.startswith(n) or e.text[len(n) :].startswith(("'", "’"))] or [
+        n for n in fresh if re.match(rf"{re.escape(n)} (?:is|was|has|had)\b", e.text)
+    ]
+    heads = e.strip["title"].split(" · ")
+    if kinds := [n for n in [*fresh, *heads] if _is_kind(n, split) and not set(content_terms(n)) <= said]:
+        return kinds[0]
+    tail = heads[-1]
     piece = not e.text.rstrip().endswith((".", "!", "?"))
     fresh_head = not set(content_terms(tail)) <= said and not re.search(r"\d{4}", tail)
-    headed = piece and fresh_head and " · " in e.strip["title"]
     if fresh:
         return _nearest(fresh, e.text, split)
-    if headed and (split.kind == "thing" or names(f"x {tail}")):
+    if fresh_head and len(heads) > 1 and (names(f"x {tail}") or (piece and split.kind == "thing")):
         return tail
     left = [w for w in re.findall(r"[\w'’-]+", e.text) if content_terms(w) and not set(content_terms(w)) <= said]
     return " ".join(left) if piece and split.kind == "thing" and 0 < len(left) <= _LONG else ""
+
+
+def _is_kind(name: str, split: Split) -> bool:
+    """Tell whether a name says the kind of what is described: “which hut”, Marmot Hut; “mountain”, Mount Wilson."""
+    m = re.match(r"(?:\w+ )?which (?:[\w'’-]+ )??([a-z]{3,})\b", split.inner, re.I)
+    says = m is not None and any(len(w) > 2 and m[1].startswith(w) for w in fold(name).split())
+    return says and " " in name and names(f"x {name}") == [name]
 
 
 def _noun(split: Split) -> str:

@@ -85,26 +85,31 @@ async def _described(
     """
     apart, library = splits(asked), await desk.library()
 
-    async def surest(question: str) -> Extract | None:
+    async def best(question: str) -> list[Extract]:
         scores = await floors(library, question, [reading(e) for e in known.rows])
         strips = [Strip(**{**as_strip(e), "score": s}) for e, s in zip(known.rows, scores, strict=True)]
         found = await asyncio.to_thread(rank, question, strips, partial(_rarity, idf))
-        return max(found[:NEXT], key=lambda e: e.sure, default=None)
+        return sorted(found[:NEXT], key=lambda e: -e.sure)
 
     if not apart and asked == known.question:
         return "", None, False
-    whole = await surest(asked)
-    if whole is not None and whole.sure >= SURE:
-        return "", None, True
+    whole = [e for e in await best(asked) if e.sure >= SURE]
+    clause = has_clause(asked)
+    if not apart:
+        return "", None, bool(whole)
     for split in apart:
-        found = await surest(split.inner)
-        if found and (cut := trimmed(split, found.covers)) != split:
-            split, found = cut, await surest(cut.inner)
-        least = DESCRIBED if has_clause(asked) else SURE
-        if found and split.asks and found.sure >= least and (value := value_of(split, found)):
-            told = Decision(missing=f"{split.inner} {value}", query=split.filled(value), lead=found.strip["evidence"])
-            return "", told, False
-    return apart[0].inner if apart and apart[0].asks and has_clause(asked) else "", None, False
+        found, wanted = await best(split.inner), split.open
+        if found and (cut := trimmed(split, found[0].covers)) != split:
+            split, found = cut, await best(cut.inner)
+        # Who tells only what is described has not answered what is asked of it.
+        wanted = split.open if clause else wanted
+        if any(not wanted or wanted & e.covers for e in whole):
+            return "", None, True
+        least = DESCRIBED if clause else SURE
+        if found and split.asks and found[0].sure >= least and (value := value_of(split, found[0])):
+            missing, led = f"{split.inner} {value}", found[0].strip["evidence"]
+            return "", Decision(missing=missing, query=split.filled(value), lead=led), False
+    return apart[0].inner if apart and apart[0].asks and clause else "", None, False
 
 
 def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[str, float], searched: int = 1) -> bool:

@@ -29,7 +29,7 @@ from ragweave.minds.small.answer.sentences import rank
 from ragweave.minds.small.answer.spoken import answers, by_passage, doubtful, is_recorded, passage
 from ragweave.minds.small.answer.tell import tell
 from ragweave.minds.small.choose import nearest, rests_on
-from ragweave.minds.small.clauses import standing
+from ragweave.minds.small.clauses import beyond, standing
 from ragweave.minds.small.question.asked import asked_of, has_clause
 from ragweave.minds.small.question.greeting import is_thanks
 from ragweave.minds.small.question.several import several
@@ -204,9 +204,13 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
     chosen = choose(ranked, question, idf, limit)
     asked, said = asked_of(question), " ".join(e.text for e in chosen)
-    lacks = guess_language(best.text) in ("en", "") and asked.lacks(said)
+    # What is shown beside it may tell the value, if it tells it of the same.
+    told = " ".join(e.text for e in chosen if e.covers & best.covers or e is best.partner)
+    lacks = guess_language(best.text) in ("en", "") and (asked.lacks(told) or asked.affirms(best.told))
     around = f"{best.strip['title']} {best.strip['locator'].get('file', '')} {best.strip['text']} {said}"
     another |= not asked.codes <= set(terms(around))
+    held = frozenset().union(*(e.covers for e in chosen))
+    another |= any(of and not of & held for of in (asked.attribute, beyond(question) - asked.implied))
     enough = (
         answers(best, whole, question, idf)
         if whole is not None and least is None

@@ -47,6 +47,53 @@ def test_sentence_that_fits_the_kind(question: str, sentence: str, fit: float) -
     assert asked_of(question).fits(sentence) == fit
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who built it?", "A mason built it."),
+        ("What did the cloak cost?", "The cloak of 1911 is of velvet."),
+        ("How long does the play take?", "The play drew 803 spectators."),
+        ("How heavy is the boat?", "The boat was lent in 2019."),
+    ],
+)
+def test_what_holds_no_value_of_the_kind_lacks_it(question: str, text: str) -> None:
+    assert asked_of(question).lacks(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How much deposit does Kenji pay?", "He pays 410 a month and 500 deposit."),
+        ("How long is the comet?", "It is 11 kilometres long."),
+        ("How long has she been chair?", "She has been chair since 1990."),
+        ("What does the cloak cost?", "The cloak costs 5 pounds."),
+    ],
+)
+def test_a_value_may_be_told_by_its_noun_or_its_unit(question: str, text: str) -> None:
+    assert not asked_of(question).lacks(text)
+
+
+def test_what_is_not_so_is_told_by_what_denies() -> None:
+    asked = asked_of("Which members did not come to the meeting?")
+    assert asked.affirms("Rufus Tenby, cook at the meeting.")
+    assert not asked.affirms("Ada Brook was absent.")
+    assert not asked_of("How long do cats go without food?").affirms("Cats: eight hours")
+
+
+@pytest.mark.parametrize(
+    ("question", "attribute"),
+    [
+        ("What is the code of the library cupboard?", {"code"}),
+        ("What is Ada Brook's phone number?", {"phone"}),
+        ("How tall is the mast of the Petrel?", {"mast"}),
+        ("What colour is the Petrel going to be?", set()),
+        ("When did the mill open?", set()),
+    ],
+)
+def test_what_is_asked_of_something_by_a_noun_is_its_attribute(question: str, attribute: set[str]) -> None:
+    assert asked_of(question).attribute == attribute
+
+
 def test_names_codes_and_days_are_the_subject_and_the_rest_is_the_slot() -> None:
     asked = asked_of("What does code E11 of the Ember 3 mean on Mondays?")
     assert asked.subject == {"e11", "ember", "3", "monday"}

@@ -16,6 +16,11 @@ from tests.minds.test_conflict import strip
         ("Who led in the year when the mill burned?", "In which year the mill burned?", "Who led in X?"),
         ("What does the dog of the Tarn Choir's conductor weigh?", "Who is the conductor of the Tarn Choir?",
          "What does the dog of X weigh?"),
+        ("What did the woman teach whose axe hangs in the mill?", "Whose axe hangs in the mill?",
+         "What did X teach?"),
+        ("Where must the key of the hut be fetched that has a bell?", "Which hut has a bell?",
+         "Where must the key of X be fetched?"),
+        ("What is the number of Ada's cello teacher?", "Who is the cello teacher of Ada?", "What is the number of X?"),
         ("Who wrote the song that opens the film that Ilse Marwen made?", "Which film Ilse Marwen made?",
          "Who wrote the song that opens X?"),
     ],
@@ -35,6 +40,11 @@ def test_the_verb_behind_a_clause_goes_back_to_the_question() -> None:
     assert (split.inner, split.filled("Ilse Marwen")) == ("Who built the mill?", "In which year did Ilse Marwen die?")
 
 
+def test_a_name_or_number_behind_a_description_stays_with_it() -> None:
+    split = splits("What is the name of the brother of Ilse Marwen?")[0]
+    assert trimmed(split, {"brother"}) == split
+
+
 def test_a_description_that_is_all_that_is_asked_asks_nothing_more() -> None:
     assert not splits("What is the name of the man who built the mill?")[0].asks
     assert splits("How old is the man who built the mill?")[0].asks
@@ -50,6 +60,12 @@ def test_a_description_that_is_all_that_is_asked_asks_nothing_more() -> None:
         ("What is the rent for the flat of Ilse Marwen?", "Ilse Marwen, flat 22, has the key.", "Rules", "flat 22"),
         ("What do we pay for the thing that Admiral has done in spring?", "beak trimmed every spring", "Pets · Admiral",
          "beak trimmed every"),
+        ("How high is the hill on which Ada worked?", "Ada worked with the Hooker glass on Mount Hill.", "Ada",
+         "Mount Hill"),
+        ("Where is the key of the hut that has a bell?", "The bell was cast in 1911.", "Marmot Hut · Bell",
+         "Marmot Hut"),
+        ("How old is the teacher of Ada?", "Plays the cello; his teacher is Mrs Quist.", "Family · Ada", "Mrs Quist"),
+        ("How old is the mother of Ada Pell?", "Ada Pell's mother, a baker.", "Family · Ilse Marwen", "Ilse Marwen"),
         ("What does the clock that gets 96 turns weigh?", "96 turns, slowly", "Winding · The Hesper", "The Hesper"),
     ],
 )  # fmt: skip

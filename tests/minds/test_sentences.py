@@ -201,6 +201,28 @@ def test_a_name_of_the_question_or_of_both_titles_or_a_common_word_joins_nothing
     assert all(e.partner is None for e in rank("When is the birthday of Denzil?", lists, one))
 
 
+def test_who_is_only_named_beside_the_value_does_not_share_it() -> None:
+    people = [
+        strip("Birthday: 27 November", "People · Ilse Marwen", "a"),
+        strip("Since 2024 the partners are Ilse Marwen and Denzil Tennick.", "History", "b"),
+    ]
+    assert all(e.partner is None for e in rank("When is Denzil Tennick's birthday?", people, one))
+
+
+def test_what_goes_on_in_an_item_of_a_list_is_said_of_what_the_item_begins_with() -> None:
+    text = "- Ada Brook, warden of the hut. Baker by trade, born in Ribe.\n- Bo Lund, keeper. Works as a dentist."
+    ranked = rank("Where was the warden of the hut born?", [strip(text, "Members")], one)
+    assert ranked[0].told == "Ada Brook, warden of the hut. Baker by trade, born in Ribe."
+    (other,) = [e for e in ranked if e.text == "Works as a dentist."]
+    assert other.told.startswith("Bo Lund")
+    assert "warden" not in other.covers
+
+
+def test_a_number_of_its_form_is_a_telephone_number() -> None:
+    ranked = rank("What is Ada Brook's telephone number?", [strip("Ada Brook, vet: 0331 5577", "Contacts")], one)
+    assert "telephon" in ranked[0].covers
+
+
 def test_a_word_made_from_the_same_word_covers_it() -> None:
     [found] = rank("Which lake do Kenyans share?", [strip("Kenya shares one lake with its neighbours.", "Notes")], one)
     assert "kenyan" in found.covers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -55,11 +54,10 @@ def _with_list(e: Extract) -> Extract:
         return e
     text, end = e.strip["text"], e.end
     for a, b in parts_of(e.strip):
-        if a >= end and b - e.start <= _LISTED and (_ITEM.match(text, a) or tables.is_row(text[a:b])):
+        if a >= end and b - e.start <= _LISTED and (tables.is_item(text, a) or tables.is_row(text[a:b])):
             end = b
     return replace(e, end=end)
 
 
-_ITEM = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s")
 _LISTED = 600
 """Characters that a sentence and the list it introduces may have."""

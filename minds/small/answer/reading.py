@@ -37,6 +37,9 @@ _HEADING = re.compile(r"(?:(?<=\n\n)|\A)(?=[^\W_])(?P<head>(?:[^\s|]+ ){0,7}[^\s
 _HOURS = re.compile(r"\d{1,2}[:.]\d{2}\s*(?:to|till|until|bis|à|[–-])\s*\d{1,2}[:.]\d{2}")
 LATER = 10
 """How much further back a sentence counts to stand for each paragraph before its section."""
+_PHONE = re.compile(r"(?<![\w.])(?:\+\d{1,3} ?)?\(?\d{3,5}\)?[ /-]\d{3,}(?:[ -]\d+)*(?![\w.])")
+_CALLED = frozenset(terms("phone telephone"))
+"""What a number of its form says without a word: “Orla Finch: 0331 8080”."""
 _SPAN = frozenset(terms("open opens close closes begin start end finish"))
 """What a span of hours says without a verb: when something begins and when it ends."""
 
@@ -72,8 +75,15 @@ class Read:
         head = _stems(text[slice(*first)]) if first != parts[at] and run_in(text[slice(*first)]) else frozenset()
         self.before = parts[at - 1] if at and "\n\n" not in text[parts[at - 1][1] : a] else None
         self.leans = self.before is not None and bool(_LEANS.search(told))
+        if (item := _item(text, parts, at)) is not None:
+            # What goes on in an item of a list is said of what the item begins with, and of no other item.
+            if item != at:
+                self.before, self.leans = parts[item], True
+            elif not self.piece:
+                self.before, self.leans = None, False
         near = _stems(text[slice(*self.before)]) if self.before else frozenset()
         self.own = _stems(self.said) | _measured(told) | (_SPAN if _HOURS.search(told) else frozenset())
+        self.own |= _CALLED if _PHONE.search(told) else frozenset()
         self.title = _stems(strip["title"])
         self.abroad = (tongue := _tongue(text)) in TAUGHT and not asked_of(question).foreign
         if self.abroad:
@@ -103,6 +113,17 @@ class Read:
     def level(self, term: str) -> float:
         """Return how near a stem stands to the sentence, in [0, 1]."""
         return next((value for have, value in self.levels if term in have), 0.0)
+
+
+def _item(text: str, parts: Sequence[tuple[int, int]], at: int) -> int | None:
+    """Return which part of a text opens the item of a list that part `at` stands in; None outside lists."""
+    for n in range(at, -1, -1):
+        if tables.is_item(text, parts[n][0]):
+            # A number may be parted from what it counts.
+            return n + (n < at and not re.search(r"[^\W\d]", text[slice(*parts[n])]))
+        if n and "\n" in text[parts[n - 1][1] : parts[n][0]]:
+            return None
+    return None
 
 
 def uttered(strip: Strip, told: str, question: str) -> str:

@@ -26,7 +26,8 @@ _HEADING = re.compile(r"(?=[A-Z])(?:[^\W\d]+[\s'’-]+){0,7}[^\W\d]+")
 _FURNITURE = re.compile(
     r"^(?:from|to|cc|bcc|reply-to|sent|message-id|subject|von|an|betreff|de|à|objet): .*@|^(?:subject|betreff|objet): "
     r"|^(?:dear|hello|hi|liebe[rs]?|sehr geehrte[rs]?|hallo|cher|chère|bonjour|querid[oa]|estimad[oa])\b[^.:]{0,60},$"
-    r"|^(?:kind |best |warm )?regards\b|^(?:yours|cheers|many thanks|mit freundlichen grüßen|cordialement)\b[^.]{0,40}$"
+    r"|^(?:kind |best |warm )?regards\b"
+    r"|^(?:yours|cheers|many thanks|mit freundlichen grüßen|cordialement)\b(?:[^.]|(?<=\b[A-Z])\.){0,40}$"
     r"|^>*\s*(?:on|am|le) .{6,80} (?:wrote|schrieb|a écrit):?|^[^.!?]*(?:[·|»>] [^.!?·|»>]{1,30}){3,}",
     re.I,
 )
@@ -188,7 +189,7 @@ def _linked(asked: Asked, wanted: Sequence[str], best: Sequence[Extract], idf: I
     """Give each of the best sentences its partner, where two that share a name cover more than each by itself.
 
     A name that is said in the question or that both have in their titles, or a word that the evidence writes without a
-    capital as well, joins nothing.
+    capital as well, joins nothing. What tells the subject alone is no partner: the value is somebody else's.
     """
     said = fold(asked.question)
     titles = [frozenset(terms(e.strip["title"])) for e in best]
@@ -205,6 +206,7 @@ def _linked(asked: Asked, wanted: Sequence[str], best: Sequence[Extract], idf: I
             (share(wanted, e.covers | o.covers, idf) - alone, -j)
             for j, o in enumerate(best)
             if o.strip["evidence"] != e.strip["evidence"]
+            and (o.covers - e.covers) & asked.slot
             and any(n <= have[b] and not n <= titles[a] & titles[b] for a, b in ((i, j), (j, i)) for n in named[a])
         ]
         gain, j = max(able, default=(0.0, 0))

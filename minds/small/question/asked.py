@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from ragweave.minds.small.question.facts import UNITS, facts, units
+from ragweave.minds.small.question.facts import UNITS, facts, negations, units
 from ragweave.models.calendar import ENGLISH, MONTHS, WEEKDAYS
 from ragweave.models.text import STOP, content_terms, fold, names, sentences, stem, terms, words
 
@@ -66,7 +66,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         r"|what (?:is the (?:sur|last |first )?name|city|country|town|team|person|company|firm)|wie heißt)\b"
         r"|哪里|哪儿|哪个|何处|叫什么", re.I)),
 )  # fmt: skip
-_ASKING = frozenset(
+ASKING = frozenset(
     terms(
         "year date day month time name person people kind place much many often long far old new number amount"
         " currently actually exactly apparently per must"
@@ -77,6 +77,13 @@ _LIGHT = frozenset(terms("go come get take"))
 """Verbs that alone ask for nothing: “On which days can she go there?”."""
 _DONE = frozenset(terms("insure insured earn owe"))
 """What a sum of money may be for: it does not say so itself."""
+_ATTRIBUTE = re.compile(
+    r"^(?:[a-z]+ )?(?:who|what|which|where|when|how \w+)(?: \w+)? (?:is|are|was|were) "
+    r"(?:(?:the|our|my)(?: (?:current|present|new|old|first|last))? |.*\w['’]s? )"
+    r"(?P<noun>(?-i:[a-z-]+(?: [a-z-]+)??))(?= (?:of|for|in|at|on|to|from|by|with)\b|\W*$)",
+    re.I,
+)
+"""What is asked of something: “the *code* of the cupboard”, “Wren's *phone number*”."""
 _YES_NO = re.compile(
     r"^(?:and |but |so )?(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b", re.I
 )
@@ -110,6 +117,12 @@ class Asked:
         return not self.kind and not set(words(self.question)) & STOP
 
     @cached_property
+    def attribute(self) -> frozenset[str]:
+        """Stems of what is asked of something, where it is said by a noun: “the code of the cupboard”."""
+        m = _ATTRIBUTE.match(self.question)
+        return (frozenset(content_terms(m["noun"])) - ASKING - self.implied) & self.slot if m else frozenset()
+
+    @cached_property
     def foreign(self) -> bool:
         """Whether it is not English: too few of its words are function words of English."""
         said = words(self.question)
@@ -128,11 +141,23 @@ class Asked:
         return float(self.kind not in ("person", "name") or any(fold(n) not in said for n in names(text)))
 
     def lacks(self, text: str) -> bool:
-        """Tell whether a text holds no time, number or measure where one is asked for."""
-        if self.kind != "count":
-            return self.kind == "time" and not self.fits(text)
-        measured = self.counted not in UNITS or self.counted in units(text)
-        return not (measured and self._numbers(text))
+        """Tell whether a text holds no time, number, measure or person where one is asked for."""
+        if self.kind in ("time", "person"):
+            return not self.fits(text)
+        if self.kind == "count":
+            measured = self.counted not in UNITS or self.counted in units(text)
+            if not measured or not self._numbers(text):
+                return True
+            if re.match(r"how long\b", self.question, re.I):
+                return not _LASTS.search(text)
+        much = _HOW_MUCH.search(self.question)
+        named = much is not None and stem(fold(much[1])) in terms(text)
+        return self.value is not None and not (named or self.value.search(text))
+
+    def affirms(self, text: str) -> bool:
+        """Tell whether a text denies nothing where it is asked what is not so: “What must he not eat?”."""
+        asks = self.kind != "yes" and _DENIES.search(self.question)
+        return bool(asks) and not (negations(text) or _SHUT.search(text))
 
     @property
     def codes(self) -> frozenset[str]:
@@ -148,6 +173,21 @@ class Asked:
         return frozenset(f.value for f in facts(self.question))
 
 
+_DENIES = re.compile(r"(?<!\()\b(?:not|never|nobody|cannot)\b|n['’]t\b")
+_LASTS = re.compile(
+    r"\b(?:sec(?:ond)?|min(?:ute)?|hour|day|night|week|month|year|decade|centur|season|summer|winter"
+    r"|(?:kilo|centi|milli)?met(?:re|er)|feet|foot|inch|mile|until|till|since|always|for (?:life|ever))"
+    r"|\d ?(?:h|s|m|km|cm|mm|ft)\b|\d:\d\d|[秒分时天周月年米]",
+    re.I,
+)
+"""How long something lasts or is."""
+_HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
+_SHUT = re.compile(
+    r"\b(?:allerg|forb[ia]d|prohibit|avoid|except|exclud|miss|absent|lack|only|out of|closed|ban(?:s|ned)\b"
+    r"|un[a-z]+ed\b)",
+    re.I,
+)
+"""Words that deny without a “not”."""
 _ONCE = re.compile(
     r"\b(?:once|twice|never|none|one|half|hundred|thousand|dozen|every)\b|[一二两三四五六七八九十百千]", re.I
 )
@@ -178,9 +218,9 @@ def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (froz
         named -= lower & set(terms(question.split()[0]))
     else:
         named |= capitals & set(wanted)
-    named = (named | (CALENDAR & set(wanted))) - _ASKING
-    slot = frozenset(wanted) - named - _ASKING
-    slot = frozenset() if slot <= _LIGHT else slot
+    named = (named | (CALENDAR & set(wanted))) - ASKING
+    slot = frozenset(wanted) - named - ASKING
+    slot = frozenset() if slot <= _LIGHT and kind in ("time", "name") else slot
     many = _HOW_MANY.search(question)
     counted = next(iter(content_terms(many[1].split()[-1])), "") if many else ""
     return Asked(question, kind, found[0] if found else None, frozenset(named), slot, implied & slot, counted)

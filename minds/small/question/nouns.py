@@ -67,7 +67,8 @@ def phrases(question: str) -> list[Phrase]:
                 words = words[:-1]
                 while len(words) > 1 and fold(words[-1].group()) in _BEFORE_VERBS:
                     words = words[:-1]
-        elif not led and not named and lead in ("who", *_SUBJECT):
+        elif not led and not named and (lead in ("who", *_SUBJECT) or (lead in BE and verb_form(words[0].group()))):
+            # “Who wrote it?”, “What is written on the bell?”: a verb.
             return
         if len(words) > 1 and lead in ("who", "what") and by == "." and not led:
             words = words[1:]

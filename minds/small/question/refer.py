@@ -134,7 +134,7 @@ def resolve(question: str, before: Said) -> str:
         return _pointed(question, before)
     owns = fold(m.group()) in _POSSESSIVE and not (fold(m.group()) == "her" and _OBJECT_NEXT.match(question, m.end()))
     kind = "who" if m["who"] else "many" if m["many"] else "what"
-    stands = _entity(kind, before)
+    stands = _entity(kind, before, _OTHERS.get(fold(m.group())))
     if not stands:
         return question
     if fold(stands) in fold(question):
@@ -161,13 +161,19 @@ _ASKS_WHO = re.compile(
     r"\b(?:who|whom|whose|wer|qui)\b|\b(?:which|what)\s+(?:\w+\s+)?(?:person|man|woman|people)\b|\bname of\b", re.I
 )
 _ASKS_WHICH = re.compile(
-    r"\b(?:which|what)\s+(?!is\b|are\b|was\b|were\b|do|did\b|has\b|have\b|time\b|year\b|day\b|date\b)\w+"
+    r"\b(?:(?P<place>in|on|at|from|to|by|with) )?(?:which|what)\s+"
+    r"(?!is\b|are\b|was\b|were\b|do|did\b|has\b|have\b|time\b|year\b|day\b|date\b)\w+"
     r"|\b(?:what|which) is the name\b",
     re.I,
 )
 _WHICH_IS = re.compile(r"\W*(?:which|what) (\w+) ((?:is|was|are|were|has|had)\b.+?)\W*$", re.I)
 _WHO_OR_WHICH = re.compile(r"\W*(?:who|(?:which|what)\s+(\w+))\b", re.I)
 _TITLED = re.compile(r"^(?:Dr|Mr|Mrs|Ms|Prof|Professor|Miss|Sir|Lady|Aunt|Uncle|Mum|Dad|Herr|Frau|Madame|Monsieur)\b")
+_OTHERS = {
+    **dict.fromkeys(("he", "him", "his"), re.compile(r"(?:Mrs|Ms|Miss|Lady|Aunt|Mum|Frau|Madame)\b")),
+    **dict.fromkeys(("she", "her", "hers"), re.compile(r"(?:Mr|Sir|Uncle|Dad|Herr|Monsieur)\b")),
+}
+"""How names begin that a pronoun cannot stand for: “her” is not Mr Pell’s."""
 _NO_PERSON = re.compile(
     r"\d|\b(?:Street|Road|Lane|Court|Square|Bridge|House|Hall|Museum|Choir|Club|Society|School|University|College"
     r"|Institute|Ltd|Inc|GmbH|Co|Company|Observatory|River|Lake|Mount|Island|Church|Station|Park|Committee|Council|Union|Bank|Award|Prize|Festival)\b"
@@ -186,18 +192,20 @@ def _personal(name: str, text: str) -> bool:
     return not _NO_PERSON.search(name) and not led and len(name.split()) <= 4
 
 
-def _entity(kind: str, before: Said) -> str:
+def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> str:
     """Return what a pronoun stands for: what the answer named where it was asked for, else what was asked about.
 
     Args:
         kind: `who`, `what`, `many`, or `place`.
         before: question and answer before.
+        other: how names begin that the pronoun cannot stand for.
     """
     asked, known = before.question, fold(before.question)
     tail = before.title.split(" · ")[-1]
     new = [n for n in names(before.answer) if fold(n) not in known]
     if kind == "who":
         told = _persons(before.answer) or [n for n in _persons(tail) if " " in n]
+        told = [n for n in told if not (other and other.match(n))]
         own = [n for n in _persons(asked) if n in asked]
         fresh = [n for n in told if fold(n) not in known]
         if _ASKS_WHO.search(asked) and fresh:
@@ -218,8 +226,11 @@ def _entity(kind: str, before: Said) -> str:
         return led[0] if led else re.sub(r"^.*\b(?:of|in|at|on)\s+(?=the\s)", "", topic(asked))
     if kind == "many" and new and (m := _WHO_OR_WHICH.match(asked)) and not plural(m[1] or ""):
         return new[0]
-    if kind == "what" and _ASKS_WHICH.match(asked):
+    if kind == "what" and (which := _ASKS_WHICH.match(asked)):
         named = [n for n in new if not _TITLED.match(n) and not DAY.search(n)]
+        # “On which mountain ...?” “... on Mount Wilson.”
+        led = rf"(?i:\b{which['place'] or '-'} (?:the )?)"
+        named = [n for n in named if re.search(led + re.escape(n), before.answer)] or named
         if named:
             # “the Julian calendar” and not “Julian”.
             m = re.search(rf"\bthe {re.escape(named[0])} ([a-z]+)\b", before.answer)

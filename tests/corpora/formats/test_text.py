@@ -22,6 +22,12 @@ def test_wrapped_lines_are_joined_and_short_lines_kept() -> None:
     assert shapes(verse) == [("text", 0, verse)]
 
 
+def test_lines_that_end_though_the_next_word_would_fit_are_entries() -> None:
+    entries = "Ada Brook, cello: 0331 9021, lives at Seestrasse 40\nDr Bo Lund, vet: 0331 5577\n"
+    entries += "Neighbour Ilse Marwen, first floor: has our spare key, waters plants\nFontane School, office: 0331 2000"
+    assert shapes(entries) == [("text", 0, entries)]
+
+
 def test_underlined_lines_are_headings() -> None:
     assert shapes("Tides\n=====\n\nText here.\n\nNeap\n----\nMore.") == [
         ("heading", 1, "Tides"),
