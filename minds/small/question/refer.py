@@ -229,8 +229,8 @@ def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> st
     if kind == "what" and (which := _ASKS_WHICH.match(asked)):
         named = [n for n in new if not _TITLED.match(n) and not DAY.search(n)]
         # “On which mountain ...?” “... on Mount Wilson.”
-        led = rf"(?i:\b{which['place'] or '-'} (?:the )?)"
-        named = [n for n in named if re.search(led + re.escape(n), before.answer)] or named
+        before_it = rf"(?i:\b{which['place'] or '-'} (?:the )?)"
+        named = [n for n in named if re.search(before_it + re.escape(n), before.answer)] or named
         if named:
             # “the Julian calendar” and not “Julian”.
             m = re.search(rf"\bthe {re.escape(named[0])} ([a-z]+)\b", before.answer)
