@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragweave.app.commands.common import one_of
-from ragweave.app.conversations import in_database
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.errors import InputError
 from ragweave.models.text import clip
+from ragweave.serve.conversations import in_database
 
 if TYPE_CHECKING:
-    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    Saver = AsyncSqliteSaver | AsyncPostgresSaver
+    from ragweave.serve.conversations import Saver
 
 S = TypeVar("S", bound="Saver")
 

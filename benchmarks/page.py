@@ -49,7 +49,7 @@ async def make(folder: Path, sources: int, turns: int) -> str:
     from ragweave.corpora.store.stores import close_stores, stores
     from ragweave.serve.access import Caller
     from ragweave.serve.run import new_thread
-    from ragweave.serve.store import Store
+    from ragweave.serve.store import Store, begin_turn, set_turn
 
     files = folder / "files"
     files.mkdir()
@@ -69,9 +69,10 @@ async def make(folder: Path, sources: int, turns: int) -> str:
         "question": "", "text": text, "sentences": said, "notes": [], "abstained": False, "dropped": 0, "usage": [],
         "mind": "small", "citations": [{**cited, "locator": {"kind": "text", "file": "note-00001.md", "line": 3}}],
     }  # fmt: skip
-    for n in range(turns):
-        turn = store.add_turn(thread.id, f"run-{n}", "agent", f"What was built at pier {n}?", thread.title)
-        store.set_turn(thread.id, turn, "done", answer=answer, trail=[])
+    with store.writing() as db:
+        for n in range(turns):
+            turn = begin_turn(db, thread.id, f"run-{n}", "agent", f"What was built at pier {n}?")
+            set_turn(db, thread.id, turn, "done", answer=answer, trail=[])
     close_stores()
     return thread.id
 

@@ -1,8 +1,9 @@
-"""The server under load: `python benchmarks/serve.py [--latency 0.2] [--many 2000] [--json OUT]`.
+"""The server under load: `python benchmarks/serve.py [--latency 0.2] [--many 2000] [--replicas] [--json OUT]`.
 
 Starts `ragweave serve` as a process of its own over a library of 200 notes, and asks it over HTTP: 1, 10, 20 and 50
 askers at once, each with the next question as soon as the last one is answered. The clients run in this process and
-share the machine with the server. A scripted server of fixed latency stands in for a language model.
+share the machine with the server. A scripted server of fixed latency stands in for a language model. With `--replicas`
+one and two servers over one PostgreSQL are asked by 1, 10, 50 and 200; whoever is told to wait (429) asks again.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ import httpx
 
 NOTES = 200
 LEVELS = (1, 10, 20, 50)
+CROWDS = (1, 10, 50, 200)
 Ask = Callable[[httpx.AsyncClient, int], Awaitable[tuple[float, float]]]
 
 
@@ -101,6 +104,23 @@ async def native(client: httpx.AsyncClient, n: int) -> tuple[float, float]:
     return first, time.perf_counter() - began
 
 
+async def by_turns(clients: Sequence[httpx.AsyncClient], _: httpx.AsyncClient, n: int) -> tuple[float, float]:
+    """Ask one server and follow the answer on the next, as where requests go to servers by turns."""
+    began, first = time.perf_counter(), 0.0
+    asked, followed = clients[n % len(clients)], clients[(n + 1) % len(clients)]
+    while (answer := await asked.post("/api/ask", json={"question": question(n)})).status_code == 429:  # noqa: ASYNC110
+        await asyncio.sleep(float(answer.headers["retry-after"]))
+    run = answer.raise_for_status().json()["run"]
+    async with followed.stream("GET", f"/api/runs/{run}/events") as stream:
+        async for line in stream.aiter_lines():
+            if line == "event: sentence" and not first:
+                first = time.perf_counter() - began
+            elif line.startswith('data: {"type": "answer"'):
+                check(json.loads(line[6:])["answer"]["text"], n)
+                return first, time.perf_counter() - began
+    raise ValueError(f"{question(n)} got no answer")
+
+
 async def openai_route(client: httpx.AsyncClient, n: int) -> tuple[float, float]:
     """Ask through the OpenAI-compatible door."""
     began = time.perf_counter()
@@ -149,7 +169,7 @@ async def load(client: httpx.AsyncClient, askers: int, total: int, ask: Ask = na
     await asyncio.gather(*(one() for _ in range(askers)))
     seconds = time.perf_counter() - began
     row: dict[str, Any] = {"askers": askers, "questions": total, "errors": len(errors)}
-    row |= {f"p{p}": round(percentile(walls, p)) for p in (50, 90, 99)}
+    row |= {f"p{p}": round(percentile(walls, p)) for p in (50, 90, 95, 99)}
     row |= {"first_p50": round(percentile(firsts, 50)), "per_second": round(len(walls) / seconds, 1)}
     if errors:
         row["an_error"] = errors[0][:200]
@@ -234,19 +254,63 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
     return figures
 
 
+def crowd(received: Any) -> Any:
+    """Play the model of an agent that answers in its first turn."""
+    said = react(received)
+    return f"Learnt: the year.\nFinal Answer: {said}" if str(said).startswith("The Observatory") else said
+
+
+async def measure_replicas(folder: Path, latency: float, repeat: int) -> dict[str, Any]:
+    """Return the figures of one server and of two, over one PostgreSQL and one home."""
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.corpora.store.stores import close_stores
+    from ragweave.tests.support import ScriptedServer
+    from ragweave.tests.support.postgres import binaries, private_postgres
+
+    if (found := binaries()) is None:
+        raise SystemExit("no PostgreSQL is installed (Debian: apt install postgresql-15)")
+    figures: dict[str, Any] = {}
+    with private_postgres(found) as server, ScriptedServer(react=crowd, latency=latency) as model:
+        os.environ["RAGWEAVE_DATABASE_URL"] = server.url("postgres")
+        corpora_settings.cache_clear()
+        await build(folder / "texts")
+        close_stores()
+        chat = {
+            "RAGWEAVE_CHAT": "openai:scripted",
+            "RAGWEAVE_CHAT_URL": model.base_url,
+            "RAGWEAVE_CHAT_CACHE": "false",
+            "RAGWEAVE_CHAT_WIDTH": "200",
+        }
+        for replicas in (1, 2):
+            async with AsyncExitStack() as stack:
+                urls = [stack.enter_context(served(folder / "home", **chat))[0] for _ in range(replicas)]
+                clients = [await stack.enter_async_context(client_of(url)) for url in urls]
+
+                ask = partial(by_turns, clients)
+                await load(clients[0], 4, 8, ask)
+                rows = [told(await load(clients[0], n, max(20, repeat * n), ask)) for n in CROWDS]
+                figures[f"replicas_{replicas}"] = rows
+        figures["model_calls"] = len(model.requests)
+    return figures
+
+
 def main() -> None:
     """Print the figures, and write them where `--json` names a file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--latency", type=float, default=0.2, help="seconds per model call")
     parser.add_argument("--many", type=int, default=2000, help="questions between two looks at the memory")
     parser.add_argument("--repeat", type=int, default=4, help="questions of each asker")
+    parser.add_argument("--replicas", action="store_true", help="one server and two, over one PostgreSQL")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         os.environ["RAGWEAVE_HOME"] = str(home)
-        asyncio.run(build(Path(folder) / "texts"))
-        figures = asyncio.run(measure(home, given.latency, given.many, given.repeat))
+        if given.replicas:
+            figures = asyncio.run(measure_replicas(Path(folder), given.latency, given.repeat))
+        else:
+            asyncio.run(build(Path(folder) / "texts"))
+            figures = asyncio.run(measure(home, given.latency, given.many, given.repeat))
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
 

@@ -16,7 +16,7 @@ class CorporaSettings(Settings):
 
     database_url: SecretStr = Field(
         SecretStr(""),
-        description="PostgreSQL for catalogs, words, vectors and the threads of `chat`, as "
+        description="PostgreSQL for catalogs, words, vectors, conversations and keys, as "
         "`postgresql+psycopg://USER:PASSWORD@HOST/NAME`; empty keeps them under HOME.",
     )
     chroma_url: str = Field(

@@ -35,6 +35,14 @@ class LibraryError(RagweaveError):
     status = 409
 
 
+class StorageError(LibraryError):
+    """A disk or a database refuses; `status` tells a client which: 507 for a disk, 503 for a database."""
+
+    def __init__(self, what: str, remedy: str, status: int = 507) -> None:
+        super().__init__(what, remedy)
+        self.status = status
+
+
 class LibraryNotFound(LibraryError):
     """No library of that name exists."""
 

@@ -10,11 +10,10 @@ import asyncio
 import hashlib
 import json
 import secrets
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
@@ -22,8 +21,9 @@ from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import InputError
+from ragweave.serve.database import sent
 from ragweave.serve.problems import NotFound, Refused
-from ragweave.serve.store import Store, now
+from ragweave.serve.store import Store, now, packed
 
 PREFIX = "rw_"
 """Begins every key."""
@@ -150,7 +150,7 @@ class Keys:
     """The keys in a store. Once there has been one, every request needs one."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self.store = store
 
     def create(self, name: str, libraries: tuple[str, ...] | None) -> tuple[Key, str]:
         """Make a key and return it with its secret, which cannot be had again."""
@@ -158,45 +158,46 @@ class Keys:
             raise InputError("a key needs a library", "name one, or make a key for all")
         secret = PREFIX + secrets.token_urlsafe(32)
         key = Key(secrets.token_hex(4), name, libraries, now(), "", "")
-        with self._store.open() as db:
-            db.execute(
-                "INSERT INTO keys VALUES (?, ?, ?, ?, ?, NULL, NULL)",
-                (key.id, name, hashed(secret), None if libraries is None else json.dumps(libraries), key.created),
-            )
+        given = {"id": key.id, "name": name, "hash": hashed(secret), "libraries": packed(libraries), "at": key.created}
+        with self.store.writing() as db:
+            sent(db, "INSERT INTO keys VALUES (:id, :name, :hash, :libraries, :at, NULL, NULL)", **given)
         return key, secret
 
     def all(self) -> list[Key]:
         """Return every key, revoked ones as well, the oldest first."""
-        with self._store.open() as db:
-            rows = db.execute("SELECT * FROM keys ORDER BY created, id").fetchall()
+        with self.store.reading() as db:
+            rows = sent(db, "SELECT * FROM keys ORDER BY created, id").mappings().all()
         return [Key(r["id"], r["name"], _libraries(r), r["created"], r["revoked"] or "", r["used"] or "") for r in rows]
 
     def revoke(self, id: str) -> None:
         """End a key; from now on no request with it is answered."""
-        with self._store.open() as db:
-            done = db.execute("UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (now(), id)).rowcount
+        change = "UPDATE keys SET revoked = :at WHERE id = :id AND revoked IS NULL"
+        with self.store.writing() as db:
+            done = sent(db, change, at=now(), id=id).rowcount
         if not done:
             raise InputError(f"there is no working key with the id {id!r}", "`ragweave keys list` names them")
 
     def locked(self) -> bool:
         """Whether there has ever been a key."""
-        with self._store.open() as db:
-            return db.execute("SELECT 1 FROM keys LIMIT 1").fetchone() is not None
+        with self.store.reading() as db:
+            return sent(db, "SELECT 1 FROM keys LIMIT 1").scalar() is not None
 
     def caller(self, secret: str) -> Caller | None:
         """Return whose key that is; None for one that is wrong or revoked."""
         at = now()[:16]
-        with self._store.open() as db:
-            row = db.execute("SELECT * FROM keys WHERE hash = ? AND revoked IS NULL", (hashed(secret),)).fetchone()
-            if row is None:
-                return None
-            if (row["used"] or "")[:16] != at:
-                db.execute("UPDATE keys SET used = ? WHERE id = ?", (at, row["id"]))
+        query = "SELECT * FROM keys WHERE hash = :hash AND revoked IS NULL"
+        with self.store.reading() as db:
+            row = sent(db, query, hash=hashed(secret)).mappings().one_or_none()
+        if row is None:
+            return None
+        if (row["used"] or "")[:16] != at:
+            with self.store.writing() as db:
+                sent(db, "UPDATE keys SET used = :at WHERE id = :id", at=at, id=row["id"])
         libraries = _libraries(row)
         return Caller(OWNER) if libraries is None else Caller(f"key {row['id']}", frozenset(libraries))
 
 
-def _libraries(row: sqlite3.Row) -> tuple[str, ...] | None:
+def _libraries(row: Mapping[Any, Any]) -> tuple[str, ...] | None:
     return None if row["libraries"] is None else tuple(json.loads(row["libraries"]))
 
 

@@ -39,7 +39,7 @@ async def rewind(desk: Desk, thread: Thread, n: int) -> list[AnyMessage]:
     Raises:
         Refused: if the conversation is being answered.
     """
-    if desk.runs.answers(thread.id):
+    if await desk.runs.answers(thread.id):
         raise Refused(409, "this conversation is being answered already", "wait for the answer, or cancel it")
     await desk.runs.cancel_thread(thread.id)
     said = said_before(await asyncio.to_thread(desk.store.turns, thread.id), n)
@@ -85,7 +85,7 @@ async def aside(
             raise InputError("the pictures of this question are not at hand any more", "ask it again with its pictures")
         run.earlier = said_before(turns, n)
     try:
-        return desk.runs.launch(run)
+        return await desk.runs.launch(run)
     except BaseException:
         await desk.saver.adelete_thread(place)
         raise

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from ragweave.corpora.settings import corpora_settings
 from ragweave.models.text import storable
 from ragweave.serve.access import Slots
+from ragweave.serve.conversations import of_the_server
+from ragweave.serve.followed import Followed
 from ragweave.serve.pictures import PictureDesk
+from ragweave.serve.records import Records
+from ragweave.serve.replica import Replica
 from ragweave.serve.runs import Runs
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 from ragweave.serve.uploads import Jobs
+
+if TYPE_CHECKING:
+    from ragweave.serve.conversations import Saver
+
+logger = logging.getLogger(__name__)
+
+_READ_ON = 0.1
+"""Seconds between two looks at what other servers tell."""
 
 
 class Body(BaseModel):
@@ -50,28 +63,64 @@ class Desk:
     store: Store
     runs: Runs
     jobs: Jobs
-    saver: AsyncSqliteSaver
+    saver: Saver
     pictures: PictureDesk
 
 
 @asynccontextmanager
 async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIterator[Desk]:
     """Open the parts; at the end stop what is under way."""
-    async with AsyncSqliteSaver.from_conn_string(str(corpora_settings().home / "conversations.sqlite")) as saver:
-        await saver.setup()
-        # What a power cut may take is the last turn; the answer itself stands in the store.
-        await saver.conn.execute("PRAGMA synchronous = NORMAL")
-        runs = Runs(store, saver, slots, settings.run_seconds)
-        jobs = Jobs()
-        await runs.take_over()
-        await jobs.take_over()
+    replica = Replica()
+    records = Records(store, replica.id)
+    followed = Followed(records)
+    async with of_the_server() as saver:
+        runs = Runs(records, followed, saver, slots, settings.run_seconds)
+        jobs = Jobs(records, followed, alone=not store.shared)
         desk = Desk(settings, slots, store, runs, jobs, saver, PictureDesk())
+        await _look_round(replica, records, desk)
+        await jobs.take_over()
+        living = asyncio.create_task(_live(replica, records, followed, desk)) if store.shared else None
         try:
             yield desk
         finally:
+            if living:
+                living.cancel()
+                await asyncio.wait([living])
             await desk.runs.close()
             await desk.jobs.close()
             await desk.pictures.close()
+            await asyncio.to_thread(replica.close)
+
+
+async def _live(replica: Replica, records: Records, followed: Followed, desk: Desk) -> None:
+    """Live beside other servers: show what they tell, and look round every second."""
+    due, away = 0.0, False
+    while True:
+        await asyncio.sleep(_READ_ON)
+        try:
+            await followed.read_on()
+            if (at := time.monotonic()) >= due:
+                due = at + 1
+                await _look_round(replica, records, desk)
+            away = False
+        except Exception as error:  # the database is away; when it is back, this goes on
+            if not away:
+                logger.warning("the other servers cannot be seen (%s)", error)
+            away = True
+
+
+async def _look_round(replica: Replica, records: Records, desk: Desk) -> None:
+    """Stop what others asked to stop, and say how the runs of those ended that have ended."""
+    await asyncio.to_thread(replica.beat)
+    for id in await asyncio.to_thread(records.stopped):
+        desk.runs.stop(id)
+        desk.jobs.stop(id)
+    running = await asyncio.to_thread(records.running)
+    gone = await asyncio.to_thread(replica.ended, {r.server for r in running if not records.mine(r)})
+    for record in running:
+        place: Runs | Jobs = desk.runs if record.thread else desk.jobs
+        if record.server in gone or place.lost(record):
+            await place.interrupt(record)
 
 
 def current_desk(request: Request) -> Desk:

@@ -7,7 +7,6 @@ import ipaddress
 import logging
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -20,8 +19,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragweave.models import tracing
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, Keys
+from ragweave.serve.database import sent
 from ragweave.serve.problems import Refused, response
 from ragweave.serve.settings import ServeSettings
+from ragweave.serve.store import Store
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,6 @@ _PACE = 16_384
 """Bytes per second that a body has to come at, counted from the `_STALL` seconds that each may take."""
 _UNREAD = 60.0
 """Seconds that what was written may wait for its reader."""
-_CALLERS = 10_000
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "SAMEORIGIN",
@@ -60,7 +60,7 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: ServeSettings, keys: Keys, exposed: bool) -> None:
         self._app, self._settings, self._keys, self._exposed = app, settings, keys, exposed
         self._names = {"localhost"} | {n.strip().lower() for n in settings.names.split(",") if n.strip()}
-        self._rates = Rates(settings.per_minute)
+        self._rates = Rates(keys.store, settings.per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with the reason why not."""
@@ -126,7 +126,7 @@ class Guard:
         caller = await self._caller(headers, path)
         if unsafe:
             peer = scope["client"][0] if scope.get("client") else ""
-            self._rates.take(f"{caller.id} {peer}")
+            await asyncio.to_thread(self._rates.take, f"{caller.id} {peer}")
         return caller
 
     def _check_host(self, headers: Headers) -> None:
@@ -197,24 +197,27 @@ def _until(gone: asyncio.Event, receive: Receive) -> Receive:
 
 
 class Rates:
-    """A bucket of requests per caller, which fills again at a steady rate."""
+    """A bucket of requests per caller, which fills again at a steady rate; all servers of a database share it.
 
-    def __init__(self, per_minute: int) -> None:
-        self._size = float(per_minute)
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+    Kept is the time at which the bucket is full again (the generic cell rate algorithm).
+    """
+
+    def __init__(self, store: Store, per_minute: int) -> None:
+        self._store, self._per_minute = store, per_minute
 
     def take(self, who: str) -> None:
         """Take one request out of a caller's bucket."""
-        now = time.monotonic()
-        left, at = self._left.pop(who, (self._size, now))
-        left = min(self._size, left + (now - at) * self._size / 60)
-        enough = left >= 1
-        self._left[who] = (left - enough, now)
-        while len(self._left) > _CALLERS:
-            self._left.popitem(last=False)
-        if not enough:
-            wait = max(1, round((1 - left) * 60 / self._size))
-            raise Refused(429, f"more than {self._size:.0f} requests in a minute", f"wait {wait} s", after=wait)
+        step, now = 60 / self._per_minute, time.time()
+        with self._store.writing() as db:
+            sent(db, "DELETE FROM rates WHERE due < :now", now=now)
+            if sent(db, _TAKE, who=who, now=now, step=step, latest=now + 60 - step).rowcount:
+                return
+        wait = max(1, round(step))
+        raise Refused(429, f"more than {self._per_minute} requests in a minute", f"wait {wait} s", after=wait)
+
+
+_TAKE = """INSERT INTO rates (who, due) VALUES (:who, :now + :step)
+    ON CONFLICT (who) DO UPDATE SET due = rates.due + :step WHERE rates.due <= :latest"""
 
 
 def check_origin(headers: Mapping[str, str], unsafe: bool) -> None:

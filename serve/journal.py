@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from fastapi import Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ragweave.models.errors import InputError
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +26,67 @@ class Entry:
     data: str
 
 
-class Journal:
-    """An append-only list of events on one event loop; readers wait for what comes next."""
+Keep = Callable[[Sequence[Entry]], None]
+"""Keeps events for good, or raises; called in a thread."""
 
-    def __init__(self) -> None:
+
+class Journal:
+    """An append-only list of events on one event loop; readers wait for what comes next.
+
+    What is added is shown once it is kept, so that whoever saw an event finds it after any kill under its number.
+    """
+
+    def __init__(self, entries: Sequence[Entry] = ()) -> None:
         self.entries: list[Entry] = []
         self.closed = False
+        self._told = list(entries)
+        self._keep: Keep | None = None
+        self._keeping: asyncio.Task[None] | None = None
         self._more = asyncio.Event()
+        self.show(entries)
+
+    def kept_by(self, keep: Keep) -> None:
+        """From now on keep what is added."""
+        self._keep, self._told = keep, list(self.entries)
 
     def add(self, event: Mapping[str, Any]) -> None:
         """Append an event; its `type` names its kind."""
-        data = json.dumps(event, ensure_ascii=False, default=str)
-        self.entries.append(Entry(len(self.entries) + 1, str(event["type"]), data))
+        self._tell(event)
+        # What comes while others are being kept goes with the next ones.
+        if self._keeping is None or self._keeping.done():
+            self._keeping = asyncio.create_task(self._keep_up())
+
+    async def close(self, *last: Mapping[str, Any], keep: Keep) -> None:
+        """Append the last events and keep them with all before them, in one go."""
+        if self._keeping is not None:
+            await asyncio.wait([self._keeping])
+        for event in last:
+            self._tell(event)
+        try:
+            await self._show_kept(keep)
+        except BaseException:
+            del self._told[-len(last) :]
+            raise
+
+    def abandon(self, *last: Mapping[str, Any]) -> None:
+        """Show the last events, although nothing more can be kept."""
+        del self._told[len(self.entries) :]
+        for event in last:
+            self._tell(event)
+        self.show(self._told[len(self.entries) :])
+
+    def told(self, kinds: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the events of some kinds that were told so far."""
+        return [json.loads(e.data) for e in self._told if e.type in kinds]
+
+    def show(self, entries: Sequence[Entry]) -> None:
+        """Let readers see further events, which are kept; nothing follows `end`."""
+        self.entries += [e for e in entries if e.id > len(self.entries)]
+        self.closed = bool(self.entries) and self.entries[-1].type == "end"
         self._wake()
 
-    def close(self, **end: Any) -> None:
-        """Append the `end` event; nothing follows it."""
-        self.add({"type": "end", **end})
+    def forget(self) -> None:
+        """Send readers away: what it told is not known any more."""
         self.closed = True
         self._wake()
 
@@ -53,6 +100,23 @@ class Journal:
             if self.closed:
                 return
             await self._more.wait()
+
+    def _tell(self, event: Mapping[str, Any]) -> None:
+        data = json.dumps(event, ensure_ascii=False, default=str)
+        self._told.append(Entry(len(self._told) + 1, str(event["type"]), data))
+
+    async def _keep_up(self) -> None:
+        assert self._keep is not None
+        try:
+            while len(self.entries) < len(self._told):
+                await self._show_kept(self._keep)
+        except Exception as error:  # tried again with the next event, and with the last one for good
+            logger.warning("what a run told is not kept yet (%s)", error)
+
+    async def _show_kept(self, keep: Keep) -> None:
+        some = self._told[len(self.entries) :]
+        await asyncio.to_thread(keep, some)
+        self.show(some)
 
     def _wake(self) -> None:
         # Whoever waits holds the old event; whoever comes gets the new one.

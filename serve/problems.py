@@ -64,9 +64,8 @@ def foreseen(error: Exception) -> RagweaveError:
         return invalid(first["loc"], str(first["msg"]))
     if isinstance(error, HTTPException):
         return Refused(error.status_code, *_HTTP.get(error.status_code, (str(error.detail), "")))
-    if refused := of_the_disk(error):
-        return Refused(507, refused.what, refused.remedy, refused.code)
-    return Refused(500, "something unexpected went wrong in the server", "its log has the details")
+    unknown = Refused(500, "something unexpected went wrong in the server", "its log has the details")
+    return of_the_disk(error) or unknown
 
 
 def invalid(location: Sequence[int | str], message: str) -> Refused:

@@ -1,4 +1,4 @@
-"""The process of the server: one for each home, and its log on stderr, a line for each request and each run.
+"""The process of the server: one for each home of files, and its log on stderr, a line for each request and each run.
 
 Libraries may be indexed, asked and removed by other processes meanwhile; their own locks see to that.
 """
@@ -18,7 +18,10 @@ from ragweave.corpora.store.locks import held
 
 @contextmanager
 def only_server() -> Iterator[None]:
-    """Hold the lock of the one server of this home."""
+    """Hold the lock of the one server of this home; servers of a database may be many."""
+    if corpora_settings().database:
+        yield
+        return
     remedy = "use or stop it, or give this one a RAGWEAVE_HOME"
     with held(corpora_settings().home, "serve", 0, "A server of this home runs already, as", remedy):
         yield

@@ -215,30 +215,28 @@ async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any
 @router.get("/runs/{id}")
 async def read_run(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, Any]:
     """Say where a run stands."""
-    run = desk.runs.get(caller, id)
+    run = await desk.runs.get(caller, id)
     return {"run": run.id, "thread": run.thread, "turn": run.turn, "status": run.status}
 
 
 @router.get("/runs/{id}/events")
 async def run_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> EventSourceResponse:
     """Stream what a run tells."""
-    return journal.stream(desk.runs.get(caller, id).journal, request)
+    return journal.stream(await desk.runs.journal(await desk.runs.get(caller, id)), request)
 
 
 @router.post("/runs/{id}/cancel")
 async def cancel_run(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, Any]:
     """Stop a run; one that has ended stays as it is."""
-    run = desk.runs.get(caller, id)
-    await desk.runs.cancel(run)
-    return {"run": run.id, "status": run.status}
+    await desk.runs.cancel(await desk.runs.get(caller, id))
+    return {"run": id, "status": (await desk.runs.get(caller, id)).status}
 
 
 @router.post("/runs/{id}/resume", status_code=202)
 async def resume_run(caller: CallerNow, desk: DeskNow, id: str, body: Consent) -> dict[str, Any]:
     """Answer a run that asks for consent to a web search."""
-    run = desk.runs.get(caller, id)
-    await desk.runs.resume(run, body.consent)
-    return {"run": run.id, "status": run.status}
+    await desk.runs.resume(caller, await desk.runs.get(caller, id), body.consent)
+    return {"run": id, "status": "running"}
 
 
 @plain.post("/search")

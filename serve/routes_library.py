@@ -133,7 +133,7 @@ async def upload(
 ) -> dict[str, Any]:
     """Keep files and begin to index them."""
     row = await _library_for_upload(caller, library)
-    desk.jobs.check(row)
+    await desk.jobs.check(row)
     kept, refused = [], []
     for file in files:
         name = file.filename or ""
@@ -141,7 +141,7 @@ async def upload(
             kept.append(await asyncio.to_thread(uploads.keep, name, file.file, row.id))
         except InputError as error:
             refused.append({"file": PurePath(name).name[:200], "reason": str(error)})
-    job = desk.jobs.start(caller, row, kept, refused)
+    job = await desk.jobs.start(caller, row, kept, refused)
     return {"job": job.id, "library": row.name, "files": [path.name for path in kept], "refused": refused}
 
 
@@ -158,13 +158,13 @@ async def _library_for_upload(caller: Caller, name: str) -> LibraryRow:
 @router.get("/jobs/{id}/events")
 async def job_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> EventSourceResponse:
     """Stream what becomes of each file."""
-    return journal.stream(desk.jobs.get(caller, id).journal, request)
+    return journal.stream(await desk.jobs.journal(await desk.jobs.get(caller, id)), request)
 
 
 @router.post("/jobs/{id}/cancel", status_code=204)
 async def cancel_job(caller: CallerNow, desk: DeskNow, id: str) -> Response:
     """Stop indexing uploaded files; what was read stays."""
-    await desk.jobs.cancel(desk.jobs.get(caller, id))
+    await desk.jobs.cancel(await desk.jobs.get(caller, id))
     return Response(status_code=204)
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
 
 from langchain_core.messages import AnyMessage
 
@@ -16,9 +14,8 @@ from ragweave.minds.attached import Attached
 from ragweave.minds.context import Context
 from ragweave.serve.access import Caller
 from ragweave.serve.journal import Journal
+from ragweave.serve.records import Record, Status
 from ragweave.serve.store import Thread, now
-
-Status = Literal["running", "waiting", "done", "failed", "cancelled"]
 
 ASIDE = "aside-"
 """What the id of a thread begins with that is kept no longer than its run."""
@@ -26,7 +23,7 @@ ASIDE = "aside-"
 
 @dataclass
 class Run:
-    """One question on its way to an answer; `owner` is the id of its caller, `ended` in seconds of `time.monotonic`.
+    """One question on its way to an answer; `owner` is the id of its caller.
 
     One without a turn is answered beside a conversation and not kept; with a step, from that step on.
     """
@@ -45,11 +42,12 @@ class Run:
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
     task: asyncio.Task[None] | None = None
-    ended: float = 0.0
 
-    def told(self, kinds: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the events of some kinds that it told so far."""
-        return [json.loads(e.data) for e in self.journal.entries if e.type in kinds]
+    @property
+    def record(self) -> Record:
+        """What is kept of it."""
+        about = {"graph": self.graph, "question": self.question, "context": self.context.model_dump(mode="json")}
+        return Record(self.id, self.owner, self.library.id, self.thread, self.turn, about, self.status, "")
 
 
 def new_thread(caller: Caller, library: LibraryRow, title: str = "") -> Thread:

@@ -1,47 +1,52 @@
-"""Answers under way: each has a journal that readers follow, an owner, and an end."""
+"""Answers under way: each has a journal that readers follow, an owner, and an end.
+
+What is kept of them lies in the tables, so that any server can read, resume and stop what another one began.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import secrets
-import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AnyMessage
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.minds.attached import Attached, asked_with
 from ragweave.minds.context import Context
 from ragweave.models.errors import RagweaveError
-from ragweave.models.text import clip
-from ragweave.serve.access import Caller, Slots, visible
+from ragweave.serve.access import Caller, Slots, library_by_id
+from ragweave.serve.conversations import forget_steps
 from ragweave.serve.direct import events_of, too_long
-from ragweave.serve.problems import NotFound, Refused, problem
-from ragweave.serve.run import ASIDE, Run, Status
-from ragweave.serve.store import Store, Thread
+from ragweave.serve.followed import Followed
+from ragweave.serve.journal import Journal
+from ragweave.serve.problems import NotFound, Refused, foreseen, problem
+from ragweave.serve.records import Record, Records, Status
+from ragweave.serve.run import Run
+from ragweave.serve.store import Thread
+
+if TYPE_CHECKING:
+    from ragweave.serve.conversations import Saver
 
 logger = logging.getLogger(__name__)
 
 _UNFINISHED = ("step", "sentence", "note")
 """Events that are kept of a turn without an answer."""
 _INTERRUPTED = Refused(503, "the server ended while it answered", "ask again", "interrupted")
-_KEPT = 500
-"""Ended runs whose journal can still be read."""
-_KEPT_SECONDS = 900.0
 
 
 class Runs:
-    """Every run of this server."""
+    """The runs that this server answers, and a way to those of the others."""
 
-    def __init__(self, store: Store, saver: AsyncSqliteSaver, slots: Slots, seconds: float) -> None:
-        self._store, self._saver, self._slots, self._seconds = store, saver, slots, seconds
+    def __init__(self, records: Records, followed: Followed, saver: Saver, slots: Slots, seconds: float) -> None:
+        self._records, self._followed, self._saver, self._slots = records, followed, saver, slots
+        self._seconds = seconds
         self._runs: dict[str, Run] = {}
         self._graphs: dict[str, Any] = {}
         self._closing = False
@@ -59,109 +64,124 @@ class Runs:
     ) -> Run:
         """Begin to answer; `earlier` is what was said before, elsewhere."""
         self.graph(graph)
-        open_ = [r for r in self._runs.values() if r.status in ("running", "waiting")]
-        for other in [r for r in open_ if r.thread == thread.id]:
-            if other.status == "running":
-                raise Refused(409, "this conversation is being answered already", "wait for the answer, or cancel it")
+        for record in await asyncio.to_thread(self._records.open, thread.id):
             # A question that waits for consent is dropped when the next one is asked.
-            await self.cancel(other)
-        self._slots.take()
+            if record.status == "waiting" or self.lost(record):
+                await self.cancel(record)
         run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures, earlier)
-        self._runs[run.id] = run  # before anything is awaited, so that a second question finds it
-        title = clip(" ".join(question.split()), 80)
+        return await self.launch(run, context.model_dump(mode="json", exclude_unset=True))
+
+    async def launch(self, run: Run, knobs: dict[str, Any] | None = None) -> Run:
+        """Begin a run: as a turn of its conversation where `knobs` are given to be kept with it, else beside it.
+
+        Raises:
+            Refused: too many answers are under way, or the conversation is being answered.
+        """
+        self._slots.take()
+        self._runs[run.id] = run
         try:
-            images = [p.image for p in pictures]
-            knobs = context.model_dump(mode="json", exclude_unset=True)
-            kept = (thread.id, run.id, graph, question, title, images, knobs)
-            run.turn = await asyncio.to_thread(self._store.add_turn, *kept)
+            images = [p.image for p in run.pictures]
+            run.turn = await asyncio.to_thread(self._records.begin, run.record, images, knobs)
         except BaseException:
             del self._runs[run.id]
             self._slots.give()
             raise
-        return self._begin(run)
-
-    def launch(self, run: Run) -> Run:
-        """Begin a run that stands beside every conversation."""
-        self._slots.take()
-        self._runs[run.id] = run
-        return self._begin(run)
-
-    def _begin(self, run: Run) -> Run:
         budget = {k: getattr(run.context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
         begun = {"type": "start", "run": run.id, "thread": run.thread, "turn": run.turn, "graph": run.graph}
-        run.journal.add({**begun, "budget": budget})
-        self._go(run)
-        self._forget_old()
+        self._go(run, {**begun, "budget": budget})
         return run
 
-    def get(self, caller: Caller, id: str) -> Run:
-        """Return a run of a caller."""
-        run = self._runs.get(id)
-        if run is None or run.owner != caller.id or not caller.sees(run.library.id):
+    async def get(self, caller: Caller, id: str) -> Record:
+        """Return what is known of a run of a caller."""
+        record = await asyncio.to_thread(self._records.get, id)
+        if record is None or not record.thread or record.owner != caller.id or not caller.sees(record.library):
             raise NotFound("There is no such run", "an ended run is kept for a while; its answer stays in the thread")
-        return run
+        return record
 
-    async def resume(self, run: Run, consent: bool) -> None:
-        """Go on with a run that waits for consent."""
-        if run.status != "waiting":
-            raise Refused(409, "this run does not wait for consent", "consent is asked for once and answered once")
+    async def journal(self, record: Record) -> Journal:
+        """Return what a run tells, whichever server it is on."""
+        run = self._runs.get(record.id)
+        return run.journal if run else await self._followed.journal(record.id)
+
+    def lost(self, record: Record) -> bool:
+        """Tell whether a run counts as this server's and is not here: how it ended could not be kept."""
+        return record.status == "running" and self._records.mine(record) and record.id not in self._runs
+
+    async def resume(self, caller: Caller, record: Record, consent: bool) -> None:
+        """Go on with a run that waits for consent, on whichever server it began."""
+        taken = Refused(409, "this run does not wait for consent", "consent is asked for once and answered once")
+        if record.status != "waiting":
+            raise taken
+        about, library = record.about, await library_by_id(caller, record.library)
+        try:
+            self.graph(about["graph"])
+            context = Context.model_validate(about["context"])
+        except RagweaveError as error:  # a knob of an older Ragweave
+            await self.cancel(record)
+            raise Refused(409, f"this run cannot go on ({error.what})", "ask again") from None
+        run = Run(record.id, record.owner, record.thread, library, about["graph"], about["question"], context)
+        run.turn = record.turn
         self._slots.take()
-        run.status = "running"
-        run.journal.add({"type": "consented", "consent": consent})
-        self._go(run, consent)
+        self._runs[run.id] = run
+        try:
+            if not await asyncio.to_thread(self._records.claim, record):
+                raise taken
+            run.journal = await self._followed.take(run.id)
+        except BaseException:
+            del self._runs[run.id]
+            self._slots.give()
+            raise
+        self._go(run, {"type": "consented", "consent": consent}, consent)
 
-    async def cancel(self, run: Run) -> None:
+    async def cancel(self, record: Record) -> None:
         """Stop a run; one that has ended stays as it is."""
-        if run.status == "waiting":
-            await self._end(run, "cancelled")
-        elif run.status == "running" and run.task is not None:
-            run.task.cancel()
-            await asyncio.wait([run.task])
-            if run.status == "running":  # it was stopped before its first step
-                await self._stopped(run)
+        if (run := self._runs.get(record.id)) and run.status == "running":
+            await self._stop(run)
+        elif record.status == "waiting" or self.lost(record):
+            await self._take_over(record, "cancelled")
+        elif record.status == "running":
+            await asyncio.to_thread(self._records.stop, record.id)
+            await self._followed.end(record.id)
 
-    def answers(self, thread: str) -> bool:
+    def stop(self, id: str) -> None:
+        """Stop a run that another server was asked to stop."""
+        if (run := self._runs.get(id)) and run.status == "running" and run.task is not None:
+            run.task.cancel()
+
+    async def answers(self, thread: str) -> bool:
         """Tell whether a conversation is being answered."""
-        return any(r.thread == thread and r.status == "running" for r in self._runs.values())
+        found = await asyncio.to_thread(self._records.open, thread)
+        return any(r.status == "running" and not self.lost(r) for r in found)
 
     async def cancel_thread(self, thread: str) -> None:
         """Stop whatever answers a conversation."""
-        for run in [r for r in self._runs.values() if r.thread == thread]:
-            await self.cancel(run)
+        for record in await asyncio.to_thread(self._records.open, thread):
+            await self.cancel(record)
 
-    async def take_over(self) -> None:
-        """Take over what the last server left: runs that wait for consent go on waiting, others say how they ended."""
-        for table in ("writes", "checkpoints"):
-            await self._saver.conn.execute(f"DELETE FROM {table} WHERE thread_id LIKE '{ASIDE}%'")
-        await self._saver.conn.commit()
-        kept = await asyncio.to_thread(self._store.take_over)
-        rows = {row.id: row for row in await visible(Caller())} if kept else {}
-        for thread, turn, waiting in kept:
-            try:
-                context, library = Context.model_validate((waiting or {}).get("context", {})), rows[thread.library]
-                run = Run(turn.run, thread.owner, thread.id, library, turn.graph, turn.question, context, turn=turn.n)
-                self.graph(turn.graph)
-            except (KeyError, ValueError, RagweaveError):  # the library is gone, or a knob of an older Ragweave is
-                await asyncio.to_thread(self._store.set_turn, thread.id, turn.n, "cancelled", trail=turn.trail)
-                continue
-            for event in waiting["events"] if waiting else turn.trail:
-                run.journal.add(event)
-            self._runs[run.id] = run
-            if waiting:
-                run.status = "waiting"
-            else:
-                await self._fail(run, _INTERRUPTED)
+    async def interrupt(self, record: Record) -> None:
+        """Say how a run ended whose server has ended."""
+        found = problem(_INTERRUPTED)
+        await self._take_over(record, "failed", {"type": "error", "problem": found}, problem=found)
+
+    async def _take_over(self, record: Record, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:
+        if await asyncio.to_thread(self._records.claim, record):
+            journal = await self._followed.take(record.id)
+            journal.kept_by(partial(self._records.tell, record.id))
+            await self._close(record, journal, status, *events, **kept)
+            if not record.turn:
+                await self._saver.adelete_thread(record.thread)
 
     async def close(self) -> None:
-        """Stop every run; one that waits for consent goes on waiting for the next server."""
+        """Stop every run; one that waits for consent goes on waiting for another server."""
         self._closing = True
-        for run in [r for r in self._runs.values() if r.status != "waiting"]:
-            await self.cancel(run)
-        tidying = [run.task for run in self._runs.values() if run.task is not None and not run.task.done()]
+        await asyncio.gather(*(self._stop(run) for run in self._runs.values() if run.status == "running"))
+        tidying = [run.task for run in self._runs.values() if run.task is not None]
         if tidying:
             await asyncio.wait(tidying)
 
-    def _go(self, run: Run, resume: bool | None = None) -> None:
+    def _go(self, run: Run, first: Mapping[str, Any], resume: bool | None = None) -> None:
+        run.journal.kept_by(partial(self._records.tell, run.id))
+        run.journal.add(first)
         run.task = asyncio.create_task(self._drive(run, resume), name=f"run {run.id}")
         run.task.add_done_callback(lambda _: self._slots.give())
 
@@ -174,42 +194,31 @@ class Runs:
     async def _drive(self, run: Run, resume: bool | None) -> None:
         began = time.monotonic()
         try:
-            if resume is not None:
-                await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running")
             async with asyncio.timeout(self._seconds):
                 last = await self._follow(run, resume)
             if last["type"] == "consent":
-                await self._keep_waiting(run, last)
-                run.status = "waiting"
-                # Told only now: whoever answers at once finds a run that waits.
-                run.journal.add(last)
-                return
-            for note in last["answer"]["notes"]:
-                run.journal.add({"type": "note", "text": note})
-            await self._end(run, "done", {**last, "thread": run.thread, "turn": run.turn}, answer=last["answer"])
+                await self._end(run, "waiting", last)
+            else:
+                notes = [{"type": "note", "text": note} for note in last["answer"]["notes"]]
+                told = {**last, "thread": run.thread, "turn": run.turn}
+                await self._end(run, "done", *notes, told, answer=last["answer"])
         except asyncio.CancelledError:
             await self._stopped(run)
         except TimeoutError:
             await self._fail(run, too_long(self._seconds))
         except Exception as error:
             await self._fail(run, error)
-        finally:
-            told = {"run": run.id, "seconds": round(time.monotonic() - began, 3)}
-            logger.info("run %s %s", run.id, run.status, extra=told)
-        # The answer stands whatever becomes of this.
+        seconds = round(time.monotonic() - began, 3)
+        logger.info("run %s %s", run.id, run.status, extra={"run": run.id, "seconds": seconds})
         try:
             if not run.turn and run.status != "waiting":
                 await self._saver.adelete_thread(run.thread)
             elif run.status == "done":
                 await self._forget_steps(run)
-        except sqlite3.Error as error:
+        except Exception as error:  # the answer stands whatever becomes of this
             logger.warning("the steps of conversation %s stay (%s)", run.thread, error)
-
-    async def _keep_waiting(self, run: Run, consent: dict[str, Any]) -> None:
-        events = [json.loads(e.data) for e in run.journal.entries]
-        kept = {"context": run.context.model_dump(mode="json"), "events": [*events, consent]}
-        trail = run.told(_UNFINISHED)
-        await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "waiting", trail=trail, waiting=kept)
+        finally:
+            self._leave(run)
 
     async def _follow(self, run: Run, resume: bool | None) -> dict[str, Any]:
         """Tell what happens, and return the last event: the answer, or the question for consent."""
@@ -224,52 +233,53 @@ class Runs:
                     last = event
                 else:
                     run.journal.add(event)
-                if event["type"] == "sentence":  # what was shown is still known after a kill
-                    trail = run.told(_UNFINISHED)
-                    await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running", trail=trail)
         return last
 
     async def _forget_steps(self, run: Run) -> None:
         """Keep the steps of the last turn of a conversation alone; what was said in it stands in the store."""
-        async with self._saver.lock:
-            for table in ("writes", "checkpoints"):
-                await self._saver.conn.execute(
-                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id < "
-                    "(SELECT min(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' "
-                    "AND json_extract(CAST(metadata AS TEXT), '$.run') = ?)",
-                    (run.thread, run.thread, run.id),
-                )
-            await self._saver.conn.commit()
+        await forget_steps(self._saver, run.thread, run.id)
+
+    async def _stop(self, run: Run) -> None:
+        if run.task is not None:
+            run.task.cancel()
+            await asyncio.wait([run.task])
+            if run.status == "running":  # it was stopped before its first step
+                await self._stopped(run)
+                self._leave(run)
 
     async def _stopped(self, run: Run) -> None:
-        if not self._closing:
+        if self._closing:
+            await self._fail(run, _INTERRUPTED)
+        else:
             await self._end(run, "cancelled")
-            return
-        # Left as a server that is killed leaves it: the next one records how it ended.
-        run.status, trail = "failed", run.told(_UNFINISHED)
-        await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, "running", trail=trail)
-        run.journal.add({"type": "error", "problem": problem(_INTERRUPTED)})
-        run.journal.close(status="failed")
 
     async def _fail(self, run: Run, error: Exception) -> None:
-        if not isinstance(error, RagweaveError):
+        if foreseen(error).code == "unexpected":
             logger.error("run %s failed", run.id, exc_info=error)
         found = problem(error)
         await self._end(run, "failed", {"type": "error", "problem": found}, problem=found)
 
-    async def _end(self, run: Run, status: Status, event: dict[str, Any] | None = None, **kept: Any) -> None:
-        """Record how a run ended, and only then tell it: whoever asks for the conversation at once finds it there."""
-        run.status, run.ended = status, time.monotonic()
-        # The answer holds its own sentences; without one, what was shown is kept as it was told.
-        trail = run.told(("step",) if "answer" in kept else _UNFINISHED)
-        await asyncio.to_thread(self._store.set_turn, run.thread, run.turn, status, **kept, trail=trail)
-        if event is not None:
-            run.journal.add(event)
-        run.journal.close(status=status)
+    async def _end(self, run: Run, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:
+        run.status = status
+        if status == "waiting":
+            self._followed.put(run.id, run.journal)
+        try:
+            await self._close(run.record, run.journal, status, *events, **kept)
+        except Exception as error:
+            # The disk or the database refuses, or another server has this run: it is told here, and kept later.
+            logger.warning("how run %s ended is not kept (%s)", run.id, error)
+            run.status = "failed"
+            run.journal.abandon({"type": "error", "problem": problem(error)}, {"type": "end", "status": "failed"})
 
-    def _forget_old(self) -> None:
-        ended = sorted((r for r in self._runs.values() if r.ended), key=lambda r: r.ended)
-        late = time.monotonic() - _KEPT_SECONDS
-        for n, run in enumerate(ended):
-            if run.ended < late or n < len(ended) - _KEPT:
-                del self._runs[run.id]
+    async def _close(
+        self, record: Record, journal: Journal, status: Status, *events: Mapping[str, Any], **kept: Any
+    ) -> None:
+        """Record how a run ended, and only then tell it: whoever asks for the conversation at once finds it there."""
+        # The answer holds its own sentences; without one, what was shown is kept as it was told.
+        trail = journal.told(("step",) if "answer" in kept else _UNFINISHED)
+        last = events if status == "waiting" else (*events, {"type": "end", "status": status})
+        await journal.close(*last, keep=lambda entries: self._records.end(record, status, entries, trail=trail, **kept))
+
+    def _leave(self, run: Run) -> None:
+        if self._runs.get(run.id) is run:  # it may have been resumed already
+            del self._runs[run.id]

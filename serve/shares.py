@@ -15,6 +15,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from ragweave.serve.access import Caller, CallerNow, Keys, hashed
+from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.routes_ask import find_thread, proof_of
@@ -73,38 +74,39 @@ async def shared(desk: DeskNow, secret: str) -> Response:
 def _add(store: Store, caller: Caller, thread: str, title: str, page: str, days: int) -> dict[str, Any]:
     secret, id = secrets.token_urlsafe(32), secrets.token_hex(4)
     until = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds")
-    with store.open() as db:
-        db.execute("DELETE FROM shares WHERE expires <= ?", (now(),))
-        held = db.execute("SELECT count(*) FROM shares WHERE owner = ?", (caller.id,)).fetchone()[0]
+    row = {"id": id, "hash": hashed(secret), "owner": caller.id, "thread": thread, "title": title, "page": page}
+    with store.writing() as db:
+        sent(db, "DELETE FROM shares WHERE expires <= :now", now=now())
+        held = sent(db, "SELECT count(*) FROM shares WHERE owner = :owner", owner=caller.id).scalar_one()
         if held >= _MOST:
             raise Refused(409, f"there are {_MOST} links already", "take one back")
-        row = (id, hashed(secret), caller.id, thread, title, page, now(), until)
-        db.execute("INSERT INTO shares VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        values = "(:id, :hash, :owner, :thread, :title, :page, :created, :expires)"
+        sent(db, f"INSERT INTO shares VALUES {values}", **row, created=now(), expires=until)
     return {"id": id, "title": title, "expires": until, "secret": secret}
 
 
+_MINE = "(:everything OR owner = :owner)"
+
+
 def _listed(store: Store, caller: Caller) -> list[dict[str, Any]]:
-    with store.open() as db:
-        rows = db.execute(
-            "SELECT id, thread, title, created, expires FROM shares WHERE expires > ? AND (? OR owner = ?) "
-            "ORDER BY created DESC, id",
-            (now(), caller.libraries is None, caller.id),
-        ).fetchall()
+    query = f"SELECT id, thread, title, created, expires FROM shares WHERE expires > :now AND {_MINE}"
+    with store.reading() as db:
+        rows = sent(db, f"{query} ORDER BY created DESC, id", now=now(), **_whose(caller)).mappings().all()
     return [dict(row) for row in rows]
 
 
 def _remove(store: Store, caller: Caller, id: str) -> bool:
-    with store.open() as db:
-        given = (id, caller.libraries is None, caller.id)
-        return bool(db.execute("DELETE FROM shares WHERE id = ? AND (? OR owner = ?)", given).rowcount)
+    with store.writing() as db:
+        return bool(sent(db, f"DELETE FROM shares WHERE id = :id AND {_MINE}", id=id, **_whose(caller)).rowcount)
+
+
+def _whose(caller: Caller) -> dict[str, Any]:
+    return {"everything": caller.libraries is None, "owner": caller.id}
 
 
 def _page(store: Store, secret: str) -> str | None:
     # What a key shared goes with it.
-    with store.open() as db:
-        row = db.execute(
-            "SELECT page FROM shares WHERE hash = ? AND expires > ? AND owner NOT IN "
-            "(SELECT 'key ' || id FROM keys WHERE revoked IS NOT NULL)",
-            (hashed(secret), now()),
-        ).fetchone()
-    return row["page"] if row else None
+    revoked = "SELECT 'key ' || id FROM keys WHERE revoked IS NOT NULL"
+    query = f"SELECT page FROM shares WHERE hash = :hash AND expires > :now AND owner NOT IN ({revoked})"
+    with store.reading() as db:
+        return sent(db, query, hash=hashed(secret), now=now()).scalar()

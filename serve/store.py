@@ -1,63 +1,17 @@
-"""What the server itself remembers: conversations by owner, and keys. One small SQLite file beside the catalog."""
+"""The conversations that a server remembers, by owner."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from ragweave.models.errors import LibraryError
+from sqlalchemy import Connection
 
-_SCHEMAS = (
-    """
-CREATE TABLE IF NOT EXISTS keys (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, libraries TEXT,
-    created TEXT NOT NULL, revoked TEXT, used TEXT
-);
-CREATE TABLE IF NOT EXISTS threads (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, title TEXT NOT NULL,
-    created TEXT NOT NULL, updated TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS threads_by_owner ON threads (owner, updated);
-CREATE TABLE IF NOT EXISTS turns (
-    thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, n INTEGER NOT NULL, run TEXT NOT NULL,
-    graph TEXT NOT NULL, question TEXT NOT NULL, status TEXT NOT NULL, answer TEXT, problem TEXT, created TEXT NOT NULL,
-    trail TEXT,
-    PRIMARY KEY (thread, n)
-);
-""",
-    """
-ALTER TABLE turns ADD COLUMN waiting TEXT;
-CREATE TABLE pictures (
-    thread TEXT NOT NULL, turn INTEGER NOT NULL, n INTEGER NOT NULL, jpeg BLOB NOT NULL,
-    PRIMARY KEY (thread, turn, n),
-    FOREIGN KEY (thread, turn) REFERENCES turns (thread, n) ON DELETE CASCADE
-);
-""",
-    """
-ALTER TABLE turns ADD COLUMN context TEXT;
-ALTER TABLE turns ADD COLUMN verdict TEXT;
-ALTER TABLE threads ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
-""",
-    """
-CREATE TABLE shares (
-    id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, owner TEXT NOT NULL,
-    thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, title TEXT NOT NULL, page TEXT NOT NULL,
-    created TEXT NOT NULL, expires TEXT NOT NULL
-);
-CREATE TABLE watches (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, question TEXT NOT NULL, created TEXT NOT NULL,
-    generation INTEGER NOT NULL DEFAULT 0, known TEXT,
-    UNIQUE (owner, library, question)
-);
-""",
-)
-"""What turns each version of the file into the next; `PRAGMA user_version` says which one a file is."""
+from ragweave.models.text import clip
+from ragweave.serve.database import Database, sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,191 +55,136 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-class Store:
-    """The server's file. All methods are short and synchronous; async callers go through `asyncio.to_thread`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch(mode=0o600)
-            with self.open() as db:
-                db.execute("PRAGMA journal_mode = WAL")
-                _bring_up_to_date(db, path)
-        except (OSError, sqlite3.Error) as error:
-            raise LibraryError(f"{path} cannot be used ({error})", "check RAGWEAVE_HOME and its permissions") from error
-
-    @contextmanager
-    def open(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction."""
-        db = sqlite3.connect(self.path, timeout=30)
-        db.row_factory = sqlite3.Row
-        try:
-            db.execute("PRAGMA foreign_keys = ON")
-            db.execute("PRAGMA synchronous = NORMAL")
-            with db:
-                yield db
-        finally:
-            db.close()
+class Store(Database):
+    """Conversations, each with its turns."""
 
     def threads(self, owner: str | None = None, library: str | None = None, words: str = "") -> list[Thread]:
         """Return conversations of one owner or all, with one library or all, the last used first.
 
         With `words`, those alone whose title, questions or answers hold them.
         """
-        with self.open() as db:
-            db.create_function("holds", 1, lambda text: words.casefold() in (text or "").casefold())
-            said = (
-                "SELECT 1 FROM turns WHERE thread = t.id AND (holds(question) OR holds(json_extract(answer, '$.text')))"
-            )
-            rows = db.execute(
-                "SELECT * FROM threads t WHERE owner = coalesce(?, owner) AND library = coalesce(?, library) "
-                f"AND (? OR holds(title) OR EXISTS ({said})) ORDER BY updated DESC, id",
-                (owner, library, not words),
-            ).fetchall()
-        return [Thread(**row) for row in rows]
+        mine = "owner = coalesce(:owner, owner) AND library = coalesce(:library, library)"
+        given = {"owner": owner, "library": library}
+        with self.reading() as db:
+            rows = sent(db, f"SELECT * FROM threads WHERE {mine} ORDER BY updated DESC, id", **given).mappings()
+            found = [Thread(**row) for row in rows]
+            if not words:
+                return found
+            said = f"SELECT thread, question, answer FROM turns WHERE thread IN (SELECT id FROM threads WHERE {mine})"
+            texts = {thread.id: thread.title for thread in found}
+            for row in sent(db, said, **given):
+                texts[row.thread] += f"\n{row.question}\n{json.loads(row.answer)['text'] if row.answer else ''}"
+        return [thread for thread in found if words.casefold() in texts[thread.id].casefold()]
 
     def thread(self, owner: str, id: str) -> Thread | None:
         """Return one conversation of an owner."""
-        with self.open() as db:
-            row = db.execute("SELECT * FROM threads WHERE id = ? AND owner = ?", (id, owner)).fetchone()
+        with self.reading() as db:
+            found = sent(db, "SELECT * FROM threads WHERE id = :id AND owner = :owner", id=id, owner=owner)
+            row = found.mappings().one_or_none()
         return Thread(**row) if row else None
 
     def add_thread(self, thread: Thread) -> None:
         """Keep a new conversation."""
-        with self.open() as db:
-            db.execute(
-                "INSERT INTO threads VALUES (:id, :owner, :library, :title, :created, :updated, :pinned)",
-                asdict(thread),
-            )
+        values = "(:id, :owner, :library, :title, :created, :updated, :pinned)"
+        with self.writing() as db:
+            sent(db, f"INSERT INTO threads VALUES {values}", **asdict(thread))
 
     def set_thread(self, id: str, title: str | None = None, pinned: bool | None = None) -> None:
         """Give a conversation another title, or pin it, or both."""
-        with self.open() as db:
-            db.execute(
-                "UPDATE threads SET title = coalesce(?, title), pinned = coalesce(?, pinned) WHERE id = ?",
-                (title, pinned, id),
-            )
+        change = "title = coalesce(:title, title), pinned = coalesce(:pinned, pinned)"
+        with self.writing() as db:
+            pin = None if pinned is None else int(pinned)
+            sent(db, f"UPDATE threads SET {change} WHERE id = :id", title=title, pinned=pin, id=id)
 
     def delete_threads(self, ids: list[str]) -> None:
-        """Delete conversations with all their turns."""
-        with self.open() as db:
-            db.executemany("DELETE FROM threads WHERE id = ?", [(id,) for id in ids])
+        """Delete conversations with all their turns, and what their runs told."""
+        with self.writing() as db:
+            for id in ids:
+                sent(db, "DELETE FROM runs WHERE thread = :id", id=id)
+                sent(db, "DELETE FROM threads WHERE id = :id", id=id)
 
     def turns(self, thread: str) -> list[Turn]:
         """Return the turns of a conversation, in order."""
-        with self.open() as db:
-            rows = db.execute(f"{_TURNS} WHERE thread = ? ORDER BY n", (thread,)).fetchall()
+        with self.reading() as db:
+            rows = sent(db, f"{_TURNS} WHERE thread = :thread ORDER BY n", thread=thread).mappings().all()
         return [_turn(row) for row in rows]
-
-    def add_turn(
-        self,
-        thread: str,
-        run: str,
-        graph: str,
-        question: str,
-        title: str,
-        pictures: Sequence[bytes] = (),
-        context: dict[str, Any] | None = None,
-    ) -> int:
-        """Begin a turn and return its number; the first one names an untitled conversation."""
-        with self.open() as db:
-            db.execute("BEGIN IMMEDIATE")
-            n = int(db.execute("SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = ?", (thread,)).fetchone()[0])
-            db.execute(
-                "INSERT INTO turns (thread, n, run, graph, question, status, created, context) "
-                "VALUES (?, ?, ?, ?, ?, 'running', ?, ?)",
-                (thread, n, run, graph, question, now(), _json(context)),
-            )
-            db.executemany(
-                "INSERT INTO pictures VALUES (?, ?, ?, ?)",
-                [(thread, n, at, jpeg) for at, jpeg in enumerate(pictures, 1)],
-            )
-            db.execute(
-                "UPDATE threads SET updated = ?, title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
-                (now(), title, thread),
-            )
-        return n
-
-    def set_turn(
-        self,
-        thread: str,
-        n: int,
-        status: str,
-        answer: dict[str, Any] | None = None,
-        problem: dict[str, Any] | None = None,
-        trail: list[dict[str, Any]] | None = None,
-        waiting: dict[str, Any] | None = None,
-    ) -> None:
-        """Record what became of a turn; `waiting` is what a run that waits for consent needs to go on."""
-        with self.open() as db:
-            db.execute(
-                "UPDATE turns SET status = ?, answer = ?, problem = ?, trail = ?, waiting = ? "
-                "WHERE thread = ? AND n = ?",
-                (status, _json(answer), _json(problem), _json(trail), _json(waiting), thread, n),
-            )
 
     def judge(self, thread: str, n: int, verdict: dict[str, Any] | None) -> bool:
         """Keep what a reader said of an answer; tells whether there is that turn."""
-        with self.open() as db:
-            given = (_json(verdict), thread, n)
-            return bool(db.execute("UPDATE turns SET verdict = ? WHERE thread = ? AND n = ?", given).rowcount)
+        change = "UPDATE turns SET verdict = :verdict WHERE thread = :thread AND n = :n"
+        with self.writing() as db:
+            return bool(sent(db, change, verdict=packed(verdict), thread=thread, n=n).rowcount)
 
     def judged(self, owner: str, library: str) -> list[tuple[str, Turn]]:
         """Return the turns of an owner's conversations with a library that were judged, each with its thread."""
-        with self.open() as db:
-            rows = db.execute(
-                f"{_TURNS} WHERE verdict IS NOT NULL AND thread IN (SELECT id FROM threads WHERE owner = ? AND "
-                "library = ?) ORDER BY created, n",
-                (owner, library),
-            ).fetchall()
+        mine = "thread IN (SELECT id FROM threads WHERE owner = :owner AND library = :library)"
+        query = f"{_TURNS} WHERE verdict IS NOT NULL AND {mine} ORDER BY created, n"
+        with self.reading() as db:
+            rows = sent(db, query, owner=owner, library=library).mappings().all()
         return [(row["thread"], _turn(row)) for row in rows]
 
     def drop_turns(self, thread: str, n: int) -> None:
         """Delete turn `n` of a conversation and those after it."""
-        with self.open() as db:
-            db.execute("DELETE FROM turns WHERE thread = ? AND n >= ?", (thread, n))
+        with self.writing() as db:
+            sent(db, "DELETE FROM runs WHERE thread = :thread AND turn >= :n", thread=thread, n=n)
+            sent(db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=n)
 
     def picture(self, thread: str, turn: int, n: int) -> bytes | None:
         """Return a picture that came with a question, a JPEG file."""
-        with self.open() as db:
-            row = db.execute(
-                "SELECT jpeg FROM pictures WHERE thread = ? AND turn = ? AND n = ?", (thread, turn, n)
-            ).fetchone()
-        return bytes(row["jpeg"]) if row else None
+        query = "SELECT jpeg FROM pictures WHERE thread = :thread AND turn = :turn AND n = :n"
+        with self.reading() as db:
+            found = sent(db, query, thread=thread, turn=turn, n=n).scalar()
+        return None if found is None else bytes(found)
 
-    def take_over(self) -> list[tuple[Thread, Turn, dict[str, Any] | None]]:
-        """Return the turns that a server which is gone left unfinished.
 
-        With one that waits for consent comes what its run needs to go on, as `set_turn` was given it.
-        """
-        with self.open() as db:
-            rows = db.execute(f"{_TURNS} WHERE status IN ('running', 'waiting')").fetchall()
-            threads = {row["id"]: Thread(**row) for row in db.execute("SELECT * FROM threads")}
-        return [(threads[r["thread"]], _turn(r), r["waiting"] and json.loads(r["waiting"])) for r in rows]
+def begin_turn(
+    db: Connection,
+    thread: str,
+    run: str,
+    graph: str,
+    question: str,
+    pictures: Sequence[bytes] = (),
+    context: dict[str, Any] | None = None,
+) -> int:
+    """Begin a turn within a transaction and return its number; the first one names an untitled conversation."""
+    given = {"thread": thread, "run": run, "graph": graph, "question": question, "at": now()}
+    title = clip(" ".join(question.split()), 80)
+    # First what lets nobody else begin one.
+    change = "updated = :at, title = CASE title WHEN '' THEN :title ELSE title END"
+    sent(db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=now(), thread=thread)
+    n = int(sent(db, "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread", thread=thread).scalar_one())
+    sent(
+        db,
+        "INSERT INTO turns (thread, n, run, graph, question, status, created, context) "
+        "VALUES (:thread, :n, :run, :graph, :question, 'running', :at, :context)",
+        **given,
+        n=n,
+        context=packed(context),
+    )
+    for at, jpeg in enumerate(pictures, 1):
+        sent(db, "INSERT INTO pictures VALUES (:thread, :turn, :n, :jpeg)", thread=thread, turn=n, n=at, jpeg=jpeg)
+    return n
+
+
+def set_turn(db: Connection, thread: str, n: int, status: str, **kept: Any) -> None:
+    """Record within a transaction what became of a turn: its `answer`, `problem` and `trail`, as far as there are."""
+    values = {name: packed(kept.get(name)) for name in ("answer", "problem", "trail")}
+    change = "status = :status, answer = :answer, problem = :problem, trail = :trail"
+    sent(
+        db, f"UPDATE turns SET {change} WHERE thread = :thread AND n = :n", thread=thread, n=n, status=status, **values
+    )
 
 
 _TURNS = """SELECT *, (SELECT count(*) FROM pictures p WHERE p.thread = turns.thread AND p.turn = turns.n) AS pictures
 FROM turns"""
 
 
-def _bring_up_to_date(db: sqlite3.Connection, path: Path) -> None:
-    """Give a file the tables of this version, all in one transaction; two processes may begin at once."""
-    db.execute("BEGIN IMMEDIATE")
-    version = int(db.execute("PRAGMA user_version").fetchone()[0])
-    if version > len(_SCHEMAS):
-        raise LibraryError(f"{path} was written by a newer Ragweave", "upgrade this one, or use another RAGWEAVE_HOME")
-    for schema in _SCHEMAS[version:]:
-        for statement in filter(str.strip, schema.split(";")):
-            db.execute(statement)
-    db.execute(f"PRAGMA user_version = {len(_SCHEMAS)}")
-
-
-def _json(value: dict[str, Any] | list[dict[str, Any]] | None) -> str | None:
+def packed(value: Any) -> str | None:
+    """Return a value as the JSON that is kept of it; None stays None."""
     return None if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _turn(row: sqlite3.Row) -> Turn:
+def _turn(row: Mapping[Any, Any]) -> Turn:
     answer, failed, trail, context, verdict = (
         json.loads(row[k]) if row[k] else None for k in ("answer", "problem", "trail", "context", "verdict")
     )

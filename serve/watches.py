@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import sqlite3
 from contextlib import aclosing
 from typing import Any
 
@@ -17,6 +16,7 @@ from pydantic import Field
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Caller, CallerNow, library_named
+from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import answering, messages_of
 from ragweave.serve.problems import NotFound, Refused
@@ -73,46 +73,48 @@ async def _ask(desk: Desk, row: LibraryRow, question: str) -> str:
     return ""
 
 
+_PLACE = "owner = :owner AND library = :library"
+
+
 def _add(store: Store, caller: Caller, row: LibraryRow, question: str) -> str:
-    place = (caller.id, row.id)
-    with store.open() as db:
-        db.execute("DELETE FROM watches WHERE owner = ? AND library = ? AND question = ?", (*place, question))
-        held = db.execute("SELECT count(*) FROM watches WHERE owner = ? AND library = ?", place).fetchone()[0]
+    place = {"owner": caller.id, "library": row.id}
+    with store.writing() as db:
+        sent(db, f"DELETE FROM watches WHERE {_PLACE} AND question = :question", **place, question=question)
+        held = sent(db, f"SELECT count(*) FROM watches WHERE {_PLACE}", **place).scalar_one()
         if held >= _MOST:
             raise Refused(409, f"{_MOST} questions are watched already", "watch one of them no longer")
-        id = secrets.token_hex(8)
-        db.execute("INSERT INTO watches VALUES (?, ?, ?, ?, ?, ?, NULL)", (id, *place, question, now(), row.generation))
-    return id
+        new = {"id": secrets.token_hex(8), "question": question, "at": now(), "generation": row.generation}
+        values = "(:id, :owner, :library, :question, :at, :generation, NULL)"
+        sent(db, f"INSERT INTO watches VALUES {values}", **place, **new)
+    return str(new["id"])
 
 
-def _due(store: Store, caller: Caller, row: LibraryRow) -> list[sqlite3.Row]:
-    with store.open() as db:
-        return db.execute(
-            "SELECT id, question FROM watches WHERE owner = ? AND library = ? AND known IS NULL AND generation <> ?",
-            (caller.id, row.id, row.generation),
-        ).fetchall()
+def _due(store: Store, caller: Caller, row: LibraryRow) -> list[tuple[str, str]]:
+    query = f"SELECT id, question FROM watches WHERE {_PLACE} AND known IS NULL AND generation <> :generation"
+    with store.reading() as db:
+        found = sent(db, query, owner=caller.id, library=row.id, generation=row.generation)
+        return [(r.id, r.question) for r in found]
 
 
 def _keep(store: Store, id: str, generation: int, known: str) -> None:
-    with store.open() as db:
-        db.execute("UPDATE watches SET generation = ?, known = ? WHERE id = ?", (generation, known or None, id))
+    change = "UPDATE watches SET generation = :generation, known = :known WHERE id = :id"
+    with store.writing() as db:
+        sent(db, change, generation=generation, known=known or None, id=id)
 
 
 def _all(store: Store, caller: Caller, row: LibraryRow) -> list[dict[str, Any]]:
-    with store.open() as db:
-        rows = db.execute(
-            "SELECT id, question, known, created FROM watches WHERE owner = ? AND library = ? ORDER BY created, id",
-            (caller.id, row.id),
-        ).fetchall()
-    return [dict(r) for r in rows]
+    query = f"SELECT id, question, known, created FROM watches WHERE {_PLACE} ORDER BY created, id"
+    with store.reading() as db:
+        return [dict(r) for r in sent(db, query, owner=caller.id, library=row.id).mappings()]
 
 
 def _remove(store: Store, caller: Caller, id: str) -> bool:
-    with store.open() as db:
-        return bool(db.execute("DELETE FROM watches WHERE id = ? AND owner = ?", (id, caller.id)).rowcount)
+    with store.writing() as db:
+        given = {"id": id, "owner": caller.id}
+        return bool(sent(db, "DELETE FROM watches WHERE id = :id AND owner = :owner", **given).rowcount)
 
 
 def forget_library(store: Store, library: str) -> None:
     """Delete what is watched in a library, by whomever."""
-    with store.open() as db:
-        db.execute("DELETE FROM watches WHERE library = ?", (library,))
+    with store.writing() as db:
+        sent(db, "DELETE FROM watches WHERE library = :library", library=library)

@@ -20,8 +20,9 @@ from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:
-    from ragweave.app.threads import Saver, Thread
+    from ragweave.app.threads import Thread
     from ragweave.minds.context import Context
+    from ragweave.serve.conversations import Saver
 
 _HELP = """/new        begin another conversation
 /threads    list the conversations on disk

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from ragweave.models.errors import LibraryError, LibraryNotFound
+from ragweave.models.errors import LibraryError, LibraryNotFound, StorageError
 
 STAGES = "stages.sqlite"
 """Database of what was perceived of a recording."""
@@ -73,18 +73,20 @@ _REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, err
 _HELD = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
 
-def of_the_disk(error: BaseException, what: str = "The disk") -> LibraryError | None:
+def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | None:
     """Return the refusal of a disk, or of a database, as an error that names the remedy; None where it is none."""
     if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
         if str(getattr(error, "sqlite_errorname", "")).startswith(_HELD):
-            return LibraryError(f"{what} is held by another process ({error})", "stop the process that hangs")
-        return LibraryError(f"{what} cannot be used ({error})", REMEDY)
+            return StorageError(f"{what} is held by another process ({error})", "stop the process that hangs")
+        return StorageError(f"{what} cannot be used ({error})", REMEDY)
     psycopg = sys.modules.get("psycopg")
     if psycopg is not None and isinstance(error, psycopg.OperationalError | psycopg.errors.InsufficientPrivilege):
         why = " ".join(str(error).split())
-        return LibraryError(f"The database cannot be used ({why})", "check RAGWEAVE_DATABASE_URL, and that it runs")
+        return StorageError(
+            f"The database cannot be used ({why})", "check RAGWEAVE_DATABASE_URL, and that it runs", 503
+        )
     if isinstance(error, OSError) and error.errno in _REFUSES:
-        return LibraryError(f"{what} cannot be used ({error.strerror})", REMEDY)
+        return StorageError(f"{what} cannot be used ({error.strerror})", REMEDY)
     return None
 
 

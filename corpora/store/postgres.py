@@ -105,7 +105,7 @@ class Server:
         """
         with self._of(library, self._engine).begin() as connection:
             held = f"(SELECT count(*) {_HELD} AND pid = :pid)" if library in self._writers else "1"
-            given = {"key": _key(library), "pid": self._writers.get(library)}
+            given = {"key": key_of(library), "pid": self._writers.get(library)}
             if not connection.execute(text(f"SELECT {held} FROM about FOR UPDATE"), given).scalar_one():
                 raise LibraryError("The database was restarted while the library was written", "run the command again")
             try:
@@ -170,12 +170,22 @@ class Server:
             named = ", ".join(f'"{PREFIX}{library}".{table}' for table in tables)
             connection.exec_driver_sql(f"VACUUM (ANALYZE) {named}")
 
+    def within(self, schema: str) -> tuple[Engine, Engine]:
+        """Return what reads and what writes a schema that is not of a library."""
+        named = {"ragweave_schema": schema}
+        return self._reading.execution_options(**named), self._engine.execution_options(**named)
+
+    def held(self, name: str) -> bool:
+        """Return whether anybody holds a lock."""
+        with self._reading.begin() as connection:
+            return bool(connection.execute(text(f"SELECT count(*) {_HELD}"), {"key": key_of(name)}).scalar_one())
+
     @contextmanager
     def lock(self, name: str, wait: float, on_wait: Callable[[str], None]) -> Iterator[str]:
         """Hold a lock of the whole database, `wait` seconds long waited for; give "", or who holds it instead."""
         ends = time.monotonic() + wait
         with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            key = {"key": _key(name)}
+            key = {"key": key_of(name)}
             grace = time.monotonic() + _GRACE
             told = False
             while not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), key).scalar_one():
@@ -232,7 +242,8 @@ def _name() -> str:
     return f"process {os.getpid()} on {platform.node()[:24]}, since {time.strftime('%H:%M:%S')}"
 
 
-def _key(name: str) -> int:
+def key_of(name: str) -> int:
+    """Return the number of a lock."""
     return int.from_bytes(hashlib.sha256(f"ragweave {name}".encode()).digest()[:7], "big")
 
 

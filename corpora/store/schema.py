@@ -178,6 +178,16 @@ relations = Table(
 """What a chunk says about two entities together; `head` stands before `tail` in the order of the digests."""
 
 
+def engine_of(path: Path, synchronous: str = "FULL", **options: Any) -> Engine:
+    """Return the engine of a SQLite file."""
+    given = {"timeout": 60, "check_same_thread": False}
+    engine = create_engine(f"sqlite:///{path}", connect_args=given, **options)
+    event.listen(engine, "connect", lambda connection, _record: _configure(connection, synchronous))
+    event.listen(engine, "begin", _begin)
+    event.listen(engine, "handle_error", _explain, retval=True)
+    return engine
+
+
 def connect(path: Path) -> Engine:
     """Open or create the catalog at `path`.
 
@@ -188,10 +198,7 @@ def connect(path: Path) -> Engine:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(path.parent, error) from error
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 60, "check_same_thread": False})
-    event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", _begin)
-    event.listen(engine, "handle_error", _explain, retval=True)
+    engine = engine_of(path)
     try:
         with engine.connect() as connection:
             found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
@@ -224,14 +231,14 @@ def write(engine: Engine) -> AbstractContextManager[Connection]:
     return engine.execution_options(ragweave_begin="BEGIN IMMEDIATE").begin()
 
 
-def _configure(connection: Any, _record: Any) -> None:
+def _configure(connection: Any, synchronous: str) -> None:
     # The driver must not open transactions by itself: `_begin` says when, and of which kind.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute("PRAGMA busy_timeout = 60000")
     cursor.execute("PRAGMA journal_mode = WAL")
     # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
-    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute(f"PRAGMA synchronous = {synchronous}")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.execute("PRAGMA cache_size = -32000")
     cursor.close()

@@ -20,7 +20,7 @@ from ragweave.minds.evidence import Citation, Sentence
 from ragweave.nodes.answer import Answer
 from ragweave.serve.media import answer_with_openings
 from ragweave.serve.run import new_thread
-from ragweave.serve.store import Store
+from ragweave.serve.store import Store, begin_turn, set_turn
 
 COUNCIL = Path(__file__).resolve().parents[2] / "examples" / "library" / "council-2024.pdf"
 LIGHTHOUSE = """# The lighthouse
@@ -98,8 +98,10 @@ async def media(home: Path, folder: Path) -> None:
 
     thread = new_thread(Caller(), row, question)
     store.add_thread(thread)
-    turn = store.add_turn(thread.id, "run-of-old", "agent", question, question)
-    store.set_turn(thread.id, turn, "done", answer=await answer_with_openings(row, answer))
+    told = await answer_with_openings(row, answer)
+    with store.writing() as db:
+        turn = begin_turn(db, thread.id, "run-of-old", "agent", question)
+        set_turn(db, thread.id, turn, "done", answer=told)
 
 
 async def main(home: Path, folder: Path) -> None:

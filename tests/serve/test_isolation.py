@@ -21,6 +21,7 @@ from fastapi.routing import APIRoute
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
 from ragweave.serve.app import create_app
+from ragweave.serve.database import sent
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support import build_library
 from ragweave.tests.support.serving import ask_over_http, direct_client, in_process
@@ -76,8 +77,9 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[Case]:
         found = (await their.post("/search", json={"query": "code word", "library": "vault"})).json()["results"][0]
         events = await ask_over_http(their, "What is the code word of vault 1?", library="vault")
         assert f"{CANARY}1" in str(events)  # the owner gets it, so that its absence elsewhere means something
-        with app.state.desk.store.open() as db:
-            db.execute("INSERT INTO pictures VALUES (?, 1, 1, ?)", (events[0]["thread"], b"picture"))
+        with app.state.desk.store.writing() as db:
+            values = "(:thread, 1, 1, :jpeg)"
+            sent(db, f"INSERT INTO pictures VALUES {values}", thread=events[0]["thread"], jpeg=b"picture")
         uploaded = await their.post(
             "/api/upload", data={"library": "vault"}, files={"files": ("x.md", b"# X\n\nA note.\n")}
         )

@@ -29,6 +29,7 @@ from ragweave.graphs import run as graphs
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
+from ragweave.serve.records import Record
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import direct_client, parse_events, running
 
@@ -113,12 +114,11 @@ class Server(RuleBasedStateMachine):
         return self.do(ask())
 
     def settle(self, run: str, status: str) -> None:
-        found = self.app.state.desk.runs._runs[run]
+        desk = self.app.state.desk
 
         def told() -> bool:
-            # How a run ended is written down first, and told by its last entry then.
-            ended = [entry.type for entry in found.journal.entries][-1:] == ["end"]
-            return found.status == status and (status in OPEN or ended)
+            # Whoever left its place has told everything; one that runs has shown its sentence, or is asked at least.
+            return self.record(run).status == status and (status == "running" or run not in desk.runs._runs)
 
         async def reached() -> None:
             async with asyncio.timeout(20):
@@ -126,6 +126,11 @@ class Server(RuleBasedStateMachine):
                     await asyncio.sleep(0.001)
 
         self.do(reached())
+
+    def record(self, run: str) -> Record:
+        found = self.app.state.desk.runs._records.get(run)
+        assert found is not None
+        return found
 
     def turn(self, run: str, status: str) -> None:
         thread, n = self.runs[run]
@@ -169,7 +174,7 @@ class Server(RuleBasedStateMachine):
     @rule(data=st.data(), fails=st.booleans())
     def let_it_end(self, data: st.DataObject, fails: bool) -> None:
         if run := self.draw(data, "running"):
-            question = self.app.state.desk.runs._runs[run].question
+            question = self.record(run).about["question"]
             if fails:
                 self.graph.fails.add(question)
             self.do(asyncio.sleep(0))
@@ -242,16 +247,19 @@ class Server(RuleBasedStateMachine):
                 turns = self.call(who, "GET", f"/api/threads/{thread}").json()["turns"]
                 assert [t["status"] for t in turns] == self.threads[thread][1]
                 assert all((t["answer"] is not None) == (t["status"] == "done") for t in turns)
-        for run, found in self.app.state.desk.runs._runs.items():
-            kinds = [entry.type for entry in found.journal.entries]
+        desk = self.app.state.desk
+        for run in self.runs:
+            found = desk.runs._records.get(run)
+            assert (found is None) == (self.state(run) == "gone")
+            if found is None:
+                continue
+            kinds = [entry.type for entry in desk.runs._records.after({run: 0})[run]]
             assert kinds.count("end") == (found.status not in OPEN) and "end" not in kinds[:-1]
             assert kinds.count("answer") == (found.status == "done")
-            if self.state(run) != "gone":
-                assert found.status == self.state(run)
-                if self.owner(run) in self.working and found.status not in OPEN:
-                    events = parse_events(self.call(self.owner(run), "GET", f"/api/runs/{run}/events").text)
-                    assert [e["type"] for e in events] == kinds
-        desk = self.app.state.desk
+            assert found.status == self.state(run)
+            if self.owner(run) in self.working and found.status not in OPEN:
+                events = parse_events(self.call(self.owner(run), "GET", f"/api/runs/{run}/events").text)
+                assert [e["type"] for e in events] == kinds
         at_work = sum(r.status == "running" for r in desk.runs._runs.values())
         assert desk.slots._free == ServeSettings.running - at_work
 

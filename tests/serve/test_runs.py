@@ -4,60 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from langchain_core.messages import HumanMessage
 
 from ragweave.graphs import run as graphs
-from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
 from ragweave.serve.run import Run
 from ragweave.serve.runs import Runs
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support.serving import ask_over_http, in_process, on_loopback, parse_events
+from ragweave.tests.support.serving import Graph, ask_over_http, in_process, on_loopback, parse_events
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
-
-
-class Graph:
-    """A run that tells one step, waits until it may go on, and answers with its question."""
-
-    def __init__(self) -> None:
-        self.may = asyncio.Event()
-        self.stopped = 0
-        self.stopped_now = asyncio.Event()
-        self.consent = False
-        self.error: Exception | None = None
-
-    async def astream(self, messages: list[HumanMessage], **options: Any) -> AsyncIterator[dict[str, Any]]:
-        question = messages[-1].text
-        yield {
-            "type": "step",
-            "node": "route",
-            "hop": 1,
-            "by": "small",
-            "summary": question,
-            "seconds": 0.0,
-            "data": {},
-        }
-        if self.consent and options.get("resume") is None:
-            yield {"type": "consent", "action": "search_web", "query": question, "provider": "searx"}
-            yield {"type": "state", "state": {}}
-            return
-        try:
-            await self.may.wait()
-        except asyncio.CancelledError:
-            self.stopped += 1
-            self.stopped_now.set()
-            raise
-        if self.error:
-            raise self.error
-        yield {"type": "state", "state": {"answer": Answer(text=f"{question}: {options.get('resume')}")}}
 
 
 @pytest.fixture
@@ -219,7 +180,8 @@ async def test_a_server_that_stops_ends_its_runs_and_the_next_one_says_so(
         (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
         assert turn["status"] == "failed" and turn["problem"]["code"] == "interrupted" and turn["trail"]
         events = await told(client, run["run"])
-        assert [e["type"] for e in events] == ["step", "error", "end"] and events[1]["problem"] == turn["problem"]
+        assert [e["type"] for e in events] == ["start", "step", "error", "end"]
+        assert events[2]["problem"] == turn["problem"]
 
 
 async def test_a_conversation_goes_on_after_a_restart_and_stays_small(notes: Path, app: FastAPI, home: Path) -> None:

@@ -191,8 +191,9 @@ async def test_a_job_takes_what_an_earlier_one_left_and_finds_its_library_under_
     gone = uploads.keep("gone.md", io.BytesIO(b"# Gone\n\nThe mill fell in 1803.\n"), library.id)
     gone.unlink()
     stores().catalog.rename("default", "renamed")
-    job = app.state.desk.jobs.start(Caller(), library, [gone], [])
-    await job.task
+    jobs = app.state.desk.jobs
+    job = await jobs.start(Caller(), library, [gone], [])
+    assert [entry.type async for entry in (await jobs.journal(job)).follow()][-1] == "end"
     assert "default" not in [row.name for row in stores().catalog.libraries()]
     assert any(s.path.endswith("left.md") and s.items for s in stores().catalog.sources(library.id))
 
@@ -211,8 +212,8 @@ async def test_jobs_of_one_library_take_turns_however_long_one_takes(
     monkeypatch.setattr(uploads, "aindex", slow)
     jobs = app.state.desk.jobs
     kept = [uploads.keep(f"{n}.md", io.BytesIO(b"words"), library.id) for n in range(3)]
-    begun = [jobs.start(Caller(), library, [path], []) for path in kept]
-    await asyncio.gather(*(job.task for job in begun))
+    begun = [await jobs.start(Caller(), library, [path], []) for path in kept]
+    await asyncio.gather(*(jobs._jobs[job.id].task for job in begun))
     assert at_once == [0, 1]
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
+import sys
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,8 +15,10 @@ from typing import Any
 import httpx
 import uvicorn
 from fastapi import FastAPI
+from langchain_core.messages import HumanMessage
 
 from ragweave.app.commands.serve import config_of, listen
+from ragweave.nodes.answer import Answer
 
 BASE = "http://127.0.0.1:8765"
 
@@ -91,3 +97,76 @@ async def ask_over_http(client: httpx.AsyncClient, question: str, **body: Any) -
 def bearer(secret: str) -> dict[str, str]:
     """Return the header that brings a key."""
     return {"authorization": f"Bearer {secret}"}
+
+
+class Graph:
+    """A run that tells one step, waits until it may go on, and answers with its question."""
+
+    def __init__(self) -> None:
+        self.may = asyncio.Event()
+        self.stopped = 0
+        self.stopped_now = asyncio.Event()
+        self.consent = False
+        self.error: Exception | None = None
+
+    async def astream(self, messages: list[HumanMessage], **options: Any) -> AsyncIterator[dict[str, Any]]:
+        question = messages[-1].text
+        yield {
+            "type": "step",
+            "node": "route",
+            "hop": 1,
+            "by": "small",
+            "summary": question,
+            "seconds": 0.0,
+            "data": {},
+        }
+        if self.consent and options.get("resume") is None:
+            yield {"type": "consent", "action": "search_web", "query": question, "provider": "searx"}
+            yield {"type": "state", "state": {}}
+            return
+        try:
+            await self.may.wait()
+        except asyncio.CancelledError:
+            self.stopped += 1
+            self.stopped_now.set()
+            raise
+        if self.error:
+            raise self.error
+        yield {"type": "state", "state": {"answer": Answer(text=f"{question}: {options.get('resume')}")}}
+
+
+@asynccontextmanager
+async def killed_at_the_end(**environment: str) -> AsyncIterator[tuple[httpx.AsyncClient, Process]]:
+    """Serve the home of the test in a process of its own, which gets no chance to tidy up."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none",
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env={**os.environ, **environment},
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        line = (await process.stdout.readline()).decode()
+        found = re.search(r"http://[\d.:]+", line)
+        assert found, line + (await process.stdout.read()).decode()
+        async with httpx.AsyncClient(base_url=found.group(), timeout=60, trust_env=False) as client:
+            while True:
+                try:
+                    await client.get("/healthz")
+                    break
+                except httpx.ConnectError:
+                    await asyncio.sleep(0.05)
+            yield client, process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def events_until(client: httpx.AsyncClient, run: str, last: str, after: int = 0) -> list[dict[str, Any]]:
+    """Follow a run until it tells an event of the type `last`."""
+    text = ""
+    async with asyncio.timeout(60), client.stream("GET", f"/api/runs/{run}/events", params={"after": after}) as stream:
+        async for part in stream.aiter_text():
+            text += part.replace("\r\n", "\n")
+            if f"event: {last}\n" in text and text.endswith("\n\n"):
+                break
+    return parse_events(text)

@@ -103,7 +103,7 @@ def test_a_full_and_a_read_only_disk_are_stated_and_the_library_goes_on_when_the
     )
     told = dict(map(json.loads, done.stdout.splitlines()))
     assert len(told) == 7, (told, done.stderr[-3000:])
-    refused = r"LibraryError: The (catalog|vector store|library folder).*cannot be.*RAGWEAVE_HOME"
+    refused = r"StorageError: The (catalog|vector store|library folder).*cannot be.*RAGWEAVE_HOME"
     assert told["run"] == 2
     assert re.match(refused, told["run on the full disk"])
     assert (told["ask"], told["run with room again"], told["sound"]) == ("Alexandria", 1, True)

@@ -1,0 +1,102 @@
+"""The steps of conversations, LangGraph's checkpoints: in a file, or in the database that the settings name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import postgres
+from ragweave.corpora.store.folders import of_the_disk
+from ragweave.models.errors import LibraryError
+from ragweave.serve.database import SCHEMA
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    Saver: TypeAlias = AsyncSqliteSaver | AsyncPostgresSaver
+
+CHAT = "conversations_of_ragweave"
+"""Schema of a database that holds the conversations of `ragweave chat`, apart from those of servers."""
+_PATIENCE = 60.0
+"""Seconds in which another process has made the tables."""
+_BEFORE = """thread_id = :thread AND checkpoint_id < (SELECT min(checkpoint_id) FROM checkpoints
+    WHERE thread_id = :thread AND checkpoint_ns = '' AND CAST(metadata AS {json}) ->> 'run' = :run)"""
+_UNUSED = """thread_id = :thread AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.thread_id = b.thread_id
+    AND c.checkpoint_ns = b.checkpoint_ns AND c.checkpoint -> 'channel_versions' ->> b.channel = b.version)"""
+
+
+@asynccontextmanager
+async def of_the_server() -> AsyncIterator[Saver]:
+    """Open the steps of a server's conversations."""
+    if url := corpora_settings().database:
+        async with in_database(url, SCHEMA) as saver:
+            yield saver
+        return
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    async with AsyncSqliteSaver.from_conn_string(str(corpora_settings().home / "conversations.sqlite")) as saver:
+        await saver.setup()
+        # What a power cut may take is the last turn; the answer itself stands in the store.
+        await saver.conn.execute("PRAGMA synchronous = NORMAL")
+        yield saver
+
+
+async def forget_steps(saver: Saver, thread: str, run: str) -> None:
+    """Forget the steps of a conversation before those of a run."""
+    conn: Any = saver.conn
+    given = {"thread": thread, "run": run}
+    if hasattr(conn, "execute_fetchall"):
+        async with saver.lock:
+            for table in ("writes", "checkpoints"):
+                await conn.execute(f"DELETE FROM {table} WHERE {_BEFORE.format(json='TEXT')}", given)
+            await conn.commit()
+        return
+    before = _BEFORE.format(json="JSONB")
+    steps = (f"checkpoint_writes WHERE {before}", f"checkpoints WHERE {before}", f"checkpoint_blobs b WHERE {_UNUSED}")
+    async with conn.connection() as connection, connection.transaction():
+        for which in steps:
+            named = which.replace(":thread", "%(thread)s").replace(":run", "%(run)s")
+            await connection.execute(f"DELETE FROM {named}", given)
+
+
+@asynccontextmanager
+async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgresSaver]:
+    """Open the conversations of a database; a connection that has ended is replaced at the next turn.
+
+    Raises:
+        LibraryError: the extra `postgres` is missing, or the database cannot be used.
+    """
+    try:
+        from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+        from psycopg import AsyncConnection, Error
+        from psycopg.rows import DictRow, dict_row
+        from psycopg_pool import AsyncConnectionPool
+    except ImportError as error:
+        raise LibraryError("PostgreSQL needs the extra `postgres`", "pip install 'ragweave[postgres]'") from error
+    address = url.replace("postgresql+psycopg://", "postgresql://", 1)
+    given: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+    try:
+        async with await AsyncConnection.connect(address, autocommit=True) as first:
+            await first.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    except Error as error:
+        raise (of_the_disk(error) or error) from error
+    pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(
+        address,
+        kwargs={**given, "options": f"-c search_path={schema}"},
+        min_size=1,
+        max_size=4,
+        open=False,
+        timeout=10,
+        check=AsyncConnectionPool.check_connection,
+    )
+    async with pool:
+        saver = AsyncPostgresSaver(pool)
+        with ExitStack() as alone:  # two that make the tables at once would be in each other's way
+            lock = postgres.server(url).lock(schema, _PATIENCE, lambda holder: None)
+            await asyncio.to_thread(alone.enter_context, lock)
+            await saver.setup()
+        yield saver

@@ -1,0 +1,146 @@
+"""Where the server's own tables lie: in a small SQLite file of the home, or in the database that the settings name.
+
+Both get the same statements. A transaction that reads sees one state; one that writes has the file to itself, or
+locks the rows that it changes first.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, CursorResult, NullPool, text
+from sqlalchemy.exc import DBAPIError
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import postgres
+from ragweave.corpora.store.schema import engine_of, write
+from ragweave.models.errors import LibraryError
+
+SCHEMA = "server_of_ragweave"
+"""Schema of a database that holds the tables of its servers, and the steps of their conversations."""
+
+_SCHEMAS = (
+    """
+CREATE TABLE IF NOT EXISTS keys (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, libraries TEXT,
+    created TEXT NOT NULL, revoked TEXT, used TEXT
+);
+CREATE TABLE IF NOT EXISTS threads (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, title TEXT NOT NULL,
+    created TEXT NOT NULL, updated TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS threads_by_owner ON threads (owner, updated);
+CREATE TABLE IF NOT EXISTS turns (
+    thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, n INTEGER NOT NULL, run TEXT NOT NULL,
+    graph TEXT NOT NULL, question TEXT NOT NULL, status TEXT NOT NULL, answer TEXT, problem TEXT, created TEXT NOT NULL,
+    trail TEXT,
+    PRIMARY KEY (thread, n)
+);
+""",
+    """
+ALTER TABLE turns ADD COLUMN waiting TEXT;
+CREATE TABLE pictures (
+    thread TEXT NOT NULL, turn INTEGER NOT NULL, n INTEGER NOT NULL, jpeg BLOB NOT NULL,
+    PRIMARY KEY (thread, turn, n),
+    FOREIGN KEY (thread, turn) REFERENCES turns (thread, n) ON DELETE CASCADE
+);
+""",
+    """
+ALTER TABLE turns ADD COLUMN context TEXT;
+ALTER TABLE turns ADD COLUMN verdict TEXT;
+ALTER TABLE threads ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+""",
+    """
+CREATE TABLE shares (
+    id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, owner TEXT NOT NULL,
+    thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, title TEXT NOT NULL, page TEXT NOT NULL,
+    created TEXT NOT NULL, expires TEXT NOT NULL
+);
+CREATE TABLE watches (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, question TEXT NOT NULL, created TEXT NOT NULL,
+    generation INTEGER NOT NULL DEFAULT 0, known TEXT,
+    UNIQUE (owner, library, question)
+);
+""",
+    """
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
+    about TEXT NOT NULL, status TEXT NOT NULL, server TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0,
+    stop INTEGER NOT NULL DEFAULT 0, ended DOUBLE PRECISION
+);
+CREATE INDEX runs_by_thread ON runs (thread);
+CREATE INDEX runs_by_status ON runs (status);
+CREATE TABLE events (
+    run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE, n INTEGER NOT NULL, type TEXT NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (run, n)
+);
+CREATE TABLE rates (who TEXT PRIMARY KEY, due DOUBLE PRECISION NOT NULL);
+UPDATE turns SET status = 'cancelled' WHERE status IN ('running', 'waiting');
+ALTER TABLE turns DROP COLUMN waiting;
+""",
+)
+"""What turns each version of the tables into the next, on either engine but for `BLOB`, which PostgreSQL calls `BYTEA`.
+`PRAGMA user_version`, or the comment of the schema, says which one they are."""
+
+
+class Database:
+    """The tables, brought up to this version: those of a file, where the settings name no database.
+
+    All methods are short and synchronous; async callers go through `asyncio.to_thread`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        url = corpora_settings().database
+        self.shared = bool(url)
+        try:
+            if url:
+                self._reading, self._writing = postgres.server(url).within(SCHEMA)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch(mode=0o600)
+                # What a power cut may take is the last turn; and a file that nobody asks is nobody's.
+                self._reading = self._writing = engine_of(path, "NORMAL", poolclass=NullPool)
+            with self.writing() as db:
+                _bring_up_to_date(db, str(path) if not url else "The server of RAGWEAVE_DATABASE_URL")
+        except (OSError, sqlite3.Error, DBAPIError) as error:
+            why = getattr(error, "orig", error)
+            raise LibraryError(f"{path} cannot be used ({why})", "check RAGWEAVE_HOME and its permissions") from error
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Begin a transaction that reads."""
+        return self._reading.begin()
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """Begin a transaction that writes."""
+        return self._writing.begin() if self.shared else write(self._writing)
+
+
+def sent(db: Connection, statement: str, **given: Any) -> CursorResult[Any]:
+    """Send a statement whose parameters are named, as in `:id`."""
+    return db.execute(text(statement), given)
+
+
+def _bring_up_to_date(db: Connection, what: str) -> None:
+    """Give a file or a schema the tables of this version, all in one transaction; two processes may begin at once."""
+    shared = db.dialect.name == "postgresql"
+    if shared:
+        sent(db, "SELECT pg_advisory_xact_lock(:key)", key=postgres.key_of(SCHEMA))
+        sent(db, f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        found = sent(db, f"SELECT obj_description(to_regnamespace('{SCHEMA}'), 'pg_namespace')").scalar_one()
+    else:
+        found = db.exec_driver_sql("PRAGMA user_version").scalar_one()
+    version = int(found or 0)
+    if version > len(_SCHEMAS):
+        raise LibraryError(f"{what} was written by a newer Ragweave", "upgrade this one, or use another RAGWEAVE_HOME")
+    for schema in _SCHEMAS[version:]:
+        for statement in filter(str.strip, schema.split(";")):
+            db.exec_driver_sql(statement.replace("BLOB", "BYTEA") if shared else statement)
+    if version < len(_SCHEMAS):
+        kept = (
+            f"COMMENT ON SCHEMA {SCHEMA} IS '{len(_SCHEMAS)}'" if shared else f"PRAGMA user_version = {len(_SCHEMAS)}"
+        )
+        db.exec_driver_sql(kept)
