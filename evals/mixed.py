@@ -112,7 +112,7 @@ class Bench:
 
         Nothing that another way has read of the question is kept.
         """
-        relevance.forget()
+        relevance.embed.forget()
         began = time.process_time()
         sent: Any = {"messages": [("human", question)]}
         context = Context(**{**self.base, **knobs, "top_k": DEPTH})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -87,6 +88,42 @@ def normalise(vectors: Any) -> Vectors:
     return scaled
 
 
+class Remembering:
+    """An encoder's function that keeps the vectors of the last texts: they come again in each step of a question.
+
+    Args:
+        encode: makes vectors, shape (n, dim).
+        most: texts from which it begins anew.
+    """
+
+    def __init__(self, encode: Callable[[list[str]], Vectors], most: int) -> None:
+        self._encode, self._most = encode, most
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of texts, shape (n, dim)."""
+        if not texts:
+            return self._encode([])
+        known = self._known
+        found: list[Any] = list(map(known.get, texts))
+        missing = list(dict.fromkeys(t for t, vector in zip(texts, found, strict=True) if vector is None))
+        if missing:
+            new = dict(zip(missing, self._encode(missing), strict=True))
+            if len(known) > self._most:
+                self._known = known = {}
+            known.update(new)
+            found = [new[t] if vector is None else vector for t, vector in zip(texts, found, strict=True)]
+        return np.concatenate(found).reshape(len(texts), -1)
+
+    def forget(self) -> None:
+        """Drop what is kept: who compares times starts each from nothing."""
+        self._known = {}
+
+
+ASKED = 1_000
+"""Questions whose vectors are kept."""
+
+
 class WordLlamaEncoder:
     """Static word-piece vectors, averaged (wordllama, 256 dimensions), which come with its package."""
 
@@ -97,12 +134,18 @@ class WordLlamaEncoder:
     """Characters read of a text; the average of more word pieces says nothing further, and padding costs memory."""
 
     def __init__(self) -> None:
+        root = logging.getLogger()
+        before = root.handlers[:], root.level
         import wordllama
         from wordllama import WordLlama
 
+        # Imported, it has every library of the program log to the console.
+        root.handlers[:], level = before
+        root.setLevel(level)
         # Its loader looks for the tokenizer in a folder that the wheel names otherwise; as a cache it is found.
         self._model: Any = WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
         self._lock = threading.Lock()
+        self._asked = Remembering(self.texts, ASKED)
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Encode passages, shape (n, 256)."""
@@ -118,7 +161,7 @@ class WordLlamaEncoder:
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Encode questions like passages: the model knows no prefix."""
-        return self.texts(texts)
+        return self._asked(texts)
 
 
 class Batched:
@@ -170,6 +213,7 @@ class PrefixedEncoder(Batched):
         super().__init__(name)
         self._habits = habits(model)
         self._embed = embed
+        self._asked = Remembering(lambda texts: self._prefixed(texts, self._habits.query), ASKED)
         self.max_words = self._habits.max_words
 
     def texts(self, texts: Sequence[str]) -> Vectors:
@@ -178,7 +222,7 @@ class PrefixedEncoder(Batched):
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Encode questions, shape (n, dim)."""
-        return self._prefixed(texts, self._habits.query)
+        return self._asked(texts)
 
     def _prefixed(self, texts: Sequence[str], prefix: str) -> Vectors:
         # Some servers refuse an empty text: a lone space stands in for it.

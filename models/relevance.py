@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.models.embed import encoder
+from ragweave.models.embed import Remembering, encoder
 from ragweave.models.errors import WeightsError
 from ragweave.models.relevance_features import OWN, Idf, Looked, Matrix, Passage, comparison, look, standardise
 
@@ -155,30 +155,8 @@ def score(question: str, passages: Sequence[Passage], idf: Idf) -> Scores:
     return head().scores(look(question, passages, idf, embed))
 
 
-_VECTORS: dict[str, NDArray[np.float32]] = {}
-_MOST_VECTORS = 30_000
-"""Some 60 MB with their texts."""
-
-
-def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Encode with the embedded encoder, whatever the library uses: the head was fitted with it.
-
-    The vectors of the last texts are kept: words, sentences and passages come again in each step of a question.
-    """
-    found: list[Any] = list(map(_VECTORS.get, texts))
-    missing = list(dict.fromkeys(t for t, vector in zip(texts, found, strict=True) if vector is None))
-    if missing:
-        new = dict(zip(missing, encoder("wordllama").texts(missing), strict=True))
-        if len(_VECTORS) > _MOST_VECTORS:
-            _VECTORS.clear()
-        _VECTORS.update(new)
-        found = [new[t] if vector is None else vector for t, vector in zip(texts, found, strict=True)]
-    return np.concatenate(found).reshape(len(texts), -1)
-
-
-def forget() -> None:
-    """Drop the kept vectors: who compares times starts each from nothing."""
-    _VECTORS.clear()
+embed = Remembering(lambda texts: encoder("wordllama").texts(texts), 30_000)
+"""Encodes with the embedded encoder, whatever the library uses: the head was fitted with it. Some 60 MB with texts."""
 
 
 @lru_cache(maxsize=4)

@@ -76,7 +76,7 @@ def call(
     within: float = 0.0,
     fails: bool = False,
 ) -> dict[str, Any]:
-    """Run an adapter; return its lines, seconds, most megabytes and calls, and what it told where it failed.
+    """Run an adapter; return its lines, seconds, most megabytes, calls, why it failed, and all that it said.
 
     It is killed after `within` seconds. It may fail if `fails`; otherwise that ends the run.
     """
@@ -102,6 +102,7 @@ def call(
     return {
         "lines": made,
         "told": told.strip().splitlines()[-1][:200] if process.returncode and told.strip() else "",
+        "said": f"{printed}\n{told}",
         "seconds": time.perf_counter() - began,
         "mb": next((line["mb"] for line in made if "mb" in line), 0),
         "calls": len(calls),

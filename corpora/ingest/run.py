@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,7 +39,7 @@ from ragweave.corpora.video.intake import Intake, demuxer_of, installed
 from ragweave.models import embed
 from ragweave.models.caption import Captioner
 from ragweave.models.embed import Encoder
-from ragweave.models.errors import InputError, LibraryNotFound
+from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 from ragweave.models.meter import Meter
 
 __all__ = ["Event", "Models", "Report", "index"]
@@ -86,10 +87,7 @@ def _index(
     began = time.monotonic()
     roots = _roots(paths)
     settings, held, mind = corpora_settings(), stores(), embed.encoder()
-    try:
-        library = held.catalog.library(name)
-    except LibraryNotFound:
-        library = held.catalog.create(name, mind.name, mind.dim)
+    library = _opened(held.catalog, name, mind)
     check_encoder(library, mind.name)
     with locks.writer(library.id, name, wait, lambda holder: tell(Event("waiting", holder=holder))):
         # Read again: another writer may have changed, or deleted, the library while this one waited.
@@ -114,6 +112,18 @@ def _index(
     report.seconds = time.monotonic() - began
     tell(Event("finished", report=report))
     return report
+
+
+def _opened(catalog: Catalog, name: str, mind: Encoder) -> LibraryRow:
+    """Return the library of a name, made where it is missing; two processes that make it at once both go on in it."""
+    with suppress(LibraryNotFound):
+        return catalog.library(name)
+    try:
+        return catalog.create(name, mind.name, mind.dim)
+    except LibraryError:
+        with suppress(LibraryNotFound):
+            return catalog.library(name)
+        raise
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,22 @@ other share one transaction, which in WAL mode is one snapshot.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, func, select
 
 from ragweave.corpora.store.libraries import Libraries, LibraryRow, check_name
 from ragweave.corpora.store.rows import Recording, Source, unpack
-from ragweave.corpora.store.schema import generation, in_parts, items, paths, sources
+from ragweave.corpora.store.schema import in_parts, items, paths, sources
 from ragweave.corpora.types import CORPORA, Corpus, Item
 
 __all__ = ["Catalog", "LibraryRow", "check_name"]
+
+T = TypeVar("T")
+_REMEMBERED = 4_000_000
+"""Characters of items that are remembered of a generation."""
 
 
 class Catalog(Libraries):
@@ -26,10 +30,7 @@ class Catalog(Libraries):
 
     def counts(self, library: str) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""
-        query = select(items.c.corpus, func.count()).group_by(items.c.corpus)
-        with self.reading(library) as connection:
-            found = {row[0]: int(row[1]) for row in connection.execute(query)}
-        return {corpus: found[corpus] for corpus in CORPORA if corpus in found}
+        return dict(self._once(library, _counts))
 
     def files(self, library: str) -> int:
         """Return the number of sources that hold anything to find."""
@@ -39,16 +40,22 @@ class Catalog(Libraries):
     def items(self, library: str, ids: Iterable[str]) -> dict[str, Item]:
         """Return the items of these ids, in the order asked; unknown ids are left out."""
         wanted = list(dict.fromkeys(ids))
-        found: dict[str, Item] = {}
         with self.reading(library) as connection:
+            memory = self.memory(library, connection)
+            known: dict[str, Item] = memory.setdefault("items", {})
+            found = {id_: known[id_] for id_ in wanted if id_ in known}
             rows: list[Any] = []
-            for part in in_parts(wanted):
+            for part in in_parts([id_ for id_ in wanted if id_ not in found]):
                 query = select(items).where(items.c.id.in_(part))
                 rows += connection.execute(query).mappings().all()
             where = paths_of(connection, {row["source"] for row in rows})
         for row in rows:
             lies = where.get(row["source"])
             found[row["id"]] = unpack(row, lies[0] if lies else None)
+        memory["characters"] = memory.get("characters", 0) + sum(len(row["text"]) for row in rows)
+        if memory["characters"] > _REMEMBERED:
+            memory["characters"], memory["items"] = 0, (known := {})  # another thread may be reading the old one
+        known.update((row["id"], found[row["id"]]) for row in rows)
         return {id_: found[id_] for id_ in wanted if id_ in found}
 
     def beside(self, library: str, id: str, most: int) -> list[Item]:
@@ -84,20 +91,16 @@ class Catalog(Libraries):
 
     def recordings(self, library: str) -> list[Recording]:
         """Return every recording, in the order of the titles."""
-        query = select(items.c.id, items.c.source, items.c.title, items.c.locator).where(items.c.corpus == "video")
-        with self.reading(library) as connection:
-            rows = connection.execute(query.order_by(items.c.title, items.c.id)).all()
-        return [Recording(i, source, title, float(where.get("end", 0.0))) for i, source, title, where in rows]
+        return list(self._once(library, _recordings))
 
-    def known(self, library: str, ids: Sequence[str]) -> tuple[int, set[str]]:
-        """Return the generation, and which of these item ids the catalog holds in it."""
+    def known(self, library: str, ids: Iterable[str]) -> set[str]:
+        """Return which of these item ids the catalog holds."""
+        wanted = set(ids)
         with self.reading(library) as connection:
-            at = generation(connection)
-            held: set[str] = set()
-            for part in in_parts(list(ids)):
-                query = select(items.c.id).where(items.c.id.in_(part))
-                held.update(connection.execute(query).scalars())
-        return at, held
+            held: set[str] = self.memory(library, connection).setdefault("ids", set())
+            for part in in_parts(list(wanted - held)):
+                held.update(connection.execute(select(items.c.id).where(items.c.id.in_(part))).scalars())
+        return wanted & held
 
     def sources(self, library: str, ids: Sequence[str] | None = None) -> list[Source]:
         """Return sources in the order of their paths: all, or those of the given ids."""
@@ -116,11 +119,7 @@ class Catalog(Libraries):
 
     def languages(self, library: str) -> dict[str, int]:
         """Return the number of sources in each language, the most frequent first."""
-        count = func.count()
-        query = select(sources.c.language, count).where(sources.c.language != "")
-        query = query.group_by(sources.c.language).order_by(count.desc(), sources.c.language)
-        with self.reading(library) as connection:
-            return {row[0]: int(row[1]) for row in connection.execute(query)}
+        return dict(self._once(library, _languages))
 
     def sources_of(self, library: str, ids: Sequence[str]) -> dict[str, Source]:
         """Return the source of each item id; unknown ids are left out."""
@@ -131,6 +130,34 @@ class Catalog(Libraries):
                 belongs.update({row[0]: row[1] for row in connection.execute(query)})
         by_id = {s.id: s for s in self.sources(library, sorted(set(belongs.values())))}
         return {item: by_id[source] for item, source in belongs.items() if source in by_id}
+
+    def _once(self, library: str, read: Callable[[Connection], T]) -> T:
+        """Return what is read of a library as a whole, which is asked for with each question and seldom changes."""
+        with self.reading(library) as connection:
+            memory = self.memory(library, connection)
+            if read.__name__ not in memory:
+                memory[read.__name__] = read(connection)
+            found: T = memory[read.__name__]
+            return found
+
+
+def _counts(connection: Connection) -> dict[Corpus, int]:
+    query = select(items.c.corpus, func.count()).group_by(items.c.corpus)
+    found = {row[0]: int(row[1]) for row in connection.execute(query)}
+    return {corpus: found[corpus] for corpus in CORPORA if corpus in found}
+
+
+def _recordings(connection: Connection) -> list[Recording]:
+    query = select(items.c.id, items.c.source, items.c.title, items.c.locator).where(items.c.corpus == "video")
+    rows = connection.execute(query.order_by(items.c.title, items.c.id)).all()
+    return [Recording(i, source, title, float(where.get("end", 0.0))) for i, source, title, where in rows]
+
+
+def _languages(connection: Connection) -> dict[str, int]:
+    count = func.count()
+    query = select(sources.c.language, count).where(sources.c.language != "")
+    query = query.group_by(sources.c.language).order_by(count.desc(), sources.c.language)
+    return {row[0]: int(row[1]) for row in connection.execute(query)}
 
 
 def paths_of(connection: Connection, wanted: set[str]) -> dict[str, tuple[str, ...]]:

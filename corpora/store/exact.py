@@ -29,6 +29,7 @@ class Rows:
     after: int
     n: NDArray[np.int64]
     matrix: Matrix
+    items: dict[int, str]
 
 
 class Held:
@@ -64,21 +65,21 @@ def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | 
     mine = {"corpus": key[1], "space": key[2]}
     live = np.fromiter(connection.execute(text(f"SELECT n {where}"), mine | {"n": after}).scalars(), np.int64)
     if held is None or not len(held.n):
-        held = Rows(at, after, np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+        held = Rows(at, after, np.zeros(0, np.int64), np.zeros((0, 0), np.float32), {})
     kept = np.isin(held.n, live)
     missing = live[~np.isin(live, held.n)]
     if not kept.all():
-        held = Rows(at, after, held.n[kept], held.matrix[kept])
+        held = Rows(at, after, held.n[kept], held.matrix[kept], {n: held.items[n] for n in held.n[kept].tolist()})
     if not len(missing):
-        return Rows(at, after, held.n, held.matrix)
-    rows = connection.execute(text(f"SELECT n, data {where}"), mine | {"n": int(missing[0]) - 1}).all()
+        return Rows(at, after, held.n, held.matrix, held.items)
+    rows = connection.execute(text(f"SELECT n, data, item {where}"), mine | {"n": int(missing[0]) - 1}).all()
     wanted = set(missing.tolist())
     new = [row for row in rows if row[0] in wanted]
     matrix = matrix_of([row[1] for row in new])
     n = np.fromiter((row[0] for row in new), np.int64)
     if len(held.n):
         n, matrix = np.concatenate([held.n, n]), np.concatenate([held.matrix, matrix])
-    return Rows(at, after, n, matrix)
+    return Rows(at, after, n, matrix, held.items | {row[0]: row[2] for row in new})
 
 
 def matrix_of(blobs: Sequence[bytes]) -> Matrix:

@@ -6,12 +6,13 @@ import logging
 import os
 import secrets
 import shutil
+import threading
 import unicodedata
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from sqlalchemy import Connection, select, update
 
@@ -19,7 +20,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, locks, postgres
 from ragweave.corpora.store.embedded import Files
 from ragweave.corpora.store.folders import folder_of, unwritable
-from ragweave.corpora.store.schema import EARLIER, about, connect, write
+from ragweave.corpora.store.schema import EARLIER, about, connect, generation, write
 from ragweave.corpora.types import MAX_HALF_LIFE, Recency
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
@@ -59,6 +60,13 @@ def check_name(name: str) -> str:
     return clean
 
 
+class _Begun(threading.local):
+    """The transactions in which a thread is reading, by library."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, Connection] = {}
+
+
 class Libraries:
     """The libraries of a home: each has a folder, and a catalog in it, or in the database that the settings name."""
 
@@ -67,6 +75,8 @@ class Libraries:
         url = corpora_settings().database
         self._kept = postgres.server(url) if url else Files(home)
         self._ids: dict[str, str] = {}
+        self._begun = _Begun()
+        self._memory: dict[str, tuple[int, dict[str, Any]]] = {}
         if (home / "catalog.sqlite").exists():
             raise LibraryError(f"The libraries of {home} were written by an earlier Ragweave", EARLIER)
 
@@ -74,14 +84,36 @@ class Libraries:
         """Close every connection."""
         self._kept.close()
 
-    def reading(self, library: str) -> AbstractContextManager[Connection]:
-        """Begin a transaction that sees one state of a library.
+    @contextmanager
+    def reading(self, library: str, anew: bool = False) -> Iterator[Connection]:
+        """Begin a transaction that sees one state of a library, or go on in the one that this thread has begun.
+
+        `anew` begins another in any case.
 
         Raises:
             LibraryNotFound: it was deleted.
             LibraryError: it was written by another Ragweave, or cannot be opened.
         """
-        return self._kept.reading(library)
+        begun = self._begun.of.get(library)
+        if begun is not None and not anew:
+            yield begun
+            return
+        with self._kept.reading(library) as connection:
+            self._begun.of[library] = connection
+            try:
+                yield connection
+            finally:
+                self._begun.of.pop(library)
+                if begun is not None:
+                    self._begun.of[library] = begun
+
+    def memory(self, library: str, connection: Connection) -> dict[str, Any]:
+        """Return what is remembered of the generation of a library that a transaction sees; another's is forgotten."""
+        at = generation(connection)
+        held = self._memory.get(library)
+        if held is None or held[0] != at:
+            self._memory[library] = held = (at, {})
+        return held[1]
 
     def writing(self, library: str) -> AbstractContextManager[Connection]:
         """Begin a transaction that changes a library; see `reading`."""

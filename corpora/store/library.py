@@ -21,10 +21,8 @@ from ragweave.models.errors import InputError
 
 _STRAY, _LANGUAGES = 0.005, 6
 """Share of the sources from which a language counts as held, and the most languages that are named."""
-_TRIES = 3
-"""Times a search begins anew because a writer committed in the middle of it."""
-
-
+_WEIGHED = 100_000
+"""Terms whose rarity is remembered of a generation."""
 PRIOR = 50
 """Items that a small library is taken to stand beside when the rarity of a word is judged."""
 
@@ -66,7 +64,7 @@ class Library:
 
     def _search(self, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str]) -> list[Lists]:
         vectors = self.encoder.queries(list(queries))
-        for _ in range(_TRIES):
+        with self.held.catalog.reading(self.id):
             row = self.held.catalog.row(self.id)
             check_encoder(row, self.encoder.name)
             dense = self.held.vectors.query(self.id, corpus, row.encoder, vectors, k, sources)
@@ -75,12 +73,9 @@ class Library:
             if any(seen):
                 shown = [[id_ for id_, _ in ranking] for ranking in seen]
                 dense = seeing.completed(self.held, row, corpus, row.encoder, vectors, dense, shown)
-            ids = {id_ for hits in (*dense, *words, *seen) for id_, _ in hits}
-            after, held = self.held.catalog.known(self.id, sorted(ids))
-            if after == row.generation:
-                break
+            known = self.held.catalog.known(self.id, (i for hits in (*dense, *words, *seen) for i, _ in hits))
         found = (
-            [tuple(Hit(*hit) for hit in hits if hit[0] in held) for hits in lists] for lists in (dense, words, seen)
+            [tuple(Hit(*hit) for hit in hits if hit[0] in known) for hits in lists] for lists in (dense, words, seen)
         )
         return [Lists(d, w, v, note or self.held.vectors.note()) for d, w, v in zip(*found, strict=True)]
 
@@ -117,10 +112,18 @@ class Library:
         It is log((N + PRIOR + 1) / (df + 1.5)), never below 0: as if PRIOR further items, one of them with the term,
         stood in the library. Without them a word that a library of three items lacks would outweigh all others.
         """
-        items, known = self.held.lexical.counted(self.id, _COUNTED, list(terms))
-        # Of thousands of terms most stand in as few items as others do.
-        weight = {df: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for df in set(known.values())}
-        return dict(zip(known, map(weight.__getitem__, known.values()), strict=True))
+        wanted = set(terms)
+        with self.held.catalog.reading(self.id) as connection:
+            memory = self.held.catalog.memory(self.id, connection)
+            weights: dict[str, float] = memory.setdefault("rarity", {})
+            if len(weights) > _WEIGHED:
+                memory["rarity"] = weights = {}
+            if missing := wanted - weights.keys():
+                items, counts = self.held.lexical.counted(self.id, _COUNTED, list(missing))
+                # Of thousands of terms most stand in as few items as others do.
+                weight = {df: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for df in set(counts.values())}
+                weights |= zip(counts, map(weight.__getitem__, counts.values()), strict=True)
+            return {t: weights[t] for t in wanted}
 
     async def sources(self) -> list[Source]:
         """Return every source, also those that failed, in the order of their paths."""

@@ -54,7 +54,11 @@ class Media:
         A process that is killed in between leaves the files of before or those of after, which `recover` sorts out.
         """
         part, there, old = (self._folder(source, suffix) for suffix in (_PART, "", _OLD))
-        staged = part.is_dir() and any(part.iterdir())
+        try:
+            part.rmdir()  # of most files nothing is kept, and this fails where something is
+            staged = False
+        except OSError:
+            staged = part.is_dir()
         try:
             if there.is_dir():
                 _remove(old)
@@ -64,8 +68,6 @@ class Media:
         except OSError as error:
             raise unwritable(there, error) from error
         _remove(old)
-        if not staged:
-            _remove(part)
 
     def recover(self) -> None:
         """Remove what a killed run has staged, and finish or undo what it was about to put in place."""

@@ -38,6 +38,7 @@ from ragweave.corpora.store.folders import REMEDY, of_the_disk, unwritable
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
 V = TypeVar("V")
+_AT = "ragweave_generation"
 
 SCHEMA_VERSION = 6
 """Version of the tables below; a catalog of another one is refused, never guessed at."""
@@ -286,10 +287,13 @@ def now() -> str:
 
 
 def generation(connection: Connection) -> int:
-    """Return the generation of the library, within a transaction."""
-    found = connection.execute(select(about.c.generation)).scalar()
+    """Return the generation of the library, within a transaction, which looks once."""
+    found = connection.get_execution_options().get(_AT)
     if found is None:
-        raise LibraryNotFound("The library was deleted", "open another, or index it again")
+        found = connection.execute(select(about.c.generation)).scalar()
+        if found is None:
+            raise LibraryNotFound("The library was deleted", "open another, or index it again")
+        connection.execution_options(**{_AT: int(found)})
     return int(found)
 
 
@@ -297,4 +301,5 @@ def bump(connection: Connection) -> int:
     """Begin the next generation of the library, within a write transaction, and return it."""
     following = generation(connection) + 1
     connection.execute(update(about).values(generation=following))
+    connection.execution_options(**{_AT: following})
     return following

@@ -192,7 +192,7 @@ class Vectors:
             Lost: the index is not there; not when asked `again`.
         """
         near: list[list[tuple[int, float]]] = [[] for _ in unit]
-        with self._catalog.reading(library) as connection:
+        with self._catalog.reading(library, anew=again) as connection:
             mine, after = _mine(corpus, space), 0
             index = connection.execute(select(indexes).where(*mine(indexes))).mappings().first()
             if index is not None:
@@ -210,7 +210,9 @@ class Vectors:
                 allowed = np.isin(rows.n, np.fromiter(connection.execute(query).scalars(), np.int64))
             for own, exact in zip(near, nearest(rows, unit, most, allowed), strict=True):
                 own += exact
-            return near, _items(connection, {n for hits in near for n, _ in hits})
+            found = {n for hits in near for n, _ in hits}
+            beyond = _items(connection, found - rows.items.keys())
+            return near, {n: rows.items[n] for n in found & rows.items.keys()} | dict(beyond)
 
     def _indexed(
         self, connection: Connection, library: str, index: Any, unit: Matrix, most: int, sources: Sequence[str]

@@ -88,7 +88,12 @@ async def score_items(
         seen: items whose picture was compared with the query; what they show counts for `alpha` here, too.
         most: items that are scored at most.
     """
-    return await asyncio.to_thread(_scored, library, query, pool, context, hop, notes, seen, most)
+
+    def scored() -> list[Evidence]:
+        with library.held.catalog.reading(library.id):  # one transaction for all that is read
+            return _scored(library, query, pool, context, hop, notes, seen, most)
+
+    return await asyncio.to_thread(scored)
 
 
 def _scored(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 import sys
 import types
 from collections.abc import Iterator
@@ -34,6 +35,27 @@ def test_texts_without_words_become_zeros_and_no_texts_no_rows() -> None:
     vectors = made.texts(["", "word"])
     assert not vectors[0].any()
     assert vectors[1].any()
+
+
+def test_a_question_that_comes_again_is_not_encoded_again() -> None:
+    sent: list[list[str]] = []
+
+    def embed(batch: list[str]) -> list[list[float]]:
+        sent.append(batch)
+        return [[float(len(text)), 1.0] for text in batch]
+
+    made = PrefixedEncoder("e5", "e5-small", embed)
+    first = made.queries(["one", "three"])
+    assert (made.queries(["three", "four", "one"])[[2, 0]] == first).all()
+    assert sent == [["query: one", "query: three"], ["query: four"]]
+    assert made.queries([]).shape == (0, 2)
+
+
+def test_the_embedded_encoder_leaves_the_logging_of_the_program_alone() -> None:
+    look = "(logging.getLogger().handlers, logging.getLogger().level)"
+    made = "from ragweave.models.embed import encoder; encoder()"
+    code = f"import logging; before = {look}; {made}; assert {look} == before"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_vector_does_not_depend_on_its_company_or_order() -> None:

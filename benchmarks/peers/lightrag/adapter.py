@@ -19,7 +19,7 @@ from lightrag.utils import EmbeddingFunc, Tokenizer, setup_logger
 from openai import AsyncOpenAI
 
 CLIENT = AsyncOpenAI(base_url=os.environ["PEER_URL"], api_key="peer", timeout=7_200)
-setup_logger("lightrag", level="ERROR")
+setup_logger("lightrag", level="ERROR", enable_file_logging=False)
 
 
 async def complete(

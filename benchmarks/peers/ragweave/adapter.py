@@ -26,7 +26,10 @@ os.environ |= {
 def index(store: Path, folder: Path) -> int:
     from ragweave.app.api import index as index_
 
-    return index_([folder]).indexed
+    report = index_([folder])
+    for path, reason in report.failed:  # as `ragweave index` prints them
+        print(f"{path}: {reason}", file=sys.stderr)
+    return report.indexed
 
 
 class Asker:

@@ -1,10 +1,10 @@
 import asyncio
 import math
-from dataclasses import replace
 
 import pytest
 
 from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.library import (
     create_library,
     delete_library,
@@ -154,12 +154,18 @@ async def test_hits_that_the_catalog_does_not_know_are_dropped(library, monkeypa
     assert lists.lexical
 
 
-async def test_a_search_begins_anew_when_a_writer_commits_in_the_middle(library, monkeypatch):
-    generations = iter([3, 4, 4, 4])
-    seen = []
-    row = library.held.catalog.row(library.id)
-    monkeypatch.setattr(library.held.catalog, "row", lambda id_: replace(row, generation=next(generations)))
-    monkeypatch.setattr(library.held.catalog, "known", lambda id_, ids: (next(generations), set(ids)))
-    monkeypatch.setattr(library.held.vectors, "query", lambda *asked: seen.append(asked) or [[]])
-    await library.search("paragraph", ["lighthouse"])
-    assert len(seen) == 2
+async def test_a_search_sees_one_state_though_a_writer_commits_in_the_middle(library, monkeypatch):
+    query = library.held.vectors.query
+    source = next(s for s in await library.sources() if s.path.endswith("alexandria.md"))
+
+    def meanwhile(*asked):
+        found = query(*asked)
+        assert Committer(library.held.catalog, library.held.catalog.row(library.id)).remove_source(source.id)
+        return found
+
+    monkeypatch.setattr(library.held.vectors, "query", meanwhile)
+    [lists] = await library.search("paragraph", ["lighthouse of Alexandria"])
+    assert {h.id for h in lists.lexical} <= {h.id for h in lists.dense} and lists.lexical
+    monkeypatch.undo()
+    [after] = await library.search("paragraph", ["lighthouse of Alexandria"])
+    assert lists.lexical[0].id not in {h.id for h in (*after.dense, *after.lexical)}

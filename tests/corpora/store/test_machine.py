@@ -215,7 +215,7 @@ class Stores(RuleBasedStateMachine):
             texts = {f"i-{s}-{n}": word for s, words in held.sources.items() for n, word in enumerate(words)}
             assert {i.id: i.text for i in self.catalog.items(library, [*texts, "none"]).values()} == texts
             assert self.catalog.counts(library) == ({"paragraph": len(texts)} if texts else {})
-            assert self.catalog.known(library, [*texts, "none"])[1] == set(texts)
+            assert self.catalog.known(library, [*texts, "none"]) == set(texts)
             ids = [f"{i}~0" for i in sorted(texts)]
             assert self.vectors.ids(library, "paragraph", "enc") == ids
             assert self.vectors.ids(library, "paragraph", "other") == sorted(held.other)
