@@ -57,7 +57,7 @@ STEPS: dict[str, Step] = {
         ("max_recalls",),
         (("max_recalls", 0),),
     ),
-    "generate": Step("Wrote the answer", "Checking the answer", "Write", ("sentences", "answer_form")),
+    "generate": Step("Wrote the answer", "Checking the answer", "Write", ("mind", "model", "sentences", "answer_form")),
     "check": Step("Checked the answer", "Done", "Check", ("check_by", "strict"), (("check_by", "off"),)),
 }
 

@@ -58,7 +58,7 @@ def build(context: Context) -> Minds:
         evaluator=_evaluator(context),
         strip_evaluator=_passage_evaluator(context, strips),
         reasoner=either(context, small_reason.reason, llm_reason.reason, role="reasoner"),
-        recaller=Mind(recall.nothing, recall.recall) if chosen("writer", context.mind) else None,
+        recaller=Mind(recall.nothing, recall.recall) if chosen("writer", context) else None,
         writer=either(context, small_write.write, llm_write.write, role="writer"),
         checker=Mind(small_check.check),
         second=None if second.alone else second,
@@ -84,7 +84,7 @@ def either(
         choice: `auto`, `small` or `llm`.
         role: role of the model; None for none.
     """
-    model = chosen(role, context.mind if choice == "auto" else choice) if role else None
+    model = chosen(role, context, choice) if role else None
     return Mind(small) if model is None else Mind(small, llm)
 
 
@@ -116,5 +116,5 @@ def _clip_filter(context: Context) -> ClipFilter:
 
 
 def _looker(context: Context) -> Looker:
-    sees = context.look == "auto" and chosen("vision", context.mind) is not None
+    sees = context.look == "auto" and chosen("vision", context) is not None
     return Mind(look.nothing, look.look_closer) if sees else Mind(look.nothing)

@@ -28,6 +28,11 @@ class Context(BaseModel):
 
     library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")
     mind: Mind = Field("auto", description="Who decides: the small models that ship, or the configured chat model.")
+    model: str = Field(
+        "",
+        max_length=200,
+        description="Chat model that answers: RAGWEAVE_CHAT or one that RAGWEAVE_CHATS names; empty: RAGWEAVE_CHAT.",
+    )
     preset: Preset = Field(
         "none", description="Settings of a published run of one method; what is set besides wins over them."
     )

@@ -91,14 +91,14 @@ class Desk:
                 yield part
 
     def _model(self, role: Role) -> Chat:
-        model = chosen(role, "llm")
+        model = chosen(role, self.context, "llm")
         assert model is not None
         return model
 
 
 def reads(context: Context) -> bool:
     """Tell whether a chat model reads what was found, and so is shown it whole."""
-    return chosen("writer", context.mind) is not None
+    return chosen("writer", context) is not None
 
 
 def items_kept(context: Context) -> int:
@@ -106,15 +106,17 @@ def items_kept(context: Context) -> int:
     return context.top_k or 8
 
 
-def chosen(role: Role, choice: str) -> Chat | None:
-    """Return the chat model of a role where `choice` wants one, or None where the small mind decides.
+def chosen(role: Role, context: Context, choice: str = "auto") -> Chat | None:
+    """Return the chat model of a role where `choice`, or under `auto` the run, wants one, or None for the small mind.
 
     Raises:
         ModelError: if a language model is asked for and none is configured.
+        InputError: if the run names a model that is none of the configured ones.
     """
+    choice = context.mind if choice == "auto" else choice
     if choice == "small":
         return None
-    found = chat(role)
+    found = chat(role, context.model)
     if found is None and choice == "llm":
         raise ModelError(
             "this run asks for a language model, and none is configured",

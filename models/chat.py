@@ -297,14 +297,16 @@ def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]
         _injected.reset(token)
 
 
-def chat(role: Role = "writer") -> Chat | None:
+def chat(role: Role = "writer", name: str = "") -> Chat | None:
     """Return the chat model of a role, or None where none is configured.
+
+    `name` puts another of the configured models in the writer's place.
 
     Only RAGWEAVE_CHAT (or an injected model) counts, and RAGWEAVE_VISION for pictures: a key that lies in the
     environment never does.
 
     Raises:
-        InputError: if a setting cannot be used.
+        InputError: if a setting cannot be used, or no configured model has the name.
     """
     injected = _injected.get()
     if injected:
@@ -315,4 +317,6 @@ def chat(role: Role = "writer") -> Chat | None:
     settings = model_settings()
     if not (settings.chat or (settings.vision and role == "vision")):
         return None
-    return Chat(role, Served.of(settings.endpoint(role), settings), cached=settings.chat_cache)
+    if name and name not in settings.writers:
+        raise InputError(f"there is no chat model {name!r} here", f"choose one of {', '.join(settings.writers)}")
+    return Chat(role, Served.of(settings.endpoint(role, name), settings), cached=settings.chat_cache)

@@ -74,6 +74,11 @@ class ModelSettings(Settings):
     )
     chat_url: str = Field("", description="Base URL of an OpenAI-compatible server, usually ending in /v1.")
     chat_key: SecretStr = Field(NO_KEY, description="Key of the server; empty uses the provider's own variable.")
+    chats: str = Field(
+        "",
+        description="Further writers that a question may choose (`model`), by name, separated by commas: at the same "
+        "server, or of other providers with their own variables for keys.",
+    )
     reasoner: str = Field("", description="Chat model that decides what to look for next; empty: the writer.")
     reasoner_url: str = ""
     reasoner_key: SecretStr = NO_KEY
@@ -171,20 +176,25 @@ class ModelSettings(Settings):
         """Return price per million input and output tokens, by model name."""
         return _table(self.rates)
 
-    def endpoint(self, role: Role) -> Endpoint:
-        """Return where the model of a role is; what the role does not set is the writer's.
+    @property
+    def writers(self) -> tuple[str, ...]:
+        """Names of the chat models that a run may choose, the usual one first; none without RAGWEAVE_CHAT."""
+        named = (self.chat, *(name.strip() for name in self.chats.split(",")))
+        return tuple(dict.fromkeys(filter(None, named))) if self.chat else ()
 
-        The writer's key goes to the writer's server alone: a role with another URL, or with another provider, gets
+    def endpoint(self, role: Role, chat: str = "") -> Endpoint:
+        """Return where the model of a role is; what the role does not set is the writer's, or that of `chat`.
+
+        The writer's key goes to the writer's server alone: a model at another URL, or of another provider, gets
         only a key of its own.
         """
-        writer = Endpoint(self.chat, self.chat_url, self.chat_key)
-        if role == "writer":
-            return writer
-        model, url, key = (getattr(self, f"{role}{part}") for part in ("", "_url", "_key"))
-        model, url = model or writer.model, url or writer.url
-        provider = [name.partition(":")[0] for name in (model, writer.model)]
-        shared = urlsplit(url).netloc == urlsplit(writer.url).netloc if url else provider[0] == provider[1]
-        return Endpoint(model, url, key if key.get_secret_value() or not shared else writer.key)
+        model, url, key = "", "", NO_KEY
+        if role != "writer":
+            model, url, key = (getattr(self, f"{role}{part}") for part in ("", "_url", "_key"))
+        model, url = model or (not url and chat) or self.chat, url or self.chat_url
+        provider = [name.partition(":")[0] for name in (model, self.chat)]
+        shared = urlsplit(url).netloc == urlsplit(self.chat_url).netloc if url else provider[0] == provider[1]
+        return Endpoint(model, url, key if key.get_secret_value() or not shared else self.chat_key)
 
 
 def _table(rates: str) -> dict[str, tuple[float, float]]:

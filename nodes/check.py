@@ -33,7 +33,7 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
     declined = f"{why} [1]" if quoted else f"{phrase('abstain', question)} ({why})"
     text = told(draft) if draft else declined
     counts = ((len(draft), "sentence"), (len(citations), "source"))
-    writer = chosen("writer", run.context.mind)
+    writer = chosen("writer", run.context)
     summary = ", ".join(f"{n} {noun if n == 1 else noun + 's'}" for n, noun in counts) if draft else f"abstained: {why}"
     update = run.done(summary)
     notes = [*state.get("notes", []), *update.get("notes", [])]

@@ -104,7 +104,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
 
 def _spent(run: Run) -> str:
     """Return the limit that leaves nothing to go on with; without a model only time counts."""
-    late = run.meter.out_of_time() or run.meter.refused or chosen("reasoner", run.context.mind) is None
+    late = run.meter.out_of_time() or run.meter.refused or chosen("reasoner", run.context) is None
     return run.meter.refused if late else run.meter.exhausted
 
 

@@ -18,6 +18,7 @@ from ragweave.graphs.settings import run_settings
 from ragweave.graphs.steps import step_of
 from ragweave.minds.attached import MOST
 from ragweave.minds.context import Context
+from ragweave.models.settings import model_settings
 from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
@@ -116,7 +117,12 @@ def _drawn(graph: Any) -> dict[str, Any]:
 async def context_form() -> dict[str, Any]:
     """Return the knobs of a run as a JSON schema, and their defaults here."""
     defaults = Context(library=run_settings().library, mind=run_settings().mind, web=run_settings().web)
-    return {"schema": Context.model_json_schema(), "defaults": defaults.model_dump(mode="json")}
+    schema = Context.model_json_schema()
+    others = model_settings().writers[1:]
+    schema["properties"]["model"]["enum"] = ["", *others]
+    if not others:
+        del schema["properties"]["model"]  # nothing to choose
+    return {"schema": schema, "defaults": defaults.model_dump(mode="json")}
 
 
 @router.get("/threads")

@@ -61,7 +61,7 @@ class Pictures:
 
 def viewer(desk: Desk) -> Chat | None:
     """Return the vision model that looks in this run, or None where none does or it refused pictures before."""
-    model = chosen("vision", desk.context.mind) if desk.context.look == "auto" else None
+    model = chosen("vision", desk.context) if desk.context.look == "auto" else None
     return None if model is None or (model.host, model.name) in _blind else model
 
 
@@ -124,7 +124,7 @@ async def look_at(
 
 def sees(desk: Desk, role: Role) -> bool:
     """Tell whether the model of a role is the one that looks at pictures."""
-    model, viewing = chosen(role, desk.context.mind), viewer(desk)
+    model, viewing = chosen(role, desk.context), viewer(desk)
     return model is not None and viewing is not None and (model.host, model.name) == (viewing.host, viewing.name)
 
 
@@ -158,7 +158,7 @@ async def showing(desk: Desk, messages: Messages, pictures: Pictures, role: Role
     except RagweaveError as error:
         if begun or not pictures.images or isinstance(error, ModelTransient) or error.code != "model":
             raise
-        if (model := chosen(role, desk.context.mind)) is not None:
+        if (model := chosen(role, desk.context)) is not None:
             _refuses(desk, model, error)
     plain = [(who, text.replace(pictures.told, "")) for who, text in messages]
     async with aclosing(desk.stream(plain, role=role)) as parts:

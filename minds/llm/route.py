@@ -47,7 +47,7 @@ async def by_checkpoint(desk: Desk, query: str, held: Collection[Label]) -> Rout
         return made(query), made.independent
 
     probabilities, independent = await asyncio.to_thread(ask)
-    none_allowed = desk.hop <= 1 and chosen("writer", desk.context.mind) is not None
+    none_allowed = desk.hop <= 1 and chosen("writer", desk.context) is not None
     if independent:
         usable = {k: p for k, p in probabilities.items() if k in held or (k == "none" and none_allowed)}
         found = labels(router.label_set(usable)), {k: round(p, 3) for k, p in usable.items()}
@@ -67,7 +67,7 @@ class Ensemble:
         sure = await self._head(desk, query, held)
         if max(sure.value.confidence.values(), default=1.0) >= ENSEMBLE_AT:
             return sure
-        chosen("judge", "llm")  # there has to be one
+        chosen("judge", desk.context, "llm")  # there has to be one
         return await self._model(desk, query, held)
 
 

@@ -73,6 +73,22 @@ def test_a_role_that_is_not_set_is_the_writer(monkeypatch: pytest.MonkeyPatch, r
     assert model_settings().endpoint(role) == model_settings().endpoint("writer") == ("m", HERE, SecretStr("k"))
 
 
+@pytest.mark.parametrize("role", ["writer", "reasoner", "judge"])
+def test_a_run_may_put_another_writer_in_the_place_of_the_usual_one(
+    monkeypatch: pytest.MonkeyPatch, role: Role
+) -> None:
+    set_all(monkeypatch, CHAT="m", CHAT_URL=HERE, CHAT_KEY="k", CHATS="n, m, o")
+    assert model_settings().writers == ("m", "n", "o")
+    assert model_settings().endpoint(role, "n") == ("n", HERE, SecretStr("k"))
+
+
+def test_another_writer_takes_no_place_and_no_key_that_is_not_the_writers(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_all(monkeypatch, CHAT="openai:m", CHAT_KEY="k", CHATS="anthropic:n", JUDGE="openai:own", VISION_URL=THERE)
+    assert model_settings().endpoint("writer", "anthropic:n").key.get_secret_value() == ""
+    assert model_settings().endpoint("judge", "anthropic:n") == ("openai:own", "", SecretStr("k"))
+    assert model_settings().endpoint("vision", "anthropic:n").model == "openai:m"
+
+
 @pytest.mark.parametrize("role", ["reasoner", "judge", "vision", "embed", "rerank", "asr"])
 def test_a_role_may_live_on_a_server_of_its_own_with_a_key_of_its_own(
     monkeypatch: pytest.MonkeyPatch, role: Role

@@ -67,6 +67,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_")} | {
             "RAGWEAVE_HOME": str(home),
             "RAGWEAVE_CHAT": "scripted",
+            "RAGWEAVE_CHATS": "understudy",
             "RAGWEAVE_CHAT_URL": model.base_url,
             "RAGWEAVE_CHAT_KEY": "none",
             "RAGWEAVE_CHAT_CACHE": "false",

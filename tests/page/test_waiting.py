@@ -43,6 +43,44 @@ def test_the_models_that_are_set_up_can_be_tried(window: Callable[..., Any]) -> 
     dialog.get_by_role("button", name="Try it: Encodes text").click()
     expect(dialog.get_by_text("It encodes in")).to_be_visible(timeout=30_000)
     expect(dialog.get_by_text("scripted").first).to_be_visible()
+    expect(dialog.get_by_text("The one that writes, because RAGWEAVE_JUDGE is not set.")).to_be_visible()
+    dialog.get_by_role("button", name="Try it: understudy").click()
+    expect(dialog.get_by_text("It answers “")).to_be_visible(timeout=30_000)
+    assert findings(page) == []
+
+
+def test_a_question_is_answered_by_the_model_that_is_chosen_for_it(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    page = window()
+    who = page.get_by_role("combobox", name="Who answers")
+    assert who.locator("option").all_inner_texts() == ["scripted", "understudy", "Small mind"]
+    expect(who).to_have_value("small")
+    who.select_option("understudy")
+    page.reload()
+    expect(who).to_have_value(":understudy")
+    site.script.answer = ["The lamp of the lighthouse was first lit on 3 October 1874 [1]."]
+    try:
+        turn = ask(page, "When was the lamp of the lighthouse first lit?")
+    finally:
+        site.script.answer = ["UNKNOWN"]
+    expect(turn.locator(".usage summary")).to_contain_text("understudy at 127.0.0.1")
+    assert {request.model for request in site.model.requests[-1:]} == {"understudy"}
+
+
+def test_without_a_model_the_page_says_what_to_set(window: Callable[..., Any]) -> None:
+    page = window()
+    page.route("**/api/me", lambda route: route.fulfill(json={**route.fetch().json(), "chat": None}))
+    ships = {"role": "embed", "model": "wordllama", "host": "", "own": False, "variable": "RAGWEAVE_EMBED"}
+    none = {"role": "judge", "model": "", "host": "", "own": False, "variable": "RAGWEAVE_JUDGE"}
+    told = {"roles": [none, ships], "writers": []}
+    page.route("**/api/models", lambda route: route.fulfill(json=told))
+    page.reload()
+    page.get_by_role("button", name="Small mind").click()
+    dialog = page.get_by_role("dialog", name="Models")
+    expect(dialog.get_by_text("No language model is set up")).to_be_visible()
+    expect(dialog.get_by_text("RAGWEAVE_CHAT=openai:gpt-4o-mini")).to_be_visible()
+    expect(dialog.locator(".models > li")).to_have_count(1)
     assert findings(page) == []
 
 

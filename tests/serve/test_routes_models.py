@@ -31,9 +31,28 @@ async def test_a_model_is_tried_and_its_key_is_never_told(
         (asked,) = served.requests
     model_settings.cache_clear()
     writer = next(row for row in listed.json()["roles"] if row["role"] == "writer")
-    assert writer == {"role": "writer", "model": "scripted", "host": "127.0.0.1", "key": True, "test": True}
+    told = {"model": "scripted", "host": "127.0.0.1", "own": True, "variable": "RAGWEAVE_CHAT", "key": True}
+    assert writer == {"role": "writer", "test": True, **told}
+    assert [row["own"] for row in listed.json()["roles"][1:]] == [False] * 6
     assert tried.json()["said"] == "ready" and asked.model == "scripted"
     assert SECRET not in listed.text + tried.text
+
+
+async def test_a_further_writer_is_offered_tried_and_answers_and_no_other_is(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedServer(["ready"]) as served:
+        for name, value in {"CHAT": "usual", "CHATS": "other", "CHAT_URL": served.base_url, "CHAT_KEY": SECRET}.items():
+            monkeypatch.setenv(f"RAGWEAVE_{name}", value)
+        model_settings.cache_clear()
+        listed, form = await client.get("/api/models"), await client.get("/api/context")
+        await client.post("/api/models/writer/test", json={"model": "other"})
+        refused = await client.post("/api/models/writer/test", json={"model": "stranger"})
+        (asked,) = served.requests
+    model_settings.cache_clear()
+    assert listed.json()["writers"] == ["usual", "other"] and asked.model == "other"
+    assert form.json()["schema"]["properties"]["model"]["enum"] == ["", "other"]
+    assert refused.status_code == 409
 
 
 async def test_without_a_chat_model_the_encoder_alone_can_be_tried(client: httpx.AsyncClient, no_chat: None) -> None:

@@ -4,6 +4,7 @@ import { answering, ask, stop } from "./conversation.js";
 import { fill, h, iconButton } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
+import { modelChoice } from "./models.js";
 import { PictureTray } from "./pictures.js";
 import { openSettings } from "./settings.js";
 import { knob, on, onlySources, setKnob, setOnlySources, state } from "./state.js";
@@ -16,6 +17,7 @@ const send = h("button.send", { type: "submit", "aria-label": t("composer.ask"),
 const web = h("button.bare", { type: "button", on: { click: () => setKnob("web", NEXT_WEB[knob("web")]) } });
 const changed = h("button.bare", { type: "button", "aria-haspopup": "dialog", on: { click: openSettings } });
 const only = h("button.bare.on", { type: "button", on: { click: () => setOnlySources([]) } });
+const who = h("span.who-place");
 const tray = new PictureTray(() => draw());
 const form = h(
   "form.composer",
@@ -23,11 +25,12 @@ const form = h(
   tray.element,
   tray.picker,
   input,
-  h("div.tools", {}, iconButton(icon("clip"), t("composer.files"), pickFiles), iconButton(icon("picture"), t("composer.picture"), () => tray.pick()), web, changed, only, h("span.grow"), send),
+  h("div.tools", {}, iconButton(icon("clip"), t("composer.files"), pickFiles), iconButton(icon("picture"), t("composer.picture"), () => tray.pick()), web, who, changed, only, h("span.grow"), send),
 );
 
 /** Build the composer. */
 export function buildComposer() {
+  who.replaceWith(modelChoice());
   fill(document.getElementById("composer"), form);
   input.addEventListener("input", grow);
   input.addEventListener("keydown", (event) => {
@@ -96,7 +99,7 @@ function drawTools() {
   only.hidden = !few;
   fill(only, h("span", { text: t("composer.only", { n: few }) }), icon("close"));
   only.title = t("composer.all");
-  const count = Object.keys(state.settings).filter((name_) => name_ !== "web").length + (state.graph === state.usualGraph ? 0 : 1);
+  const count = Object.keys(state.settings).filter((name_) => !["web", "mind", "model"].includes(name_)).length + (state.graph === state.usualGraph ? 0 : 1);
   fill(changed, icon("sliders"), h("span", { text: count ? t("composer.changed", { n: count }) : t("composer.settings") }));
   changed.classList.toggle("on", count > 0);
 }

@@ -33,7 +33,8 @@ async function start() {
   const kept = recall("graph");
   state.graph = state.graphs.some((g) => g.name === kept) ? kept : graphs.default;
   // A knob that this server does not know would be refused.
-  for (const name of Object.keys(state.settings)) if (!(name in form.schema.properties)) delete state.settings[name];
+  const refused = (name) => !(name in form.schema.properties) || (name === "model" && !form.schema.properties.model.enum.includes(state.settings.model));
+  for (const name of Object.keys(state.settings).filter(refused)) delete state.settings[name];
   buildSide();
   buildComposer();
   watchDrops();

@@ -1,40 +1,93 @@
-// The models that are set up, each with a button that tries it. Keys are not shown, nor can they be written here.
+// The models that are set up, what chose each, and a button that tries it. Keys are not shown, nor can they be written here.
 
 import { call } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { fill, h } from "./dom.js";
 import { t } from "./i18n.js";
+import { icon } from "./icons.js";
+import { knob, on, setKnob, state } from "./state.js";
 import { lasted } from "./words.js";
+
+const CHAT = ["writer", "reasoner", "judge", "vision"];
+const EXAMPLES = [["RAGWEAVE_CHAT=openai:gpt-4o-mini", "RAGWEAVE_CHAT_KEY=sk-…"], ["RAGWEAVE_CHAT=qwen3:4b", "RAGWEAVE_CHAT_URL=http://127.0.0.1:11434/v1"]];
+
+/** Who answers the next question: one of the chat models that are set up, or the small mind. */
+export function modelChoice() {
+  const choice = h("select.field.small.who", { "aria-label": t("models.who"), title: t("models.who") });
+  const alone = h("button.bare", { type: "button", "aria-haspopup": "dialog", on: { click: openModels } }, icon("spark"), h("span", { text: t("turn.small") }));
+  const place = h("span.who-place", {});
+  choice.addEventListener("change", () => {
+    const { value } = choice; // drawn anew by the first of the two
+    setKnob("mind", value === "small" ? "small" : "auto");
+    if (value !== "small" && "model" in state.form.schema.properties) setKnob("model", value.slice(1));
+  });
+  const draw = () => {
+    const usual = state.me?.chat;
+    const names = ["", ...(state.form.schema.properties.model?.enum || []).filter(Boolean)];
+    fill(choice, ...names.map((name) => h("option", { value: `:${name}`, text: shortly(name || usual || "") })), h("option", { value: "small", text: t("turn.small") }));
+    choice.value = knob("mind") === "small" ? "small" : `:${knob("model") || ""}`;
+    fill(place, usual ? choice : state.me?.may_change && alone);
+  };
+  on("settings", draw);
+  draw();
+  return place;
+}
+
+/** The name of a model without its provider and its folder. */
+const shortly = (name) => name.replace(/^[a-z_]+:(?=\D)/, "").split("/").at(-1);
 
 /** Open the list of models. */
 export async function openModels() {
   const list = h("ul.rows.models", { role: "list" }, h("li.fine", { text: t("opening") }));
-  openDialog(t("models"), [h("p.fine", {}, `${t("models.tell")} `, h("code", { text: "ragweave setup" })), list], { classes: "wide" });
+  const how = h("div");
+  openDialog(t("models"), [how, list], { classes: "wide" });
   try {
-    const { roles } = await call("GET", "/api/models");
-    fill(list, ...roles.map(row));
+    const { roles, writers } = await call("GET", "/api/models");
+    const told = writers.length ? roles : roles.filter(({ role, own }) => own || !CHAT.includes(role));
+    fill(how, ...(writers.length ? [h("p.fine", {}, `${t("models.tell")} `, h("code", { text: "ragweave setup" }))] : setUp()));
+    fill(list, ...told.flatMap((role) => (role.role === "writer" && writers.length ? writers.map((name, n) => row({ ...role, model: name, also: n > 0 })) : [row(role)])));
   } catch (error) {
     fill(list, h("li.wrong", { text: error.sentence || String(error.message) }));
   }
 }
 
-function row({ role, model, host, key, test }) {
-  const facts = [model || t("models.none"), host, key && t("models.key")].filter(Boolean).join(" · ");
-  const told = h("span.fine", { role: "status" });
-  const button = h("button.button.small", { type: "button", text: t("models.test"), "aria-label": t("models.test.role", { role: t(`role.${role}`) }) });
+/** What to write where, so that a language model answers. */
+function setUp() {
+  return [
+    h("p", { text: t("models.small") }),
+    h("p.fine", { text: t("models.how") }),
+    ...EXAMPLES.map((lines) => h("div.sent", {}, ...lines.map((line) => h("div", {}, h("code", { text: line }))))),
+    h("p.fine", {}, `${t("models.or")} `, h("code", { text: "ragweave setup" })),
+  ];
+}
+
+/** Why a role has its model. */
+function why({ role, own, also, variable }) {
+  if (also) return t("models.also", { variable: "RAGWEAVE_CHATS" });
+  if (own) return t("models.own", { variable });
+  return t(CHAT.includes(role) ? "models.writer" : "models.ships", { variable });
+}
+
+function row(told) {
+  const { role, model, host, key, test, also } = told;
+  const facts = [model, host, key && t("models.key")].filter(Boolean).join(" · ");
+  const status = h("span.fine", { role: "status" });
+  const name = also ? model : t(`role.${role}`);
+  const button = h("button.button.small", { type: "button", text: t("models.test"), "aria-label": t("models.test.role", { role: name }) });
   button.addEventListener("click", async () => {
     button.disabled = true;
-    told.className = "fine";
-    told.textContent = t("models.trying");
+    status.className = "fine";
+    status.textContent = t("models.trying");
     try {
-      const { said, seconds } = await call("POST", `/api/models/${role}/test`, {});
-      told.textContent = t(role === "embed" ? "models.encoded" : "models.said", { said, time: lasted(seconds) });
+      const { said, seconds } = await call("POST", `/api/models/${role}/test`, { model: also ? model : "" });
+      const how = { embed: "models.encoded", rerank: "models.ordered" }[role] || "models.said";
+      status.textContent = t(how, { said, time: lasted(seconds) });
     } catch (error) {
-      told.className = "wrong";
-      told.textContent = error.sentence || String(error.message);
+      status.className = "wrong";
+      status.textContent = error.sentence || String(error.message);
     } finally {
       button.disabled = false;
     }
   });
-  return h("li", {}, h("span.words", {}, h("span.name", { text: t(`role.${role}`) }), h("span.fine", { text: facts, dir: "auto" }), told), test ? button : null);
+  return h("li", {}, h("span.words", {}, h("span.name", { text: t(`role.${role}`) }), h("span", { text: facts, dir: "auto" }), h("span.fine", { text: why(told) }), status), test && button);
 }
