@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -46,6 +48,24 @@ class Files:
 
     def adopt(self, library: str, folder: Path) -> None:
         """Take in a library that was made in a folder: the catalog in it is the one."""
+
+    def take(self, library: str, path: Path) -> None:
+        """Make a library of a SQLite file, whole or not at all."""
+        place = catalog_of(self._home, library)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part = place.with_name(".catalog.part")
+        with open(path, "rb") as given, open(part, "wb") as file:
+            shutil.copyfileobj(given, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, place)
+
+    def release(self, library: str) -> None:
+        """Remove the catalog of a library that lies elsewhere now; its folder stays."""
+        self.drop(library)
+        place = catalog_of(self._home, library)
+        for left in place.parent.glob(f"{place.name}*"):
+            left.unlink()
 
     @contextmanager
     def file(self, library: str) -> Iterator[Path]:

@@ -70,9 +70,9 @@ class _Begun(threading.local):
 class Libraries:
     """The libraries of a home: each has a folder, and a catalog in it, or in the database that the settings name."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, database: str | None = None) -> None:
         self._home = home
-        url = corpora_settings().database
+        url = corpora_settings().database if database is None else database
         self._kept = postgres.server(url) if url else Files(home)
         self._ids: dict[str, str] = {}
         self._begun = _Begun()
@@ -122,6 +122,14 @@ class Libraries:
     def file(self, library: str) -> AbstractContextManager[Path]:
         """Lend the catalog of a library as a SQLite file, to be read."""
         return self._kept.file(library)
+
+    def take(self, library: str, path: Path) -> None:
+        """Make a library of a catalog that another one lent as a file, whole or not at all."""
+        self._kept.take(library, path)
+
+    def release(self, library: str) -> None:
+        """Remove the catalog of a library that lies elsewhere now; what is in its folder stays."""
+        self._kept.release(library)
 
     def damage(self, library: str) -> list[str]:
         """Return what is wrong with the rows of a library, in words."""
@@ -192,7 +200,7 @@ class Libraries:
     @contextmanager
     def making(self, library: str, name: str) -> Iterator[Path]:
         """Make a library in a folder of its own, which takes its place at the end: it is there whole or not at all."""
-        self._free(name)
+        self.free(name)
         part = folder_of(self._home, f".{library}.part")
         held = -1
         try:
@@ -204,7 +212,7 @@ class Libraries:
                 held = locks.hold(part)
             yield part
             with locks.names(self._home):
-                self._free(name)
+                self.free(name)
                 self._kept.adopt(library, part)
                 os.rename(part, folder_of(self._home, library))
         except OSError as error:
@@ -214,7 +222,8 @@ class Libraries:
             if held >= 0:
                 os.close(held)
 
-    def _free(self, name: str) -> None:
+    def free(self, name: str) -> None:
+        """Refuse a name that a library has."""
         if any(row.name == name for row in self.libraries()):
             raise LibraryError(f"A library named {name!r} exists", "choose another name, or index into it")
 
@@ -223,7 +232,7 @@ class Libraries:
         found, to = self.library(name), check_name(to)
         with locks.names(self._home):
             if to != found.name:
-                self._free(to)
+                self.free(to)
             with self.writing(found.id) as connection:
                 connection.execute(update(about).values(name=to))
 

@@ -117,7 +117,13 @@ class Server:
 
     def adopt(self, library: str, folder: Path) -> None:
         """Take in a library that was made in a folder: its rows go into a schema of their own."""
-        file = connect(folder / "catalog.sqlite")
+        self.take(library, folder / "catalog.sqlite")
+        for left in folder.glob("catalog.sqlite*"):
+            left.unlink()
+
+    def take(self, library: str, path: Path) -> None:
+        """Make a library of the rows of a SQLite file, whole or not at all."""
+        file = connect(path)
         with file.begin() as given, self._engine.begin() as connection:
             connection.exec_driver_sql(f'CREATE SCHEMA "{PREFIX}{library}"')
             connection.exec_driver_sql(f"COMMENT ON SCHEMA \"{PREFIX}{library}\" IS '{SCHEMA_VERSION}'")
@@ -128,8 +134,6 @@ class Server:
             for table in ("vectors", "mentions", "relations"):
                 connection.exec_driver_sql(_LOST.format(table))
         file.dispose()
-        for left in folder.glob("catalog.sqlite*"):
-            left.unlink()
 
     @contextmanager
     def file(self, library: str) -> Iterator[Path]:
@@ -152,6 +156,10 @@ class Server:
         for name in self._schemas(_GONE):
             with self._engine.begin() as connection:
                 connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{name}" CASCADE')
+
+    def release(self, library: str) -> None:
+        """Remove the rows of a library that lies elsewhere now."""
+        self.drop(library)
 
     def damage(self, library: str) -> list[str]:
         """Return what is wrong with the rows of a library, in words: a server looks after its own."""
