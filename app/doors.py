@@ -40,7 +40,7 @@ class Retriever(BaseRetriever):
         context = in_library(self.context, self.library)
         if self.k is not None:
             context = context.model_copy(update={"top_k": self.k})
-        return [_document(row) for row in await asearch(query, context=context)]
+        return [_document(row) for row in await asearch(query, context=context, whole=True)]
 
 
 def as_tool(

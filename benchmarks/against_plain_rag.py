@@ -1,7 +1,8 @@
 r"""The agent beside plain RAG over the same retriever, with the same chat model, judged by the same judge.
 
-Plain RAG is one call over the ten best passages: cite, or say UNKNOWN. Both arms ask the server that RAGWEAVE_CHAT_URL
-names, for example one that replays recorded replies, so that a second run costs only what has changed:
+Plain RAG is one call over the ten best passages, none a part of another: cite, or say UNKNOWN. Both arms ask the server
+that RAGWEAVE_CHAT_URL names, for example one that replays recorded replies, so that a second run costs only what has
+changed:
 
     RAGWEAVE_CHAT=openai:NAME RAGWEAVE_CHAT_URL=http://127.0.0.1:PORT/v1 RAGWEAVE_CHAT_KEY=KEY \\
       python benchmarks/against_plain_rag.py ask ARM --out FOLDER
@@ -11,7 +12,8 @@ ARM is plain, or the name of a graph, with what is changed in it: `agent-grade` 
 `agent+grade_by=llm` sets a knob.
 
 Questions are drawn by a fixed rule: of each kind of house_dev the first four (`--each`) by the SHA-256 of their id, and
-the first thirty of multihop_own (in the same proportion) by the same order, asked over all passages of HotpotQA.
+the first thirty of multihop_own (in the same proportion) by the same order, asked over all passages of HotpotQA. With
+`--set FOLDER` (its `library` and `questions.jsonl`, as benchmarks/household) those of each kind of that set instead.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import os
 import random
 import re
 import time
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -51,11 +54,19 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def questions(each: int = 4) -> list[dict[str, Any]]:
-    """Return the questions of both sets, each with its library; `each` of a kind of house_dev."""
-    house = read(DATA / "house_dev" / "questions.jsonl")
-    kinds = list(dict.fromkeys(q["kind"] for q in house))
-    asked = [{**q, "set": "house"} for k in kinds for q in drawn([q for q in house if q["kind"] == k], each)]
+def by_kind(folder: Path, name: str, each: int) -> list[dict[str, Any]]:
+    """Return `each` questions of every kind of a set, with the name of its library."""
+    held = read(folder / "questions.jsonl")
+    kinds = dict.fromkeys(q["kind"] for q in held)
+    return [{**q, "set": name} for k in kinds for q in drawn([q for q in held if q["kind"] == k], each)]
+
+
+def questions(each: int = 4, sets: Sequence[Path] = ()) -> list[dict[str, Any]]:
+    """Return the questions of house_dev and multihop_own, or those of other sets; `each` of a kind."""
+    if sets:
+        asked = [q for folder in sets for q in by_kind(folder, folder.name, each)]
+        return [{**q, "id": f"{q['set']}/{q['id']}"} for q in asked]
+    asked = by_kind(DATA / "house_dev", "house", each)
     hops = drawn(read(DATA / "multihop_own" / "queries.jsonl"), math.ceil(7.5 * each))
     return asked + [
         {**q, "set": "hops", "kind": "multihop_own", "answerable": True, "previous": [], "gold_files": q["gold"]}
@@ -76,22 +87,24 @@ def as_files(texts: list[str], folder: Path) -> Path:
     return folder
 
 
-def index_all(work: Path) -> None:
-    """Index both libraries once."""
+def index_all(work: Path, sets: Sequence[Path] = ()) -> None:
+    """Index the libraries once."""
     from ragweave.app.api import index
 
     if (work / "indexed").exists():
         return
-    index([DATA / "house_dev" / "library"], "house")
-    index([as_files(passages(), work / "passages")], "hops")
+    for folder in sets:
+        index([folder / "library"], folder.name)
+    if not sets:
+        index([DATA / "house_dev" / "library"], "house")
+        index([as_files(passages(), work / "passages")], "hops")
     (work / "indexed").touch()
 
 
 def file_of(row: Any) -> str:
     """Return the file of a row as its library calls it."""
     file = Path(row["locator"].get("file", ""))
-    library = DATA / "house_dev" / "library"
-    return file.relative_to(library).as_posix() if file.is_relative_to(library) else file.name
+    return file.as_posix().rpartition("/library/")[2] if "library" in file.parts else file.name
 
 
 async def by_plain(q: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +115,7 @@ async def by_plain(q: dict[str, Any]) -> dict[str, Any]:
     from ragweave.app.api import asearch
 
     told = " ".join([*q["previous"], q["question"]])
-    rows = await asearch(told, context=Context(library=q["set"], mind="small", top_k=PASSAGES))
+    rows = await asearch(told, context=Context(library=q["set"], mind="small", top_k=PASSAGES), whole=True)
     shown = "\n\n".join(f"[{n}] {r['title']} {r['date']}\n{r['text'][:CHARS]}" for n, r in enumerate(rows, 1))
     asked = "".join(f"Earlier question: {p}\n" for p in q["previous"]) + f"Question: {q['question']}"
     client = AsyncOpenAI(
@@ -172,7 +185,7 @@ async def by_graph(q: dict[str, Any], arm: str) -> dict[str, Any]:
     }
 
 
-async def ask(arm: str, out: Path, width: int, only: str, each: int) -> None:
+async def ask(arm: str, out: Path, width: int, asked: Sequence[dict[str, Any]]) -> None:
     """Ask what is not asked yet, and keep each answer as it comes."""
     path = out / f"{arm}.jsonl"
     done = {r["id"] for r in read(path)} if path.exists() else set()
@@ -189,13 +202,13 @@ async def ask(arm: str, out: Path, width: int, only: str, each: int) -> None:
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
-    await asyncio.gather(*(one(q) for q in questions(each) if q["id"] not in done and q["set"].startswith(only)))
+    await asyncio.gather(*(one(q) for q in asked if q["id"] not in done))
 
 
-def verdicts(rows: dict[str, dict[str, Any]]) -> dict[str, str]:
+def verdicts(rows: dict[str, dict[str, Any]], asked: Sequence[dict[str, Any]] = ()) -> dict[str, str]:
     """Judge answers: right, wrong or abstained by question."""
     judge, out = judge_of(DATA), {}
-    for q in questions():
+    for q in asked or questions():
         if q["id"] in rows:
             row = rows[q["id"]]
             out[q["id"]] = judge.judge({"need": 1, **q}, row["answer"], row["abstained"])[0]
@@ -208,28 +221,31 @@ def held(q: dict[str, Any], files: list[str], titles: dict[str, str]) -> bool:
     return all(any(n.endswith(g) for n in names) for g in q["gold_files"])
 
 
-def report(out: Path, base: str) -> None:
+def report(out: Path, base: str, asked: list[dict[str, Any]]) -> None:
     """Print what each arm did, its costs, where it lost the gold, and the paired difference from one of them."""
     arms = {p.stem: {r["id"]: r for r in read(p)} for p in sorted(out.glob("*.jsonl"))}
-    judged = {arm: verdicts(rows) for arm, rows in arms.items()}
-    asked = [q for q in questions() if all(q["id"] in rows for rows in arms.values())]
+    asked = [q for q in asked if all(q["id"] in rows for rows in arms.values())]
+    judged = {arm: verdicts(rows, asked) for arm, rows in arms.items()}
     corpus = read(DATA / "multihop_hotpotqa" / "corpus.jsonl")
     titles = {f"{n:06d}.md": p["title"] for n, p in enumerate(corpus)}
+    names = list(dict.fromkeys(q["set"] for q in asked))
     gold = [q for q in asked if q["answerable"] and q["gold_files"]]
     wide = max(map(len, arms))
     print(f"{len(asked)} questions; gold: every gold file of {len(gold)} was read, kept, cited\n")
-    heads = "right wrong declined  house   hops  calls  tokens in  out   read kept cited  marked"
+    widths = [max(6, len(name)) for name in names]
+    heads = f"right wrong declined {' '.join(f'{n:>{w}}' for n, w in zip(names, widths, strict=True))}"
+    heads += "  calls  tokens in  out   read kept cited  marked"
     print(f"{'':{wide}}  {heads}   right, less {base}")
     for arm, rows in arms.items():
         of = [(q, rows[q["id"]], judged[arm][q["id"]]) for q in asked]
         counts = [sum(v == verdict for *_, v in of) for verdict in ("right", "wrong", "abstained")]
-        right = [sum(v == "right" for q, _, v in of if q["set"] == name) for name in ("house", "hops")]
+        right = [sum(v == "right" for q, _, v in of if q["set"] == name) for name in names]
         calls, told, said = (sum(r.get(k, 0) for _, r, _ in of) / len(of) for k in ("calls", "tokens_in", "tokens_out"))
         lost = [sum(held(q, rows[q["id"]].get(k, []), titles) for q in gold) for k in ("read", "kept", "cited")]
         marked = sum("(unverified)" in r["answer"] for _, r, _ in of)
-        row = (
-            f"{counts[0]:5} {counts[1]:5} {counts[2]:8} {right[0]:6} {right[1]:6} {calls:6.2f} {told:10.0f} {said:4.0f}"
-        )
+        by_set = " ".join(f"{n:{w}}" for n, w in zip(right, widths, strict=True))
+        row = f"{counts[0]:5} {counts[1]:5} {counts[2]:8} {by_set}"
+        row += f" {calls:6.2f} {told:10.0f} {said:4.0f}"
         row += f"  {lost[0]:5} {lost[1]:4} {lost[2]:5} {marked:7}"
         if base in arms and arm != base:
             gains = [(v == "right") - (judged[base][q["id"]] == "right") for q, _, v in of]
@@ -262,16 +278,19 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=100)
     parser.add_argument("--each", type=int, default=4, help="questions of each kind of house_dev")
     parser.add_argument("--only", default="", help="house or hops")
+    parser.add_argument("--set", type=Path, action="append", default=[], help="a set of its own, instead of these")
     given = parser.parse_args()
+    sets = [folder.resolve() for folder in given.set]
+    asked = [q for q in questions(given.each, sets) if q["set"].startswith(given.only)]
     if given.verb == "report":
-        report(given.out, given.base)
+        report(given.out, given.base, asked)
         return
     given.out.mkdir(parents=True, exist_ok=True)
     os.environ["RAGWEAVE_HOME"] = str(given.out / "home")
     # The server remembers; a reply kept here would hide a call. Nobody who plays a model answers within a minute.
     os.environ |= {"RAGWEAVE_CHAT_CACHE": "false", "RAGWEAVE_CHAT_WIDTH": "200", "RAGWEAVE_CHAT_TIMEOUT": "7200"}
-    index_all(given.out)
-    asyncio.run(ask(given.arm, given.out, given.width, given.only, given.each))
+    index_all(given.out, sets)
+    asyncio.run(ask(given.arm, given.out, given.width, asked))
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def stated(title: str, blocks: Sequence[Block], stem: str) -> datetime | None:
         or _first([*headings[:1], name, name.replace("-", " ")])
         or next((d for text in (name.replace("-", " "), title, *headings[:1]) if (d := _period(text))), None)
         or max([*years, *(d for text in headings for _, _, d in days(text))], default=None)
-        or _first(line for line in [*lines[:3], *last] if len(line.split()) <= _SHORT)
+        or next((d for line in [*lines[:3], *last] if (d := _alone(line))), None)
     )
     return _at(found) if found else None
 
@@ -84,6 +84,12 @@ def _labelled(line: str) -> list[date]:
     """Return the dates of a line that it calls the document's own."""
     folded, short = fold(line), len(line.split()) <= _SHORT
     return [d for a, _, d in days(line) if _LABEL.search(folded[:a]) or (short and _FROM.search(folded[:a]))]
+
+
+def _alone(line: str) -> date | None:
+    """Return the date of a line that is little else; behind another label (“Birthday: ...”) it is of something else."""
+    found = next(iter(days(line)), None)
+    return found[2] if found and len(line.split()) <= _SHORT and ":" not in line[: found[0]] else None
 
 
 def _first(texts: Iterable[str]) -> date | None:

@@ -140,10 +140,26 @@ async def before_step(compiled: CompiledStateGraph[Any, Any, Any, Any], config: 
     raise InputError(f"this run has no step {step!r}", f"use one of: {done}" if done else "its steps are not kept")
 
 
-async def asearch(query: str, *, library: str | None = None, context: Context | None = None) -> list[Evidence]:
-    """Return ranked evidence for a query, without an answer: routed, retrieved, fused and scored."""
-    from ragweave.graphs.search import graph as search
+async def asearch(
+    query: str, *, library: str | None = None, context: Context | None = None, whole: bool = False
+) -> list[Evidence]:
+    """Return ranked evidence for a query, without an answer: routed, retrieved, fused and scored.
 
-    state = await search.ainvoke({"question": query}, context=in_library(context, library))
+    Args:
+        query: what to look for.
+        library: name of the library; default: that of the context.
+        context: the run's knobs.
+        whole: for a language model: what holds another passage takes its place. Else a paragraph and the document
+            that it is of may both be there, each with its own place.
+    """
+    from ragweave.graphs.search import graph as search
+    from ragweave.minds.desk import items_kept
+    from ragweave.minds.passages import distinct
+
+    knobs = in_library(context, library)
+    most = items_kept(knobs)
+    deeper = knobs.model_copy(update={"top_k": min(2 * most, 50)}) if whole else knobs
+    state = await search.ainvoke({"question": query}, context=deeper)
     rows = {e["id"]: e for e in state["evidence"]}
-    return [rows[i] for i in state["candidates"]]
+    found = [rows[i] for i in state["candidates"]]
+    return distinct(found, most) if whole else found

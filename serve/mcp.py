@@ -119,7 +119,8 @@ def build(caller_of: CallerOf, slots: Slots, seconds: float) -> MCPServer[Any]:
         with in_words():
             check_question(query)
             row = await library_for(caller_of(ctx), library)
-            found = await graphs.asearch(query, context=context_of({"top_k": limit, "sources": sources or ()}, row))
+            knobs = context_of({"top_k": limit, "sources": sources or ()}, row)
+            found = await graphs.asearch(query, context=knobs, whole=True)
             rows = await with_openings(row, found)
             told = [{**e, "place": place(e["locator"]), "uri": uri(row.name, "items", e["id"])} for e in rows]
             return [Passage.model_validate(row) for row in told]

@@ -41,6 +41,8 @@ def test_a_date_is_what_the_document_states(title: str, lines: tuple[str, ...], 
     [
         "The bridge was opened on 3 May 1990 by the mayor, after eleven years of work and two floods.",
         "Call 0171 2025 or come by.",
+        "Birthday: 14 February 1986",
+        "Discovery: Pluto, 18 February 1930",
         "The next survey, which nobody looks forward to, is due in June 2027 or a little after that.",
     ],
 )
