@@ -103,13 +103,13 @@ def splits(question: str) -> list[Split]:
     return [s for s in found if content_terms(s.inner)]
 
 
-def beyond(question: str) -> frozenset[str]:
+def beyond(question: str, covers: Set[str]) -> frozenset[str]:
     """Return the stems of what a question asks of the thing that it describes by a clause.
 
-    A sentence that holds none of them tells what is described, and nothing of it.
+    A sentence that holds none of them tells what is described, and nothing of it; `covers` is what it holds.
     """
     apart = splits(question) if has_clause(question) else []
-    return apart[-1].open if apart else frozenset()
+    return trimmed(apart[-1], covers).open if apart else frozenset()
 
 
 def trimmed(split: Split, covers: Set[str]) -> Split:

@@ -49,6 +49,8 @@ RELEVANT, LIKELY = 0.0, 0.15
 sentence covers it."""
 NAMED = 0.2
 """Share of the subject below which a sentence that says all that is asked says it of another."""
+OF_IT = 0.5
+"""Share of the subject from which a sentence beside the best one is of it."""
 READ = 10
 """Items, best first over all rounds, whose sentences are read."""
 
@@ -209,8 +211,9 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
     lacks = guess_language(best.text) in ("en", "") and (asked.lacks(value) or asked.affirms(best.told))
     around = f"{best.strip['title']} {best.strip['locator'].get('file', '')} {best.strip['text']} {said}"
     another |= not asked.codes <= set(terms(around))
-    held = frozenset().union(*(e.covers for e in chosen))
-    another |= any(of and not of & held for of in (asked.attribute, beyond(question) - asked.implied))
+    # Of what is shown beside it counts what names the subject as well.
+    held = best.covers.union(*(e.covers for e in chosen if e is best.partner or e.signs[0] >= OF_IT))
+    another |= any(of and not of & held for of in (asked.attribute, beyond(question, held) - asked.implied))
     enough = (
         answers(best, whole, question, idf)
         if whole is not None and least is None

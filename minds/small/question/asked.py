@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from ragweave.minds.small.question.facts import UNITS, facts, negations, units
-from ragweave.models.calendar import ENGLISH, MONTHS, WEEKDAYS
+from ragweave.models.calendar import ENGLISH, MONTHS, NUMBER_WORDS, WEEKDAYS
 from ragweave.models.text import STOP, content_terms, fold, names, sentences, stem, terms, words
 
 Idf = Callable[[str], float]
@@ -84,6 +84,8 @@ _ATTRIBUTE = re.compile(
     re.I,
 )
 """What is asked of something: “the *code* of the cupboard”, “Wren's *phone number*”."""
+_MEASURED = frozenset(terms("size price cost fee height width length depth weight age distance temperature sum colour"))
+"""Attributes that their value tells by itself."""
 _YES_NO = re.compile(
     r"^(?:and |but |so )?(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b", re.I
 )
@@ -120,7 +122,8 @@ class Asked:
     def attribute(self) -> frozenset[str]:
         """Stems of what is asked of something, where it is said by a noun: “the code of the cupboard”."""
         m = _ATTRIBUTE.match(self.question)
-        return (frozenset(content_terms(m["noun"])) - ASKING - self.implied) & self.slot if m else frozenset()
+        said = frozenset(content_terms(m["noun"])) - ASKING - _MEASURED - self.implied if m else _DONE
+        return said & self.slot
 
     @cached_property
     def foreign(self) -> bool:
@@ -175,9 +178,11 @@ class Asked:
 
 _DENIES = re.compile(r"(?<!\()\b(?:not|never|nobody|cannot)\b|n['’]t\b")
 _LASTS = re.compile(
-    r"\b(?:sec(?:ond)?|min(?:ute)?|hour|day|night|week|month|year|decade|centur|season|summer|winter"
-    r"|(?:kilo|centi|milli)?met(?:re|er)|feet|foot|inch|mile|until|till|since|always|for (?:life|ever))"
-    r"|\d ?(?:h|s|m|km|cm|mm|ft)\b|\d:\d\d|[秒分时天周月年米]",
+    r"\b(?:\d+|an?|one|half|all|every|whole|(?:\w+teen|\w+ty)|" + "|".join(NUMBER_WORDS) + r")\b[ -](?:[a-z]+ ){0,2}?"
+    r"(?:sec(?:ond)?|min(?:ute)?|hour|day|night|week|month|year|decade|centur|season|summer|winter|(?:kilo|centi)?met(?:re|er)"
+    r"|feet|foot|inch|mile|k?m\b|cm\b|mm\b|ft\b|h\b)|\d(?:h|s|k?m|cm|mm|ft)\b|\d:\d\d"
+    r"|\b(?:until|till|since|always|never|ever)\b"
+    r"|[秒分时天周月年米]",
     re.I,
 )
 """How long something lasts or is."""

@@ -167,6 +167,7 @@ _ASKS_WHICH = re.compile(
     re.I,
 )
 _WHICH_IS = re.compile(r"\W*(?:which|what) (\w+) ((?:is|was|are|were|has|had)\b.+?)\W*$", re.I)
+_HOW_MANY = re.compile(r"\W*how many ([a-z]+s) (.+?)\W*$", re.I)
 _WHO_OR_WHICH = re.compile(r"\W*(?:who|(?:which|what)\s+(\w+))\b", re.I)
 _TITLED = re.compile(r"^(?:Dr|Mr|Mrs|Ms|Prof|Professor|Miss|Sir|Lady|Aunt|Uncle|Mum|Dad|Herr|Frau|Madame|Monsieur)\b")
 _OTHERS = {
@@ -224,6 +225,8 @@ def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> st
         ]
         # “The lamp of the lighthouse” is at the lighthouse; “the museum of clocks” is no place inside clocks.
         return led[0] if led else re.sub(r"^.*\b(?:of|in|at|on)\s+(?=the\s)", "", topic(asked))
+    if kind == "many" and (m := _HOW_MANY.match(asked)) and verb_form(m[2].split()[0]):
+        return f"the {m[1]} that {m[2]}"
     if kind == "many" and new and (m := _WHO_OR_WHICH.match(asked)) and not plural(m[1] or ""):
         return new[0]
     if kind == "what" and (which := _ASKS_WHICH.match(asked)):
