@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from dataclasses import asdict
 from pathlib import PurePath
 from typing import Annotated, Any
@@ -21,6 +22,7 @@ from ragweave.models.errors import InputError
 from ragweave.serve import journal, uploads
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_named, visible
 from ragweave.serve.desk import Body, Desk, DeskNow
+from ragweave.serve.fetch import fetched
 from ragweave.serve.media import opening, plain_locator, sources_of
 from ragweave.serve.problems import NotFound
 from ragweave.serve.watches import forget_library
@@ -143,6 +145,24 @@ async def upload(
             refused.append({"file": PurePath(name).name[:200], "reason": str(error)})
     job = await desk.jobs.start(caller, row, kept, refused)
     return {"job": job.id, "library": row.name, "files": [path.name for path in kept], "refused": refused}
+
+
+class Address(Body):
+    """An address to fetch, and the library for what lies there."""
+
+    library: str = Field(min_length=1, max_length=200)
+    url: str = Field(min_length=1, max_length=2_000)
+
+
+@router.post("/fetch", status_code=202)
+async def fetch_address(caller: CallerNow, desk: DeskNow, body: Address) -> dict[str, Any]:
+    """Fetch a page or file of the web once, and begin to index it."""
+    row = await _library_for_upload(caller, body.library)
+    await desk.jobs.check(row)
+    name, content = await fetched(body.url)
+    kept = await asyncio.to_thread(uploads.keep, name, io.BytesIO(content), row.id)
+    job = await desk.jobs.start(caller, row, [kept], [])
+    return {"job": job.id, "library": row.name, "files": [kept.name], "refused": []}
 
 
 async def _library_for_upload(caller: Caller, name: str) -> LibraryRow:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from ragweave.tests.page.test_axe import findings
+
 expect = pytest.importorskip("playwright.sync_api").expect
 
 
@@ -113,3 +115,29 @@ def test_an_upload_is_shown_again_after_a_reload(window: Callable[..., Any], tmp
     expect(board.locator("h2")).to_have_text("1 file indexed", timeout=60_000)
     expect(board.locator("li.good")).to_contain_text("wharf.md")
     expect(board.get_by_role("button", name="Cancel")).to_be_hidden()
+
+
+def test_a_text_a_page_and_a_folder_are_added_and_what_cannot_be_fetched_says_why(
+    window: Callable[..., Any], ask: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = window()
+    page.get_by_role("button", name="Add", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Add to “default”")
+    assert findings(page) == []
+    dialog.get_by_label("Page of the web").fill("http://127.0.0.1/private")
+    dialog.get_by_role("button", name="Fetch").click()
+    expect(dialog.get_by_role("alert").first).to_contain_text("this machine or to a private network")
+    dialog.get_by_label("Text", exact=True).fill("# The ice house\n\nThe ice house of Ostra was filled in 1688.")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_be_hidden()
+    board = page.locator(".board")
+    expect(board.locator("li.good")).to_contain_text("The ice house.md", timeout=60_000)
+    board.get_by_role("button", name="Close").click()
+    assert "1688" in ask(page, "When was the ice house of Ostra filled?").inner_text()
+
+    (tmp_path / "barn" / ".git").mkdir(parents=True)
+    (tmp_path / "barn" / ".git" / "config.md").write_text("hidden")
+    (tmp_path / "barn" / "barn.md").write_text("# The barn\n\nThe barn of Ostra holds nine carts.\n")
+    page.set_input_files("#folder-picker", str(tmp_path / "barn"))
+    expect(board.locator("h2")).to_have_text("1 file indexed", timeout=60_000)
+    expect(board.locator("li")).to_contain_text("barn.md")

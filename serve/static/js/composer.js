@@ -1,5 +1,6 @@
 // Where a question is written.
 
+import { openAdd } from "./add.js";
 import { answering, ask, stop } from "./conversation.js";
 import { fill, h, iconButton } from "./dom.js";
 import { t } from "./i18n.js";
@@ -8,7 +9,6 @@ import { modelChoice } from "./models.js";
 import { PictureTray } from "./pictures.js";
 import { openSettings } from "./settings.js";
 import { knob, on, onlySources, setKnob, setOnlySources, state } from "./state.js";
-import { pickFiles } from "./upload.js";
 
 const NEXT_WEB = { off: "ask", ask: "auto", auto: "off" };
 
@@ -25,7 +25,7 @@ const form = h(
   tray.element,
   tray.picker,
   input,
-  h("div.tools", {}, iconButton(icon("clip"), t("composer.files"), pickFiles), iconButton(icon("picture"), t("composer.picture"), () => tray.pick()), web, who, changed, only, h("span.grow"), send),
+  h("div.tools", {}, iconButton(icon("clip"), t("composer.files"), openAdd), iconButton(icon("picture"), t("composer.picture"), () => tray.pick()), web, who, changed, only, h("span.grow"), send),
 );
 
 /** Build the composer. */

@@ -1,5 +1,6 @@
 // The sources of the library, in the side: in groups by kind; ticked ones alone are searched, or removed; a click opens one.
 
+import { openAdd } from "./add.js";
 import { call } from "./api.js";
 import { confirm } from "./dialog.js";
 import { fill, h, iconButton, toast, uid } from "./dom.js";
@@ -9,7 +10,7 @@ import { lists } from "./lazy.js";
 import { openSource } from "./panel.js";
 import { recall, remember } from "./prefs.js";
 import { loadLibraries, on, onlySources, setOnlySources, state } from "./state.js";
-import { pickFiles, removeSource } from "./upload.js";
+import { removeSource } from "./upload.js";
 import { day, groupOf, nameOf, number, size, some } from "./words.js";
 
 const FEW = 6; // sources that need no search and no order
@@ -31,7 +32,7 @@ const tools = h("div.source-tools", {}, filter, kind, order);
 const told = h("p.fine.number", { role: "status" });
 const doing = h("div.choices");
 const list = h("div.source-list");
-const add = iconButton(icon("upload"), t("sources.add"), pickFiles, "bare.small");
+const add = iconButton(icon("upload"), t("sources.add"), openAdd, "bare.small");
 
 /** The pane of the sources. */
 export function sourcesPane() {

@@ -11,6 +11,8 @@ const MOST = 500;
 
 const picker = h("input", { type: "file", multiple: true, hidden: true, "aria-label": t("upload.files") });
 picker.id = "picker";
+const folder = h("input", { type: "file", webkitdirectory: true, hidden: true, "aria-label": t("add.folder") });
+folder.id = "folder-picker";
 const tray = h("section.tray", { hidden: true, "aria-label": t("upload.tray") });
 let over = null;
 
@@ -20,12 +22,25 @@ export function pickFiles() {
   picker.click();
 }
 
+/** Let the reader choose a folder; hidden files in it stay where they are. */
+export function pickFolder() {
+  folder.value = "";
+  folder.click();
+}
+
+/** Have the server fetch a page or a file of the web, and index it. */
+export async function fetchAddress(url) {
+  const { job, library, files } = await call("POST", "/api/fetch", { library: state.library.name, url });
+  remembered(job, library, files);
+}
+
 /** Take files that are dropped anywhere on the page. */
 export function watchDrops() {
-  document.body.append(picker, tray);
+  document.body.append(picker, folder, tray);
   // What this tab watched before it was loaded anew.
   for (const { job, library, names } of recallHere("jobs", [])) watch(job, new Board(library, names));
   picker.addEventListener("change", () => send([...picker.files]));
+  folder.addEventListener("change", () => send([...folder.files].filter((file) => !/(^|\/)\./.test(file.webkitRelativePath))));
   const carries = (event) => event.dataTransfer?.types.includes("Files");
   let depth = 0;
   document.addEventListener("dragenter", (event) => {
@@ -75,7 +90,8 @@ async function walk(entries) {
   return found;
 }
 
-async function send(files) {
+/** Send files to the library, and show what becomes of each. */
+export async function send(files) {
   if (!files.length) return;
   if (files.length > MOST) {
     toast(t("upload.many", { n: files.length }), { bad: true });
@@ -88,11 +104,16 @@ async function send(files) {
   board.stop = () => stop.abort();
   try {
     const { job } = await upload(files, library, (share) => board.sent(share), stop.signal);
-    rememberHere("jobs", [...recallHere("jobs", []), { job, library, names }]);
-    await watch(job, board);
+    await remembered(job, library, names, board);
   } catch (error) {
     board.fail(error.sentence || String(error.message));
   }
+}
+
+/** Follow an indexing that is shown again after a reload. */
+function remembered(job, library, names, board = new Board(library, names)) {
+  rememberHere("jobs", [...recallHere("jobs", []), { job, library, names }]);
+  return watch(job, board);
 }
 
 /** Follow an indexing from its first event to its end. */

@@ -1,5 +1,6 @@
 // What stands on an empty conversation: what is here, what can be asked, and when it was; or where files go.
 
+import { openAdd } from "./add.js";
 import { call } from "./api.js";
 import { ask } from "./conversation.js";
 import { fill, h } from "./dom.js";
@@ -7,7 +8,6 @@ import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openCitation, openSource } from "./panel.js";
 import { holds, on, state } from "./state.js";
-import { pickFiles } from "./upload.js";
 import { watched } from "./watches.js";
 import { day, placeBeside } from "./words.js";
 
@@ -29,7 +29,7 @@ function draw() {
       box,
       h("h2.hello", { text: t("welcome") }),
       h("p.lead", { text: t("welcome.lead") }),
-      h("div.dropzone", {}, icon("upload"), h("p", { text: t("welcome.drop", { library: state.library.name }) }), h("button.button.primary", { type: "button", text: t("welcome.choose"), on: { click: pickFiles } }), h("p.fine", { text: whither() })),
+      h("div.dropzone", {}, icon("upload"), h("p", { text: t("welcome.drop", { library: state.library.name }) }), h("button.button.primary", { type: "button", text: t("welcome.choose"), on: { click: openAdd } }), h("p.fine", { text: whither() })),
     );
     return;
   }

@@ -1,0 +1,106 @@
+"""A page or file of the web, fetched once because its reader gave the address, and from no other place than the web.
+
+An address of this machine or of a private network is refused, also where a name or a redirect leads there: whoever may
+add files to a library must not see what only the server can reach. The connection goes to the address that was looked
+up and judged, so that a name cannot lead elsewhere in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from urllib.parse import unquote, urljoin, urlsplit
+
+import httpx
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.models.errors import InputError
+from ragweave.models.settings import model_settings
+
+SECONDS = 30.0
+"""Longest time that an address may take, redirects included."""
+_REDIRECTS = 5
+_ENDINGS = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "application/pdf": "pdf",
+    "text/plain": "txt",
+    "text/markdown": "md",
+    "text/csv": "csv",
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/webp": "webp",
+}
+"""Types that are kept, and the ending of their files."""
+_REMEDY = "save the page as a file, and add that"
+
+
+async def fetched(url: str) -> tuple[str, bytes]:
+    """Return a name for what lies at an address, and its bytes.
+
+    Raises:
+        InputError: it is no address of the public web, does not answer in time, or holds nothing that is read.
+    """
+    if model_settings().offline:
+        raise InputError("Nothing is fetched, because RAGWEAVE_OFFLINE is set", _REMEDY)
+    try:
+        async with asyncio.timeout(SECONDS), httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client:
+            for _ in range(_REDIRECTS + 1):
+                response = await client.send(await _request(url), stream=True)
+                if not response.has_redirect_location:
+                    return await _read(url, response)
+                await response.aclose()
+                url = urljoin(url, response.headers["location"])
+    except (TimeoutError, httpx.TimeoutException) as exc:
+        raise InputError(f"The address did not answer within {SECONDS:g} seconds", _REMEDY) from exc
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as exc:
+        raise InputError("The address could not be reached", "look for a mistake in it") from exc
+    raise InputError("The address leads on and on", _REMEDY)
+
+
+async def _request(url: str) -> httpx.Request:
+    """Return a request that goes to the machine whose address was judged, under the name that the reader gave."""
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+    except ValueError:
+        host, port = "", 0
+    if not host or not port or "@" in parts.netloc:
+        raise InputError("That is no address of a web page", "give one that begins with https:// or http://")
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    places = [str(row[4][0]) for row in found]
+    if not all(map(_is_public, places)):
+        raise InputError("The address belongs to this machine or to a private network", _REMEDY)
+    target = httpx.URL(url.strip()).copy_with(host=places[0], fragment=None)
+    headers = {"Host": parts.netloc, "User-Agent": "Ragweave", "Accept": ", ".join(_ENDINGS)}
+    return httpx.Request("GET", target, headers=headers, extensions={"sni_hostname": host})
+
+
+def _is_public(place: str) -> bool:
+    address = ipaddress.ip_address(place.partition("%")[0])
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return bool(mapped.is_global and not mapped.is_multicast)
+
+
+async def _read(url: str, response: httpx.Response) -> tuple[str, bytes]:
+    if response.status_code != 200:
+        raise InputError(f"The address answers with status {response.status_code}", "look for a mistake in it")
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in _ENDINGS:
+        raise InputError(f"What lies there, {kind[:80] or 'of no stated type'}, is not read", _REMEDY)
+    body, limit = bytearray(), corpora_settings().max_file_mb
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > limit << 20:
+            raise InputError(f"What lies there is larger than {limit} MiB", "raise RAGWEAVE_MAX_FILE_MB")
+    await response.aclose()
+    return _name(url, _ENDINGS[kind]), bytes(body)
+
+
+def _name(url: str, ending: str) -> str:
+    """Return a file name that tells host and path: `example.org tea house.html`."""
+    parts = urlsplit(url)
+    path = [part for part in unquote(parts.path).split("/") if part]
+    words = " ".join([parts.hostname or "", *path, parts.query]).replace("\\", " ").strip()
+    return f"{words.removesuffix('.' + ending)[:120]}.{ending}"

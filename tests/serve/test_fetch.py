@@ -1,0 +1,108 @@
+"""An address that a reader gives is fetched from the public web, and from nowhere else."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+import pytest
+
+from ragweave.models.errors import InputError
+from ragweave.models.settings import model_settings
+from ragweave.serve import fetch
+from ragweave.tests.support.serving import parse_events
+
+PAGE = b"<html><head><title>Tea</title></head><body><p>The tea house opened in 1911.</p></body></html>"
+
+
+class Web(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        asked = {"/away": (302, {"Location": "http://127.0.0.2/secret"}), "/on": (302, {"Location": "tea.html"})}
+        status, headers = asked.get(self.path, (200, {"Content-Type": "text/html; charset=utf-8"}))
+        if self.path == "/program":
+            headers = {"Content-Type": "application/x-msdownload"}
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(PAGE)
+        self.server.hosts.append(self.headers["Host"])  # type: ignore[attr-defined]
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
+    """A server on this machine that stands for the public web under the name example.test."""
+    looked_up = socket.getaddrinfo
+
+    def lookup(host: str, *rest: object, **options: object) -> object:
+        return looked_up("127.0.0.1" if host == "example.test" else host, *rest, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    monkeypatch.setattr(fetch, "_is_public", lambda place: place == "127.0.0.1")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Web) as server:
+        server.hosts = []  # type: ignore[attr-defined]
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/", "http://localhost:8765/api/me", "http://[::1]/", "http://[::ffff:127.0.0.1]/",
+        "http://169.254.169.254/latest/meta-data", "http://10.0.0.1/", "https://192.168.1.1/", "http://0.0.0.0/",
+        "http://2130706433/", "http://100.64.0.1/",
+    ],
+)  # fmt: skip
+async def test_what_only_the_server_can_reach_is_refused(url: str) -> None:
+    with pytest.raises(InputError, match="private network"):
+        await fetch.fetched(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "ftp://example.org/x", "http://me:secret@example.org/", "tea", ""]
+)
+async def test_what_is_no_address_of_a_page_is_refused(url: str) -> None:
+    with pytest.raises(InputError, match="no address of a web page"):
+        await fetch.fetched(url)
+
+
+async def test_offline_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_OFFLINE", "true")
+    model_settings.cache_clear()
+    with pytest.raises(InputError, match="RAGWEAVE_OFFLINE"):
+        await fetch.fetched("https://example.org/")
+    model_settings.cache_clear()
+
+
+async def test_a_page_is_fetched_under_its_own_name_through_a_redirect(web: ThreadingHTTPServer) -> None:
+    port = web.server_address[1]
+    name, content = await fetch.fetched(f"http://example.test:{port}/on")
+    assert (name, content) == ("example.test tea.html", PAGE)
+    assert web.hosts == [f"example.test:{port}"] * 2  # type: ignore[attr-defined]
+
+
+async def test_a_redirect_to_a_private_place_and_a_program_are_refused(web: ThreadingHTTPServer) -> None:
+    base = f"http://example.test:{web.server_address[1]}"
+    with pytest.raises(InputError, match="private network"):
+        await fetch.fetched(f"{base}/away")
+    with pytest.raises(InputError, match="x-msdownload, is not read"):
+        await fetch.fetched(f"{base}/program")
+
+
+async def test_what_was_fetched_is_indexed_as_a_source(client: httpx.AsyncClient, web: ThreadingHTTPServer) -> None:
+    url = f"http://example.test:{web.server_address[1]}/tea"
+    taken = await client.post("/api/fetch", json={"library": "web", "url": url})
+    assert taken.status_code == 202 and taken.json()["files"] == ["example.test tea.html"]
+    events = parse_events((await client.get(f"/api/jobs/{taken.json()['job']}/events")).text)
+    assert events[-1]["status"] == "done"
+    (source,) = (await client.get("/api/sources?library=web")).json()["sources"]
+    assert source["title"] == "Tea" and source["uploaded"]
+    refused = await client.post("/api/fetch", json={"library": "web", "url": "http://127.0.0.2/"})
+    assert refused.status_code == 400 and "private network" in refused.json()["title"]
