@@ -15,6 +15,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.desk import items_kept, reads
 from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import fused
+from ragweave.minds.llm.conversation import shown as shown_of
 from ragweave.minds.looks import told
 from ragweave.minds.merge import merged
 from ragweave.minds.passages import distinct
@@ -59,7 +60,8 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     most, read = items_kept(run.context), list[Evidence]()
     if reads(run.context) and run.hop > 1:
         # What the model has read stays in its conversation; a further round adds to it.
-        shown = {i for hop in state.get("hops", []) for i in hop["evidence"]}
+        kept = {s["evidence"] for s in state.get("knowledge", [])}
+        shown = {i for ids in shown_of(state.get("hops", []), kept, run.context.method.turn_passages) for i in ids}
         read = [e for e in state.get("evidence", []) if e["id"] in shown]
         rows, most = [r for r in rows if r["id"] not in shown], min(most, LATER)
     now = datetime.now(UTC)

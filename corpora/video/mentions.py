@@ -23,6 +23,8 @@ LISTED = 20
 """Moments that are handed on; all are counted."""
 AFTER = 3
 """Sentences that `after` and `before` hand on."""
+SPEAKER = re.compile(r"^([^\W\d_][^:\n]{1,40}):\s", re.M)
+"""The name before what somebody says."""
 WINDOW = 40
 """Sentences that a stretch of time hands on."""
 
@@ -60,6 +62,12 @@ class Mention:
     def place(self) -> Locator:
         """Where it lies, to the second."""
         return self.item.locate(self.start, self.end)
+
+    @property
+    def speaker(self) -> str:
+        """Who says it, where a transcript names speakers, or ""."""
+        before = [m[1] for m in SPEAKER.finditer(self.item.text) if m.start() <= self.start]
+        return before[-1] if before else ""
 
     @property
     def recording(self) -> tuple[str, str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from ragweave.minds.evidence import TEXT_LIMIT, Strip
+from ragweave.minds.evidence import TEXT_LIMIT, Hop, Strip
 from ragweave.minds.known import Known
 from ragweave.minds.llm.prose import long
 from ragweave.minds.llm.turn import turn_of
@@ -52,8 +52,7 @@ def rounds(known: Known, most: int) -> list[Round]:
     out: list[Round] = []
     seen: set[str] = set()
     learnt, missing = known.plan, ""
-    for hop in known.hops:
-        fresh = [i for i in hop["evidence"] if i in texts and i not in seen][:most]
+    for hop, fresh in zip(known.hops, shown(known.hops, texts, most), strict=True):
         documents = tuple(
             (len(seen) + n, headed(texts[i][0]["title"], rows.get(i)), " […] ".join(untitled(s) for s in texts[i]))
             for n, i in enumerate(fresh, 1)
@@ -63,6 +62,15 @@ def rounds(known: Known, most: int) -> list[Round]:
         out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh)))
         seen.update(fresh)
         learnt, missing = hop["learnt"], hop["missing"]
+    return out
+
+
+def shown(hops: Sequence[Hop], kept: Container[str], most: int) -> list[list[str]]:
+    """Return the ids of each round's best `most` documents, of those kept, that no earlier round had shown."""
+    out: list[list[str]] = []
+    for hop in hops:
+        seen = {i for ids in out for i in ids}
+        out.append([i for i in hop["evidence"] if i in kept and i not in seen][:most])
     return out
 
 

@@ -28,6 +28,7 @@ from ragweave.minds.small.answer.record import record
 from ragweave.minds.small.answer.sentences import rank
 from ragweave.minds.small.answer.spoken import answers, by_passage, doubtful, is_recorded, passage
 from ragweave.minds.small.answer.tell import tell
+from ragweave.minds.small.answer.voices import voices
 from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.clauses import beyond, standing
 from ragweave.minds.small.question.asked import asked_of, has_clause
@@ -84,6 +85,8 @@ async def _write(desk: Desk, brief: Brief, page: Page) -> str:
     if brief.choices and brief.strips:
         idf = await idf_of(desk, brief.question)
         return await state_choice(brief, page, await asyncio.to_thread(nearest, brief, idf))
+    if await voices(desk, brief, page):
+        return ""
     if brief.timeline is not None:
         return tell_timeline(desk, brief, page)
     if not brief.strips and not brief.searched:

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.mentions import Mention, mentions_of, whole
+from ragweave.corpora.video.mentions import SPEAKER, Mention, mentions_of, whole
 from ragweave.corpora.video.scope import Scope
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
@@ -24,7 +24,6 @@ _ASKS = re.compile(
     rf".*\b{_MANY}|what\s+do\s+(?:\w+\s+){{0,2}}{_MANY}\s+have\s+in\s+common)\W*",
     re.I,
 )
-_SPEAKER = re.compile(r"^([^\W\d_][^:\n]{1,40}):\s", re.M)
 
 
 async def themes(desk: Desk, brief: Brief, page: Page) -> bool:
@@ -44,7 +43,7 @@ async def themes(desk: Desk, brief: Brief, page: Page) -> bool:
         by: dict[tuple[str, str], list[Mention]] = defaultdict(list)
         for m in await mentions_of(library, said, Scope(tuple(within))):
             by[m.recording].append(m)
-            speakers |= {word for name in _SPEAKER.findall(m.item.text) for word in fold(name).split()}
+            speakers |= {word for name in SPEAKER.findall(m.item.text) for word in fold(name).split()}
         if len(by) > 1:
             found.append((said, by))
     found = [row for row in found if not {*fold(row[0]).split()} <= speakers]
