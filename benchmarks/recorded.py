@@ -2,9 +2,10 @@
 
 Three libraries: the four films with their questions and 25 further ones (`unseen`, written before the first of them
 was asked), twelve episodes of a podcast as a transcript, and six lectures made of slides with the narration as
-subtitles. The further questions stand in `recorded.jsonl`; the second of an answer is where the words `said` begin in a
-turn of stated time, or when the slide is shown. Questions fall into two halves by the hash of their id: what is chosen
-is chosen on `a`, and `b` says what it is worth.
+subtitles; `many` asks the podcast about several episodes or people at once. The further questions stand in
+`recorded.jsonl`; the second of an answer is where the words `said` begin in a turn of stated time, or when the slide is
+shown. Questions fall into two halves by the hash of their id: what is chosen is chosen on `a`, and `b` says what it is
+worth.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from printed import options, own_home, tell
+from printed import answered, is_right, options, own_home, rates, tell
 from video_lectures import PACE, write
 
-SETS = ("films", "unseen", "podcast", "lecture")
+SETS = ("films", "unseen", "podcast", "many", "lecture")
 CHANNELS = ("speech", "chunk", "visual")
 
 
@@ -38,7 +39,7 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
             return read_asked(data / "videos" / "qa.jsonl")
     at: dict[str, float] = {}
     slides: Mapping[str, tuple[str, float, float]] = {}
-    if name == "podcast":
+    if library_of(name) == "podcast":
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(data / "transcripts_practicalai" / "segments.jsonl", folder / "segments.jsonl")
         turns = read_jsonl(folder / "segments.jsonl", ["episode", "text"])
@@ -47,6 +48,8 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
         (work / "slides.json").write_text(json.dumps(slides), encoding="utf-8")
     elif name == "lecture":
         slides = json.loads((work / "slides.json").read_text(encoding="utf-8"))
+    if name == "many":
+        return []
     rows = [r for r in read_jsonl(Path(__file__).with_suffix(".jsonl"), ["id"]) if r["set"] == name]
     for row in rows:
         if row.get("slide"):
@@ -69,7 +72,7 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
 
 def library_of(name: str) -> str:
     """Return the library, and the folder, that the questions of a set are asked of."""
-    return "films" if name == "unseen" else name
+    return {"unseen": "films", "many": "podcast"}.get(name, name)
 
 
 def half(id: str) -> str:
@@ -99,6 +102,23 @@ async def measured(name: str, questions: Sequence[Any], show: bool) -> dict[str,
         told = [sum(len(s.text.split()) for s in o.answer.sentences) for o in rows if o.answer.sentences]
         out[f"{name}{part} words_an_answer"] = sum(told) / (len(told) or 1)
     return out
+
+
+async def many(show: bool) -> dict[str, float]:
+    """Ask about several recordings or people at once: all that a question names must be cited, and one word be said."""
+    from ragweave.evals.data import read_jsonl
+
+    rows = [r for r in read_jsonl(Path(__file__).with_suffix(".jsonl"), ["id"]) if r["set"] == "many"]
+    told = []
+    for row in rows:
+        answer = await answered(row["question"], library_of("many"))
+        said = [s.text for s in answer.sentences]
+        right = is_right(answer, row["answers"]) and {*row["cited"]} <= {c.title for c in answer.citations}
+        right = right and not any(name in " ".join(said) for name in row.get("not", ()))
+        told.append((right and row.get("first", "") in "".join(said[:1]), answer.abstained))
+        if show:
+            print(f"{'-+'[told[-1][0]]}{'-+'[answer.abstained]} {row['question']}\n      {answer.text[:600]}\n")
+    return {"many questions": len(rows), **rates(told, "many ")}
 
 
 async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
@@ -179,7 +199,9 @@ def main() -> None:
         for name in (given.only,) if given.only else SETS:
             questions = asked(given.data, folder, name)
             asyncio.run(indexed(folder / library_of(name), library_of(name)))
-            if given.channels or given.shown:
+            if name == "many":
+                figures |= {} if given.channels or given.shown else asyncio.run(many(given.show))
+            elif given.channels or given.shown:
                 figures |= asyncio.run((channels if given.channels else shown)(name, questions))
             else:
                 figures |= asyncio.run(measured(name, questions, given.show))

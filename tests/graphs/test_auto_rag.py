@@ -72,6 +72,22 @@ async def test_seen_passages_are_not_shown_again(play: Any) -> None:
     assert last.count("Its main telescope was built by") == 1
 
 
+async def test_what_an_earlier_round_found_and_had_no_room_to_show_is_shown_when_it_is_asked_for(play: Any) -> None:
+    model = play(
+        reason=[
+            "Query: Corvane Observatory telescope",
+            "Query: Ostrander Works founder",
+            "Final Answer: Ada Ostrander",
+        ],
+        generate="UNKNOWN",
+    )
+    state = await ask(model, turn_passages=1)
+    first, second = (conversation[-1] for conversation in reasons(model)[1:])
+    founder = next(e["id"] for e in state["evidence"] if "founded by Ada Ostrander" in e["text"])
+    assert founder in state["hops"][0]["evidence"] and "founded by Ada Ostrander" not in first
+    assert "founded by Ada Ostrander" in second
+
+
 async def test_round_that_brings_nothing_new_is_stated_to_the_model(play: Any) -> None:
     model = play(
         reason=["Query: Corvane Observatory telescope", "Query: telescope Observatory Corvane dome", "Final Answer: x"],

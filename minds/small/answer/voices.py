@@ -15,7 +15,7 @@ from ragweave.minds.desk import Desk
 from ragweave.minds.page import Page
 from ragweave.minds.small.answer.tell import strip
 from ragweave.minds.small.timeline import subject
-from ragweave.models.text import clip, clock, terms
+from ragweave.models.text import clip, clock, fold, terms
 
 MOST = 8
 """Recordings, or people, that are told."""
@@ -53,40 +53,49 @@ async def voices(desk: Desk, brief: Brief, page: Page) -> bool:
     thing, sides = subject(pair["thing"]), (pair["a"], pair["b"])
     if (kind := re.match(rf"\W*(?:the )?({KINDS})\b", sides[0], re.I)) and re.fullmatch(r"[\d ]+", sides[1]):
         sides = (sides[0], f"{kind[1]} {sides[1]}")
-    found = await mentions_of(library, thing, Scope(tuple(desk.context.sources)))
+    found = await _mentions(library, desk, thing)
     by = [_of(side, found, [r.title for r in await library.recordings()]) for side in sides]
-    if not all(by):
+    if not all(moments for _, moments in by):
         return False
-    for moments in by:
-        _show(page, moments[0].item.title, moments, asked)
+    for name, moments in by:
+        _show(page, f"{name}{moments[0].item.title}", moments, asked)
     return True
+
+
+async def _mentions(library: Library, desk: Desk, thing: str) -> list[Mention]:
+    """Return the mentions of a thing, not of other words of its stem (“explain” of explainability)."""
+    found = await mentions_of(library, thing, Scope(tuple(desk.context.sources)))
+    begins = fold(thing)[: max(3, len(thing) - 2)]
+    return [m for m in found if fold(m.text).startswith(begins)] or found
 
 
 async def _densest(library: Library, desk: Desk, m: re.Match[str], asked: str, page: Page) -> bool:
     """Show where something is spoken of most: recordings by mentions an hour, people by mentions."""
     people, thing = m["people"] or m["who"] or "", subject(m["a"] or m["b"])
     by: dict[str, list[Mention]] = defaultdict(list)
-    heard: dict[str, set[str]] = defaultdict(set)
-    for found in await mentions_of(library, thing, Scope(tuple(desk.context.sources))):
-        heard[found.speaker].add(found.item.title)
+    for found in await _mentions(library, desk, thing):
         by[found.speaker if people else found.item.title].append(found)
+    by.pop("", None)
     lasts = {r.title: max(r.end, 1.0) for r in await library.recordings()}
-    if people:
-        # A guest comes once; who is in several recordings is at home there.
-        guests = people.lower().startswith("guest")
-        by = {who: rows for who, rows in by.items() if who and not (guests and len(heard[who]) > 1)}
+    if people.lower().startswith("guest"):
+        # A guest comes once; who speaks in several recordings is at home there.
+        heard = {
+            who: {m.item.title for m in await mentions_of(library, who, Scope()) if m.speaker == who} for who in by
+        }
+        by = {who: rows for who, rows in by.items() if len(heard[who]) < 2}
     order = sorted(by, key=lambda k: (-len(by[k]) / (1.0 if people else lasts.get(k, 1.0)), k))
     for name in order[:MOST]:
         _show(page, name, by[name], asked, counted=True)
     return bool(order)
 
 
-def _of(side: str, found: Sequence[Mention], titles: Sequence[str]) -> list[Mention]:
-    """Return what is said in the recording, or by the speaker, that a side of a comparison names."""
+def _of(side: str, found: Sequence[Mention], titles: Sequence[str]) -> tuple[str, list[Mention]]:
+    """Return who or nothing, and what is said, of the speaker or the recording that a side of a comparison names."""
     named, wanted = named_in(f"in {side}", titles), set(terms(side))
     if named:
-        return [m for m in found if m.item.title in named]
-    return [m for m in found if m.speaker and wanted and wanted <= set(terms(m.speaker))]
+        return "", [m for m in found if m.item.title in named]
+    said = [m for m in found if m.speaker and wanted and wanted <= set(terms(m.speaker))]
+    return (f"{said[0].speaker}, " if said else ""), said
 
 
 def _show(page: Page, name: str, moments: Sequence[Mention], question: str, counted: bool = False) -> None:
