@@ -14,7 +14,6 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
 from ragweave.minds.page import Page
 from ragweave.minds.small.answer.tell import strip
-from ragweave.minds.small.timeline import subject
 from ragweave.models.text import clip, clock, fold, terms
 
 MOST = 8
@@ -50,7 +49,7 @@ async def voices(desk: Desk, brief: Brief, page: Page) -> bool:
     pair = next((m for form in _FORMS if (m := form.fullmatch(asked))), None)
     if pair is None:
         return False
-    thing, sides = subject(pair["thing"]), (pair["a"], pair["b"])
+    thing, sides = _named(pair["thing"]), (pair["a"], pair["b"])
     if (kind := re.match(rf"\W*(?:the )?({KINDS})\b", sides[0], re.I)) and re.fullmatch(r"[\d ]+", sides[1]):
         sides = (sides[0], f"{kind[1]} {sides[1]}")
     found = await _mentions(library, desk, thing)
@@ -71,7 +70,7 @@ async def _mentions(library: Library, desk: Desk, thing: str) -> list[Mention]:
 
 async def _densest(library: Library, desk: Desk, m: re.Match[str], asked: str, page: Page) -> bool:
     """Show where something is spoken of most: recordings by mentions an hour, people by mentions."""
-    people, thing = m["people"] or m["who"] or "", subject(m["a"] or m["b"])
+    people, thing = m["people"] or m["who"] or "", _named(m["a"] or m["b"])
     by: dict[str, list[Mention]] = defaultdict(list)
     for found in await _mentions(library, desk, thing):
         by[found.speaker if people else found.item.title].append(found)
@@ -87,6 +86,11 @@ async def _densest(library: Library, desk: Desk, m: re.Match[str], asked: str, p
     for name in order[:MOST]:
         _show(page, name, by[name], asked, counted=True)
     return bool(order)
+
+
+def _named(thing: str) -> str:
+    """Return what is spoken of without its article and quotation marks."""
+    return re.sub(r"^(?:the|an?)\s+", "", thing.strip(" \"'“”‘’"), flags=re.I)
 
 
 def _of(side: str, found: Sequence[Mention], titles: Sequence[str]) -> tuple[str, list[Mention]]:
