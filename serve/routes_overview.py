@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from ragweave.corpora.knowledge.around import around, most_joined
+from ragweave.corpora.store.stores import stores
+from ragweave.corpora.types import Item
+from ragweave.models.text import clip, sentences
 from ragweave.serve import overview
 from ragweave.serve.access import CallerNow, library_named
+from ragweave.serve.media import with_openings
+from ragweave.serve.problems import NotFound
 
 router = APIRouter(prefix="/api")
+
+_PLACES = 8
+"""Places of an entity that are named."""
+_LONGEST = 240
+"""Characters of a sentence."""
 
 
 @router.get("/overview")
@@ -17,6 +30,38 @@ async def front_page(caller: CallerNow, library: str) -> dict[str, Any]:
     """Return a timeline of a library and questions that it answers, each line with its place."""
     row = await library_named(caller, library)
     return {"library": row.name, **await overview.overview(row)}
+
+
+@router.get("/entities")
+async def list_entities(caller: CallerNow, library: str) -> dict[str, Any]:
+    """Return the entities of the recordings that are joined to the most others; none where no graph was built."""
+    row = await library_named(caller, library)
+    found = await asyncio.to_thread(most_joined, stores().catalog, row.id)
+    return {"entities": [asdict(node) for node in found]}
+
+
+@router.get("/entities/{key}")
+async def entity(caller: CallerNow, key: str, library: str) -> dict[str, Any]:
+    """Return an entity, its neighbours with what joins them, and the places that name it."""
+    row = await library_named(caller, library)
+    found = await asyncio.to_thread(around, stores().catalog, row.id, key)
+    if found is None:
+        raise NotFound("There is no such entity", "list the entities of the library, and name one of them")
+    middle, beside, ids = found
+    items = await asyncio.to_thread(stores().catalog.items, row.id, ids[:_PLACES])
+    rows = [
+        {"id": id, "title": items[id].title, "locator": items[id].locator, "quote": _sentence(items[id], middle.name)}
+        for id in ids[:_PLACES]
+        if id in items
+    ]
+    places = await with_openings(row, rows)
+    return {"entity": asdict(middle), "around": [asdict(node) for node in beside], "places": places}
+
+
+def _sentence(item: Item, name: str) -> str:
+    """Return the first sentence of an item that names an entity, else its first."""
+    said = [item.text[start:end] for start, end in sentences(item.text)] or [item.text]
+    return clip(" ".join(next((s for s in said if name.lower() in s.lower()), said[0]).split()), _LONGEST)
 
 
 @router.get("/next")

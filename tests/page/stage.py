@@ -14,6 +14,9 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.corpora.ingest.run import index
+from ragweave.corpora.knowledge.facts import Entity, Relation, facts_of
+from ragweave.corpora.knowledge.store import put
+from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Locator
 from ragweave.minds.evidence import Citation, Sentence
@@ -77,6 +80,21 @@ def recording(path: Path) -> None:
     path.with_suffix(".vtt").write_text(SUBTITLES, encoding="utf-8")
 
 
+def graph(row: LibraryRow) -> None:
+    """Store what a chat model would have found in the recording: who and what, and how they are joined."""
+    catalog = stores().catalog
+    (talk,) = [s for s in catalog.sources(row.id) if s.kind == "video"]
+    clips = catalog.items_of(row.id, talk.id, "clip")
+    said = tuple((clip.id, 1) for clip in clips if "crane" in clip.text)
+    names = [
+        Entity("Otto Brandt", "person", "A builder of the harbour.", said),
+        Entity("Crane", "thing", "It stands at the harbour.", said),
+        Entity("Harbour", "place", "", said),
+    ]
+    joined = [Relation("Otto Brandt", "Crane", "Otto Brandt replaced the crane.", 2), Relation("Crane", "Harbour")]
+    put(catalog, row.id, talk.id, "c1", facts_of(names, joined), "")
+
+
 async def media(home: Path, folder: Path) -> None:
     """Index a picture and a recording into `media`, and keep a conversation that cites a web page."""
     shown = folder / "harbour"
@@ -85,6 +103,7 @@ async def media(home: Path, folder: Path) -> None:
     recording(shown / "talk.webm")
     await index([shown], "media")
     row = next(r for r in stores().catalog.libraries() if r.name == "media")
+    graph(row)
     web: Locator = {"kind": "url", "url": "https://pumps.example/a?b=1#c", "fetched": "2026-03-02T08:05:00+00:00"}
     text, question = "Pumps last for twenty years.", "What about the pump?"
     cited = Citation(n=1, id="web-1", title="Pumps of the world", locator=web, quote=text, origin="web")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from ragweave.tests.page.test_axe import findings
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
@@ -48,3 +51,26 @@ def test_what_comes_next_stands_under_the_last_answer_alone_and_can_be_asked_or_
     expect(read_on).to_have_count(0)
     second.get_by_role("region", name="Ask next").locator(".suggested").first.click()
     expect(page.locator(".turn.over")).to_have_count(3, timeout=30_000)
+
+
+def test_an_entity_is_drawn_with_its_neighbours_each_leads_on_and_its_places_open(window: Callable[..., Any]) -> None:
+    page = window(keep={"library": json.dumps("media")})
+    page.get_by_role("region", name="Spoken of in the recordings").get_by_role("button", name="Crane").click()
+    dialog = page.get_by_role("dialog", name="Spoken of in the recordings")
+    drawn = dialog.get_by_role("group", name="Around Crane")
+    expect(drawn.get_by_role("button")).to_have_count(3)
+    assert drawn.get_by_role("button").all_inner_texts() == ["Crane", "Otto Brandt", "Harbour"]
+    assert drawn.locator("path").count() == 2
+    expect(dialog.get_by_text("Otto Brandt replaced the crane.")).to_be_visible()
+    assert findings(page) == []
+    drawn.get_by_role("button", name="Otto Brandt").click()
+    expect(dialog.get_by_role("heading", name="Otto Brandt")).to_be_focused()
+    dialog.get_by_role("list", name="Where it is spoken of").get_by_role("button").first.click()
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_role("complementary").locator("video")).to_be_visible()
+
+
+def test_a_library_without_a_graph_speaks_of_none(window: Callable[..., Any]) -> None:
+    page = window()
+    expect(page.get_by_role("region", name="It answers, for instance")).to_be_visible()
+    expect(page.get_by_role("region", name="Spoken of in the recordings")).to_have_count(0)

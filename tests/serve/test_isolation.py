@@ -122,6 +122,8 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("DELETE", f"/api/sources/{f.source}", {"params": {"library": f.name}}),
         ("DELETE", f"/api/sources/{f.source}", {"params": {"library": "mine"}}),
         ("POST", "/api/upload", {"data": {"library": f.name}, "files": file}),
+        ("GET", f"/api/entities/x?library={f.name}", {}),
+        ("GET", f"/api/entities?library={f.name}", {}),
         ("POST", "/api/fetch", {"json": {"library": f.name, "url": "https://example.org/"}}),
         ("POST", "/api/upload", {"data": {"library": "new"}, "files": file}),
         ("GET", f"/api/jobs/{f.job}/events", {}),

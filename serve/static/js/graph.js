@@ -132,7 +132,8 @@ function line(a, b) {
   return svg("path", { d: `M${sx} ${sy}C${sx} ${sy + pull} ${ex} ${ey - pull} ${ex} ${ey}` });
 }
 
-function svg(name, attributes, ...children) {
+/** An element of a drawing. */
+export function svg(name, attributes, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);

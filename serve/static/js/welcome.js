@@ -4,6 +4,7 @@ import { openAdd } from "./add.js";
 import { call } from "./api.js";
 import { ask } from "./conversation.js";
 import { fill, h } from "./dom.js";
+import { entities } from "./entities.js";
 import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openCitation, openSource } from "./panel.js";
@@ -52,7 +53,8 @@ async function load(front) {
   try {
     const told = kept.key === key ? kept.told : await call("GET", `/api/overview?library=${encodeURIComponent(name)}`);
     kept = { key, told };
-    if (front.isConnected || box.contains(front)) fill(front, questions(told.questions), timeline(told.timeline));
+    const spoken = items.clip ? await entities() : null;
+    if (front.isConnected || box.contains(front)) fill(front, questions(told.questions), timeline(told.timeline), spoken);
   } catch {
     fill(front); // the question can be asked without it
   }
