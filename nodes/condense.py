@@ -69,7 +69,7 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         "question": question,
         "query": query,
         "said": before._asdict(),
-        "also": [*weighed.asks] if weighed else await elsewhere(run, question),
+        "also": [*weighed.asks] if weighed else await elsewhere(run, query),
         "usage": Overwrite(update["usage"]),
         "notes": Overwrite(update.get("notes", [])),
     }

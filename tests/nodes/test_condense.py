@@ -10,8 +10,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ragweave.app.api import astate
 from ragweave.graphs.search import graph
 from ragweave.minds.context import Context
+from ragweave.models.chat import override
 from ragweave.models.errors import InputError
-from ragweave.tests.support import build_library
+from ragweave.tests.support import ScriptedChat, build_library
 
 
 async def test_thanks_in_between_leave_the_subject_and_are_answered_as_such(tmp_path: Path, home: Path) -> None:
@@ -48,6 +49,20 @@ async def test_what_is_searched_for_is_the_question_alone(tmp_path: Path, home: 
     state = await graph.ainvoke({"messages": [HumanMessage(asked)]}, context=Context())
     assert state["question"] == state["query"] == "how often the ferry sails?"
     assert state["messages"][0].content == asked
+
+
+async def test_what_is_said_around_a_question_is_not_searched_for_in_other_languages(
+    tmp_path: Path, home: Path
+) -> None:
+    german = "Die Fähre fährt viermal am Tag. Wer ein Fahrrad mitnimmt, zahlt zwei Euro mehr.\n"
+    await build_library(
+        tmp_path / "notes", {"faehre.md": german, "bus.md": "The bus leaves at eight in the morning.\n"}
+    )
+    asked = "Could you look up for me when the bus leaves? I need a bicycle on Sunday."
+    with override(writer=ScriptedChat(replies=[])):
+        state = await graph.ainvoke({"messages": [HumanMessage(asked)]}, context=Context())
+    assert state["question"] == asked and state["query"] == "when the bus leaves?"
+    assert "fahrrad" not in " ".join(state["also"])
 
 
 @pytest.mark.parametrize(
