@@ -53,6 +53,7 @@ def test_sentence_that_fits_the_kind(question: str, sentence: str, fit: float) -
         ("Who built it?", "A mason built it."),
         ("What did the cloak cost?", "The cloak of 1911 is of velvet."),
         ("How long does the play take?", "The play drew 803 spectators."),
+        ("How long was his apprenticeship?", "The punch is that of the year 1791."),
         ("How heavy is the boat?", "The boat was lent in 2019."),
     ],
 )

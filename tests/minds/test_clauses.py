@@ -4,7 +4,7 @@ import pytest
 
 from ragweave.minds.evidence import Hop
 from ragweave.minds.small.answer.sentences import Extract, rank
-from ragweave.minds.small.clauses import splits, standing, trimmed, value_of
+from ragweave.minds.small.clauses import beyond, splits, standing, trimmed, value_of
 from tests.minds.test_conflict import strip
 
 
@@ -43,6 +43,12 @@ def test_the_verb_behind_a_clause_goes_back_to_the_question() -> None:
 def test_a_name_or_number_behind_a_description_stays_with_it() -> None:
     split = splits("What is the name of the brother of Ilse Marwen?")[0]
     assert trimmed(split, {"brother"}) == split
+
+
+def test_what_is_asked_of_what_is_described_is_open_until_a_sentence_holds_it() -> None:
+    question = "Where did the woman after whom the fund is called work?"
+    assert beyond(question, {"woman", "fund", "call"}) == {"work"}
+    assert not beyond("Where does Ada work?", set())
 
 
 def test_a_description_that_is_all_that_is_asked_asks_nothing_more() -> None:

@@ -70,6 +70,12 @@ def test_fifty_dialogues_are_put_into_words():
             "How high is it?",
             "How high is Mount Tarn?",
         ),
+        (
+            "How many boats started in the race?",
+            "",
+            "how many finished of them?",
+            "how many finished of the boats that started in the race?",
+        ),
         ("Which firm built it?", "Halvorsen Bau built the hall.", "What did they ask?", "What did Halvorsen Bau ask?"),
         ("When does the bus to Orme go?", "", "Who drives it?", "Who drives the bus?"),
         ("what does the plan say?", "", "Who replaced the crane?", "Who replaced the crane?"),

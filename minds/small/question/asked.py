@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 
 from ragweave.minds.small.question.facts import UNITS, facts, negations, units
 from ragweave.models.calendar import ENGLISH, MONTHS, NUMBER_WORDS, WEEKDAYS
-from ragweave.models.text import STOP, content_terms, fold, names, sentences, stem, terms, words
+from ragweave.models.text import STOP, content_terms, fold, names, sentences, stem, terms, verb_form, words
 
 Idf = Callable[[str], float]
 """How rare a term is in the library."""
@@ -84,8 +84,13 @@ _ATTRIBUTE = re.compile(
     re.I,
 )
 """What is asked of something: “the *code* of the cupboard”, “Wren's *phone number*”."""
-_MEASURED = frozenset(terms("size price cost fee height width length depth weight age distance temperature sum colour"))
-"""Attributes that their value tells by itself."""
+_TOLD = frozenset(
+    terms(
+        "size price cost fee height width length depth weight age distance temperature sum colour term word expression"
+        " title nickname location population percentage rate range estimate result goal aim purpose idea reason process role"
+    )
+)
+"""Attributes that their value tells by itself: “the term for ...”."""
 _YES_NO = re.compile(
     r"^(?:and |but |so )?(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b", re.I
 )
@@ -122,7 +127,8 @@ class Asked:
     def attribute(self) -> frozenset[str]:
         """Stems of what is asked of something, where it is said by a noun: “the code of the cupboard”."""
         m = _ATTRIBUTE.match(self.question)
-        said = frozenset(content_terms(m["noun"])) - ASKING - _MEASURED - self.implied if m else _DONE
+        named = [w for w in m["noun"].split() if not verb_form(w)] if m else []
+        said = frozenset(content_terms(" ".join(named))) - ASKING - _TOLD - self.implied if m else _DONE
         return said & self.slot
 
     @cached_property
@@ -159,8 +165,10 @@ class Asked:
 
     def affirms(self, text: str) -> bool:
         """Tell whether a text denies nothing where it is asked what is not so: “What must he not eat?”."""
-        asks = self.kind != "yes" and _DENIES.search(self.question)
-        return bool(asks) and not (negations(text) or _SHUT.search(text))
+        denied = _DENIES.search(self.question)
+        if denied is None or self.kind == "yes" or has_clause(self.question[: denied.start()]):
+            return False
+        return not (negations(text) or _SHUT.search(text))
 
     @property
     def codes(self) -> frozenset[str]:
@@ -176,12 +184,14 @@ class Asked:
         return frozenset(f.value for f in facts(self.question))
 
 
-_DENIES = re.compile(r"(?<!\()\b(?:not|never|nobody|cannot)\b|n['’]t\b")
+_DENIES = re.compile(r"(?<!\()\b(?:not|never|nobody|cannot)\b(?! \w+ing\b)|n['’]t\b")
 _LASTS = re.compile(
-    r"\b(?:\d+|an?|one|half|all|every|whole|(?:\w+teen|\w+ty)|" + "|".join(NUMBER_WORDS) + r")\b[ -](?:[a-z]+ ){0,2}?"
+    r"\b(?:\d+|an?|one|half|all|every|several|many|\w+(?:teen|ty|illion)|"
+    + "|".join(NUMBER_WORDS)
+    + r")\b[ -](?:[a-z]+ ){0,2}?"
     r"(?:sec(?:ond)?|min(?:ute)?|hour|day|night|week|month|year|decade|centur|season|summer|winter|(?:kilo|centi)?met(?:re|er)"
     r"|feet|foot|inch|mile|k?m\b|cm\b|mm\b|ft\b|h\b)|\d(?:h|s|k?m|cm|mm|ft)\b|\d:\d\d"
-    r"|\b(?:until|till|since|always|never|ever)\b"
+    r"|\b(?:until|till|since|always|never|ever|from \d+ to)\b"
     r"|[秒分时天周月年米]",
     re.I,
 )
