@@ -86,8 +86,9 @@ _ATTRIBUTE = re.compile(
 """What is asked of something: “the *code* of the cupboard”, “Wren's *phone number*”."""
 _TOLD = frozenset(
     terms(
-        "size price cost fee height width length depth weight age distance temperature sum colour term word expression"
-        " title nickname location population percentage rate range estimate result goal aim purpose idea reason process role"
+        "size price cost fee height width length depth weight age distance temperature sum colour term word"
+        " expression title nickname location population percentage rate range estimate result goal aim purpose"
+        " idea reason process role"
     )
 )
 """Attributes that their value tells by itself: “the term for ...”."""
