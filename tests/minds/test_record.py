@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from ragweave.corpora.types import Item, Span
@@ -99,3 +101,23 @@ def test_what_was_bought_is_told_by_its_line() -> None:
 )
 def test_dates_and_numbers_tell_which_paper(words: str, fits: bool) -> None:
     assert (record._fit(words, INVOICE, {}) == 1.0) is fits
+
+
+def test_what_the_paper_lacks_is_told_by_a_text_that_speaks_of_it_by_its_number() -> None:
+    mail = {
+        "id": "m",
+        "corpus": "paragraph",
+        "title": "mail",
+        "locator": {},
+        "origin": "library",
+        "query": "",
+        "hop": 1,
+    }
+    texts = (
+        "Invoice 20417 is enclosed. Please pay by 9 June 2023.",
+        "Invoice 20418 is late. Please pay by 1 May 2023.",
+    )
+    rows = {str(n): {**mail, "text": text, "relevance": 0.0} for n, text in enumerate(reversed(texts))}
+    found = record._beside("invoice 20417", FIELDS[0], SimpleNamespace(rows=rows))  # type: ignore[arg-type]
+    assert found is not None and found["text"] == "Please pay by 9 June 2023."
+    assert record._beside("invoice 30000", FIELDS[0], SimpleNamespace(rows=rows)) is None  # type: ignore[arg-type]

@@ -11,10 +11,11 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
+from ragweave.minds.passages import as_strip, evidence_of
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.question.asked import share
 from ragweave.models.calendar import ENGLISH
-from ragweave.models.text import content_terms, terms
+from ragweave.models.text import content_terms, sentences, terms
 
 FOUND = 50
 """Pictures that are searched for the paper."""
@@ -52,8 +53,6 @@ _NUMBER = re.compile(r"(?=[\w/-]*\d)[A-Z0-9][\w/-]{2,}")
 _STREET = re.compile(
     r"\b\d{1,4}[a-z]?,? (?:[A-Z][\w'’-]+ ?){1,3}.*|.*\b(?:stra(?:ß|ss)e|weg|platz|rue|avenue) ?\d{0,4}.*", re.I
 )
-
-
 _TOWN = re.compile(r"[A-Za-z][A-Za-z '’-]{3,}")
 _PRICE = re.compile(r"\b(?:how much|price|costs?|charged?)\b", re.I)
 
@@ -159,8 +158,11 @@ async def record(desk: Desk, brief: Brief, page: Page) -> str | None:
     if priced:
         field = goods(wanted, read) or (field if paper else None)
     found = value_of(field, read) if field is not None and best >= NAMED else None
-    if found is None and (not paper or _told_elsewhere(told, brief)):
+    if found is None and not paper:
         return None
+    if found is None and field and (said := _beside(told, field, brief)):
+        page.show(said["text"], "verified", [said], 1.0)
+        return ""
     if found is None:
         page.note(_strip(kept[0], kept[0].title, read[:1], brief.question))
         return phrase("weak", brief.question, title=kept[0].title)
@@ -169,10 +171,17 @@ async def record(desk: Desk, brief: Brief, page: Page) -> str | None:
     return ""
 
 
-def _told_elsewhere(told: str, brief: Brief) -> bool:
-    """Tell whether a text that was found speaks of the paper by its number: it may say what the paper does not."""
+def _beside(told: str, field: Field, brief: Brief) -> Strip | None:
+    """Return the sentence of a text that speaks of the paper by its number and says what the paper does not."""
     numbers = set(re.findall(r"[\w/-]*\d[\w/-]*", told))
-    return any(numbers & set(re.findall(r"[\w/-]+", e["text"])) for e in brief.rows.values() if e["corpus"] != "image")
+    for e in brief.rows.values():
+        if e["corpus"] == "image" or not numbers & set(re.findall(r"[\w/-]+", e["text"])):
+            continue
+        for a, b in sentences(e["text"]):
+            said = e["text"][a:b]
+            if any(label.search(said) for label in field.labels) and field.value.search(said):
+                return Strip(**{**as_strip(e), "text": said})
+    return None
 
 
 def _fit(told: str, item: Item, idf: dict[str, float]) -> float:
@@ -282,14 +291,6 @@ def _below(cell: Cell, read: Sequence[Cell]) -> list[Cell]:
 
 def _strip(item: Item, text: str, at: Sequence[Cell], question: str) -> Strip:
     place: Locator = {**item.locator, "bbox": list(union([c.box for c in at]))}
-    return {
-        "id": f"{item.id}#{at[-1].start}-{at[-1].start + len(at[-1].text)}",
-        "evidence": item.id,
-        "text": text,
-        "title": item.title,
-        "locator": place,
-        "origin": "library",
-        "query": question,
-        "hop": 0,
-        "score": 1.0,
-    }
+    row = as_strip(evidence_of(item, question, 0, 1.0, 1.0))
+    spot = f"{item.id}#{at[-1].start}-{at[-1].start + len(at[-1].text)}"
+    return Strip(**{**row, "id": spot, "text": text, "title": item.title, "locator": place})
