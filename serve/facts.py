@@ -35,9 +35,11 @@ _OPEN = re.compile(
 )
 """Words that open a sentence whose subject stands elsewhere, or that has none at its head."""
 _CLAUSE = re.compile(
-    r"\b(?:which|that|who|whose|when|where|and|or|but|is|are|was|were|has|have|had|not|never|no)\b", re.I
+    r"\b(?:which|that|who|whose|when|where|why|how|and|or|but|is|are|was|were|has|have|had|not|never|no|to)\b"
+    r"|\b\w{3,}(?:ed|es|ins) (?:the|this|these|an?)\b",
+    re.I,
 )
-"""Words of a subject that is a clause."""
+"""Words of a subject that is a clause, or that has a verb of its own: “Romans achieved this approximation by ...”."""
 _BASE = {"has": "have", "have": "have", "had": "have", "held": "hold", "carries": "carry", "gives": "give"}
 
 

@@ -30,6 +30,8 @@ def _item(text: str) -> Item:
         ("The lighthouse stands on the western cape.", "Where does the lighthouse stand?"),
         ("It was built in 1961 by the Ravnholt shipyard.", ""),
         ("The tower that was built in 1961 was painted in 1970.", ""),
+        ("The Romans achieved this approximation by declaring years to have 365 days.", ""),
+        ("A page from the museum explains why the week has 7 days.", ""),
         ("Nobody knows how many clocks there are in it.", ""),
         ("Everything before this had four arrows and a name.", ""),
     ],

@@ -1,0 +1,122 @@
+"""Takes the pictures of docs/page.md in a headless Chromium: `python -m ragweave.docs.write_pictures FOLDER`.
+
+A server over the example files is used as a reader would; what a name in `PICTURES` shows is told by
+its function. Only those named after FOLDER are taken, where any are. They are drawn by the fonts of the
+machine, so that no test compares them.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ragweave.benchmarks.page import CHROMIUM, served
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "library"
+DECIDED, LIT = "What did the council decide on 12 March 2024?", "When was the lamp of the lighthouse first lit?"
+UNKNOWN = "Who owns the bakery on the mainland?"
+
+
+def ask(page: Any, question: str) -> Any:
+    """Ask, wait for the end of the turn, and return it."""
+    turns = page.locator(".turn")
+    before = turns.count()
+    page.fill("#question", question)
+    page.keyboard.press("Enter")
+    page.locator(".turn.over").nth(before).wait_for(timeout=120_000)
+    page.wait_for_load_state("networkidle")
+    return turns.nth(before)
+
+
+def _front(page: Any) -> None:
+    page.locator(".suggestions li, .timeline li").first.wait_for()
+
+
+def _panes(page: Any) -> None:
+    ask(page, DECIDED).locator(".sentence").first.hover()
+    page.locator(".sources.beside img").first.wait_for()
+
+
+def _pdf(page: Any) -> None:
+    ask(page, DECIDED).locator(".sentence .cite").first.click()
+    page.locator(".sheet .box").first.wait_for()
+
+
+def _steps(page: Any) -> None:
+    ask(page, LIT).locator(".trail summary").click()
+
+
+def _again(page: Any) -> None:
+    turn = ask(page, LIT)
+    turn.locator(".trail summary").click()
+    turn.locator(".node[data-node=fuse]").click()
+    turn.locator(".changes input[type=checkbox]").first.check()
+    turn.locator(".changes [type=submit]").click()
+    turn.locator(".difference").wait_for(timeout=120_000)
+
+
+def _refusal(page: Any) -> None:
+    ask(page, UNKNOWN)
+
+
+def _answer(page: Any) -> None:
+    ask(page, LIT)
+
+
+def _add(page: Any) -> None:
+    page.locator(".sources-pane .pane-head button").click()
+
+
+def _models(page: Any) -> None:
+    page.locator(".who-place button").click()
+    page.locator(".models .name").first.wait_for()
+
+
+PICTURES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
+    "front": (_front, {}),
+    "panes": (_panes, {}),
+    "pdf": (_pdf, {}),
+    "steps": (_steps, {"color_scheme": "dark"}),
+    "again": (_again, {}),
+    "refusal": (_refusal, {}),
+    "german": (_answer, {"locale": "de-DE"}),
+    "phone": (_answer, {"viewport": {"width": 390, "height": 780}}),
+    "add": (_add, {}),
+    "models": (_models, {}),
+}
+
+
+def main() -> None:
+    """Take the pictures."""
+    folder, *wanted = sys.argv[1:]
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["RAGWEAVE_HOME"] = home
+        subprocess.run([sys.executable, "-m", "ragweave.app.cli", "index", str(EXAMPLES)], check=True)
+        with served(Path(home)) as address, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            for name in wanted or PICTURES:
+                show, options = PICTURES[name]
+                usual = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+                page = browser.new_context(**{**usual, **options}).new_page()
+                page.goto(address)
+                page.locator("#question").wait_for()
+                show(page)
+                page.wait_for_timeout(500)
+                with Image.open(io.BytesIO(page.screenshot())) as taken:
+                    # A palette makes a third of the bytes.
+                    taken.convert("RGB").quantize(128).save(Path(folder) / f"page-{name}.png", optimize=True)
+                page.context.close()
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
