@@ -117,7 +117,8 @@ figures: $(VENV)/.dev
 # Programs that others wrote, each in an environment of its own, beside Ragweave (docs/compared.md): an hour, resumable.
 peers: $(VENV)/.dev
 	@for topic in build speed growth life; do $(BIN)/python benchmarks/peers/run.py $$topic || exit 1; done
-	@for topic in quality speed growth life; do $(BIN)/python benchmarks/peers/report.py $$topic; done
+	@$(BIN)/python benchmarks/peers/trouble.py
+	@for topic in quality speed growth life trouble; do $(BIN)/python benchmarks/peers/report.py $$topic; done
 
 # Lines of Python and Markdown by room, as committed: make lines, or make lines AT=v0.1 for how it was then.
 # What only an extra needs stands in serve, corpora/video and the checkpoints; the base is the package without it.

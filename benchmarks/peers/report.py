@@ -1,6 +1,6 @@
 """The tables and the drawing of docs/compared.md, from what run.py kept.
 
-python benchmarks/peers/report.py quality | speed | growth | life | trouble
+python benchmarks/peers/report.py quality | speed | busy | growth | life | trouble
 python benchmarks/peers/report.py plot FILE.png
 """
 
@@ -61,18 +61,25 @@ def figures(topic: str) -> dict[str, dict[str, Any]]:
     return {p: json.loads(path.read_text(encoding="utf-8")) for p, path in paths.items() if path.exists()}
 
 
-def speed() -> None:
+def speed(kept: str = "speed-{}") -> None:
     """Print seconds beside a model of fixed latency, and how much more that is than Ragweave takes."""
-    rows = figures("speed-{}")
+    rows = figures(kept)
+    later = f"  all, of {SLOW:g} s  processor" if "slow" in rows["ragweave"] else ""  # older records lack both
     print(
-        f"model of {LATENCY} s   index s  calls   one by one     four at once   twenty at once"
-        f"  all, of {SLOW} s   calls  tokens in"
+        f"model of {LATENCY} s   index s  calls   one by one     four at once   twenty at once{later}  calls  tokens in"
     )
     for peer, f in rows.items():
         cells = [f"{f[str(w)]['median']:7.2f} s {ratio(f, rows, str(w), 'median')}" for w in WIDTHS]
         told = f"{f['index']['seconds']:9.1f} {f['index']['calls']:6} " + " ".join(f"{c:>15}" for c in cells)
-        slow = f"{f['slow']:9.2f} s {ratio(f, rows, 'slow')}"
-        print(f"{peer:16}{told} {slow:>16} {f['1']['calls']:6.2f} {f['1']['tokens_in']:10.0f}")
+        if later:
+            slow = f"{f['slow']['all']:7.2f} s {ratio(f, rows, 'slow', 'all')}"
+            told += f" {slow:>15} {1000 * f['1']['cpu']:7.0f} ms"
+        print(f"{peer:16}{told} {f['1']['calls']:6.2f} {f['1']['tokens_in']:10.0f}")
+
+
+def busy() -> None:
+    """Print the same of a run beside other work: the seconds say little, those of the processor more."""
+    speed("busy-{}")
 
 
 def ratio(mine: dict[str, Any], rows: dict[str, dict[str, Any]], *keys: str) -> str:
@@ -104,13 +111,29 @@ def life() -> None:
 
 
 def trouble() -> None:
-    """Print what broken files, two processes at once and a model that refuses every other call lead to."""
-    for peer, f in figures("trouble-{}").items():
-        b, t, s = f["broken"], f["two"], f["storm"]
-        print(f"{peer}\n  six broken files: {b['told'] or 'goes on'}; {b['first']} of {b['asked']} others found first")
-        held = f"{t['first']} of {t['asked']} found first, {t['doubled']} held twice"
-        print(f"  two processes: {t['failed']} failed {'(' + t['told'] + ')' if t['told'] else ''}; {held}")
-        print(f"  refusals: {s['answered']} of 20 answered in {s['seconds']:.1f} s {s['error']}")
+    """Print what broken files, hidden orders, two processes and a model that refuses every other call lead to."""
+    rows = figures("trouble-{}")
+    print(f"{'':16}broken files: named  others found   two processes: failed  found, twice   429: answered")
+    for peer, f in rows.items():
+        b, t, s = f["broken"], f.get("two"), f["storm"]
+        held = f"{t['failed']:18} of 2 {t['first']:6} of {t['asked']}, {t['doubled']}" if t else f"{'not tried':>37}"
+        told = f"{b['named']:15} of 5 {b['first']:7} of {b['asked']}"
+        print(f"{peer:16}{told} {held} {s['answered']:11} of 20")
+    for peer, f in rows.items():
+        for why in filter(None, (f["broken"]["told"], f.get("two", {}).get("told"), f["storm"]["error"])):
+            print(f"{peer}: {why}")
+    print(f"\n{'orders in a note, shown to the model':40}" + "".join(f"{p:>15}" for p in rows))
+    for way in next(iter(rows.values()))["hostile"]:
+        cells = (f["hostile"][way] for f in rows.values())
+        print(f"{way:40}" + "".join(f"{_became(c):>15}" for c in cells))
+
+
+def _became(told: dict[str, Any]) -> str:
+    """Say what became of an order: never shown to the model, obeyed, obeyed and marked as not verified, or withheld."""
+    if not told["shown"]:
+        return "not shown"
+    marked = "marked" if "(unverified)" in told["answer"] else "obeyed"
+    return marked if "N-4711" in told["answer"] else "withheld"
 
 
 def plot(to: Path) -> None:
@@ -141,4 +164,5 @@ if __name__ == "__main__":
     if topic == "plot":
         plot(Path(sys.argv[2]))
     else:
-        {"quality": quality, "speed": speed, "growth": growth, "life": life, "trouble": trouble}[topic]()
+        topics = (quality, speed, busy, growth, life, trouble)
+        {made.__name__: made for made in topics}[topic]()

@@ -151,36 +151,39 @@ def row(line: dict[str, Any], shared: dict[str, float], folder: Path) -> dict[st
 
 
 def speed(peers: list[str], work: Path, out: Path) -> None:
-    """Ask twenty questions of house_dev: one by one, four and twenty at once, beside a model of fixed latency."""
+    """Ask twenty questions of house_dev: one by one, four and twenty at once, beside a model of fixed latency.
+
+    The programs take turns at each width, so that a busy minute of the machine meets all of them.
+    """
     folder = DATA / "house_dev" / "library"
     asked = [q for q in questions(4) if q["set"] == "house" and not q["previous"]][:20]
+    figures: dict[str, dict[str, Any]] = {}
     for peer in peers:
-        kept = out / f"speed-{peer}.json"
-        if kept.exists():
+        if (out / f"speed-{peer}.json").exists():
             continue
         store = work / "stores" / f"{peer}-speed"
         shutil.rmtree(store, ignore_errors=True)
         with Desk(LATENCY) as desk:
             ran = call(peer, work, desk, "index", store, str(folder))
-            figures = {
-                "index": {k: ran[k] for k in ("seconds", "mb", "calls", "tokens_in")} | {"width": desk.max_in_flight}
-            }
-        for width in WIDTHS:
-            with Desk(LATENCY) as desk:
-                ran = call(peer, work, desk, "ask", store, str(width), asked)
+            kept = {k: ran[k] for k in ("seconds", "mb", "calls", "tokens_in")}
+            figures[peer] = {"index": kept | {"width": desk.max_in_flight}}
+    for name, width, latency in [*((str(w), w, LATENCY) for w in WIDTHS), ("slow", WIDTHS[-1], SLOW)]:
+        for peer, made in figures.items():
+            with Desk(latency) as desk:
+                ran = call(peer, work, desk, "ask", work / "stores" / f"{peer}-speed", str(width), asked)
             took = sorted(line["seconds"] for line in ran["lines"] if line["id"])
-            figures[str(width)] = {
-                "all": next(line["seconds"] for line in ran["lines"] if not line["id"]),
+            whole = next(line for line in ran["lines"] if not line["id"])
+            made[name] = {
+                "all": whole["seconds"],
+                "cpu": whole["cpu"] / len(took),
                 "median": took[len(took) // 2],
                 "p95": took[int(0.95 * len(took))],
                 "calls": ran["calls"] / len(took),
                 "tokens_in": ran["tokens_in"] / len(took),
                 "failed": sum("error" in line for line in ran["lines"]),
             }
-        with Desk(SLOW) as desk:
-            ran = call(peer, work, desk, "ask", store, "20", asked)
-        figures["slow"] = next(line["seconds"] for line in ran["lines"] if not line["id"])
-        keep(kept, figures)
+    for peer, made in figures.items():
+        keep(out / f"speed-{peer}.json", made)
 
 
 def growth(peers: list[str], work: Path, out: Path) -> None:
