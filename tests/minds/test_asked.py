@@ -155,3 +155,8 @@ def test_a_verb_of_going_alone_asks_for_nothing() -> None:
 def test_a_question_word_that_only_joins_asks_for_nothing() -> None:
     assert asked_of("What do I do when the red light blinks?").kind == ""
     assert asked_of("When does the light blink?").kind == "time"
+
+
+@pytest.mark.parametrize("sum_", ["2.6 million crowns", "300 kronor", "40 rupees", "12 CHF", "9,000 yen"])
+def test_what_something_costs_may_be_said_in_any_currency(sum_: str) -> None:
+    assert not asked_of("What does the new pier cost?").lacks(f"The work costs {sum_}.")

@@ -32,7 +32,10 @@ _DATE = re.compile(
     r"|[\d〇零一二三四五六七八九十]+\s*[年月日号点时]|\b(?:century|decade|noon|midnight|summer|autumn|winter)\b"
 )
 """A time, in a folded text."""
-_MONEY = r"[€$£¥]|\b(?:euros?|dollars?|pounds?|pence|(?<!per )cents?|eur|usd|gbp|yuan|francs?)\b|元|free\b|gratis"
+_MONEY = (
+    r"[€$£¥₹₽₩]|\b(?:euros?|dollars?|pounds?|pence|(?<!per )cents?|eur|usd|gbp|yuan|francs?|crowns?|kron(?:a|or|er|e)"
+    r"|chf|yen|rupees?|rou?bles?|pesos?|shillings?|forints?|zloty)\b|[元円]|free\b|gratis"
+)
 _MEASURES: tuple[tuple[str, str, str], ...] = (
     ("money", r"how (?:much|expensive)\b.*\b(?:cost|pay|paid|charg|price|fee|rent|earn|spen[dt]|owe|worth|insur)"
               r"|for how much|^how much (?:is|are|was|were) (?:the|an?|one)\b"
