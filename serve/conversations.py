@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CHAT = "conversations_of_ragweave"
 """Schema of a database that holds the conversations of `ragweave chat`, apart from those of servers."""
+_CONNECTIONS = 4
 _PATIENCE = 60.0
 """Seconds in which another process has made the tables."""
 _BEFORE = """thread_id = :thread AND checkpoint_id < (SELECT min(checkpoint_id) FROM checkpoints
@@ -88,13 +89,15 @@ async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgr
         address,
         kwargs={**given, "options": f"-c search_path={schema}"},
         min_size=1,
-        max_size=4,
+        max_size=_CONNECTIONS,
         open=False,
         timeout=10,
         check=AsyncConnectionPool.check_connection,
     )
     async with pool:
         saver = AsyncPostgresSaver(pool)
+        # Its own lock lets one call after the other through, as for a single connection; here each has one of its own.
+        saver.lock = asyncio.Semaphore(_CONNECTIONS)  # type: ignore[assignment]
         with ExitStack() as alone:  # two that make the tables at once would be in each other's way
             lock = postgres.server(url).lock(schema, _PATIENCE, lambda holder: None)
             await asyncio.to_thread(alone.enter_context, lock)

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, NullPool, text
+from sqlalchemy import Connection, CursorResult, text
 from sqlalchemy.exc import DBAPIError
 
 from ragweave.corpora.settings import corpora_settings
@@ -102,13 +102,18 @@ class Database:
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch(mode=0o600)
-                # What a power cut may take is the last turn; and a file that nobody asks is nobody's.
-                self._reading = self._writing = engine_of(path, "NORMAL", poolclass=NullPool)
+                # What a power cut may take is the last turn.
+                self._reading = self._writing = engine_of(path, "NORMAL")
             with self.writing() as db:
                 _bring_up_to_date(db, str(path) if not url else "The server of RAGWEAVE_DATABASE_URL")
         except (OSError, sqlite3.Error, DBAPIError) as error:
             why = getattr(error, "orig", error)
             raise LibraryError(f"{path} cannot be used ({why})", "check RAGWEAVE_HOME and its permissions") from error
+
+    def close(self) -> None:
+        """Close the connections to a file; those to a database are shared."""
+        if not self.shared:
+            self._writing.dispose()
 
     def reading(self) -> AbstractContextManager[Connection]:
         """Begin a transaction that reads."""

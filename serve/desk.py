@@ -90,6 +90,7 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIt
             await desk.jobs.close()
             await desk.pictures.close()
             await asyncio.to_thread(replica.close)
+            await asyncio.to_thread(store.close)
 
 
 async def _live(replica: Replica, records: Records, followed: Followed, desk: Desk) -> None:

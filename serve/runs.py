@@ -121,6 +121,8 @@ class Runs:
             raise Refused(409, f"this run cannot go on ({error.what})", "ask again") from None
         run = Run(record.id, record.owner, record.thread, library, about["graph"], about["question"], context)
         run.turn = record.turn
+        if (other := self._runs.get(run.id)) and other.status == "running":  # answered here a moment ago
+            raise taken
         self._slots.take()
         self._runs[run.id] = run
         try:
@@ -128,7 +130,7 @@ class Runs:
                 raise taken
             run.journal = await self._followed.take(run.id)
         except BaseException:
-            del self._runs[run.id]
+            self._leave(run)
             self._slots.give()
             raise
         self._go(run, {"type": "consented", "consent": consent}, consent)

@@ -179,10 +179,10 @@ relations = Table(
 """What a chunk says about two entities together; `head` stands before `tail` in the order of the digests."""
 
 
-def engine_of(path: Path, synchronous: str = "FULL", **options: Any) -> Engine:
+def engine_of(path: Path, synchronous: str = "FULL") -> Engine:
     """Return the engine of a SQLite file."""
     given = {"timeout": 60, "check_same_thread": False}
-    engine = create_engine(f"sqlite:///{path}", connect_args=given, **options)
+    engine = create_engine(f"sqlite:///{path}", connect_args=given)
     event.listen(engine, "connect", lambda connection, _record: _configure(connection, synchronous))
     event.listen(engine, "begin", _begin)
     event.listen(engine, "handle_error", _explain, retval=True)
