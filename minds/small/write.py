@@ -210,7 +210,8 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
     chosen = choose(ranked, question, idf, limit)
     asked, said = asked_of(question), " ".join(e.text for e in chosen)
     # What is shown beside it may tell the value, if it tells it of the same.
-    value = " ".join(e.text for e in chosen if e.covers & best.covers or e is best.partner)
+    of_it = [e for e in chosen if e.covers & best.covers or e is best.partner]
+    value = " ".join(e.told if e.before else e.text for e in of_it)
     lacks = guess_language(best.text) in ("en", "") and (asked.lacks(value) or asked.affirms(best.told))
     around = f"{best.strip['title']} {best.strip['locator'].get('file', '')} {best.strip['text']} {said}"
     another |= not asked.codes <= set(terms(around))
