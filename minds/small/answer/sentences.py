@@ -189,7 +189,7 @@ def _linked(asked: Asked, wanted: Sequence[str], best: Sequence[Extract], idf: I
     """Give each of the best sentences its partner, where two that share a name cover more than each by itself.
 
     A name that is said in the question or that both have in their titles, or a word that the evidence writes without a
-    capital as well, joins nothing. What tells the subject alone is no partner: the value is somebody else's.
+    capital as well, joins nothing. Who is only named beside a value does not share it.
     """
     said = fold(asked.question)
     titles = [frozenset(terms(e.strip["title"])) for e in best]
@@ -206,7 +206,7 @@ def _linked(asked: Asked, wanted: Sequence[str], best: Sequence[Extract], idf: I
             (share(wanted, e.covers | o.covers, idf) - alone, -j)
             for j, o in enumerate(best)
             if o.strip["evidence"] != e.strip["evidence"]
-            and (o.covers - e.covers) & asked.slot
+            and (o.covers & asked.slot or e.covers & asked.subject)
             and any(n <= have[b] and not n <= titles[a] & titles[b] for a, b in ((i, j), (j, i)) for n in named[a])
         ]
         gain, j = max(able, default=(0.0, 0))
