@@ -92,7 +92,7 @@ def test_many_sources_are_filtered_ordered_and_removed_together(window: Callable
     asked = page.get_by_role("dialog")
     expect(asked).to_contain_text("Remove 2 sources?")
     asked.get_by_role("button", name="Remove", exact=True).click()
-    expect(pane.get_by_role("status")).to_have_text("5 sources")
+    expect(pane.get_by_role("status")).to_have_text("4 of 5 sources")
     expect(pane.locator(":focus")).to_have_count(1)
     expect(page.get_by_role("button", name="only")).to_have_count(0)
 

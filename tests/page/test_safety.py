@@ -31,8 +31,10 @@ def test_tags_in_documents_titles_and_file_names_are_shown_as_written(
     turn = ask(page, "What is the password of the beacon?")
     assert "swordfish" in turn.locator(".answer").inner_text()
     assert '<b onclick="window.stolen = 3">' in turn.locator(".answer").inner_text()
+    page.set_viewport_size({"width": 1100, "height": 800})  # where no card stands beside the sentence
     turn.locator(".sentence .cite").first.hover()
     page.locator(".card").wait_for()
+    page.set_viewport_size({"width": 1280, "height": 800})
     turn.locator(".sentence .cite").first.click()
     page.locator(".passage").wait_for()
     assert "<img src=x onerror=window.stolen=6>.txt" in page.locator(".sources-pane").inner_text()
