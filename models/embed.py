@@ -139,8 +139,7 @@ class WordLlamaEncoder:
         import wordllama
         from wordllama import WordLlama
 
-        # Imported, it has every library of the program log to the console.
-        root.handlers[:], level = before
+        root.handlers[:], level = before  # imported, it has the whole program log to the console
         root.setLevel(level)
         # Its loader looks for the tokenizer in a folder that the wheel names otherwise; as a cache it is found.
         self._model: Any = WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
