@@ -31,12 +31,11 @@ DEPTH = 5
 POOL = 50
 """Items of a list that plain RRF reads, as many as a search."""
 ROUTED, HARD, SURE, COARSE = "routed", "routed, hard", "routed, first choice only", "routed, four labels"
-SOFT, ORACLE = "routed, soft", "oracle"
+ORACLE = "oracle"
 UNIFIED, RRF = "unified", "unified, plain RRF"
 ONE_SPACE, RANDOM = "unified, one vector space", "random corpus"
 KNOBS: dict[str, dict[str, Any]] = {
     COARSE: {"method": {"granularity": "modality"}, "route_by": "hard"},
-    SOFT: {"route_by": "soft"},
     UNIFIED: {"route_by": "unified"},
 }
 """Ways of the graph beside the default, by what they set."""
@@ -150,7 +149,7 @@ class Bench:
             first, recall = (recall_at(found, q.gold, k) for k in (1, DEPTH))
             return Way(first, recall, len(corpora), float(q.corpus in corpora), ms)
 
-        default = found, corpora, ms = await self.routed(q.text)
+        found, corpora, ms = await self.routed(q.text)
         out = {ROUTED: way(found, corpora, ms)}
         found, corpora, ms = await self.routed(q.text, route_by="hard")
         out[HARD] = way(found, corpora, ms)
@@ -158,9 +157,7 @@ class Bench:
         for name, knobs in KNOBS.items():
             if not every and name not in MAIN:
                 continue
-            # Where the default searches everything, soft routing is the same search.
-            same = name == SOFT and len(default[1]) == len(held)
-            out[name] = way(*(default if same else await self.routed(q.text, **knobs)))
+            out[name] = way(*await self.routed(q.text, **knobs))
         found, ms = await self.of(q.text, [q.corpus])
         out[ORACLE] = way(found, [q.corpus], ms)
         found, ms = await self.plain(q.text, held)
@@ -251,7 +248,7 @@ def flat(found: Mapping[str, System], questions: int) -> dict[str, float]:
         out[f"recall@5_{key(name)}"] = round(float(np.mean(s.recall)), 4)
     out["corpora_searched"] = round(float(np.mean(found[ROUTED].searched)), 4)
     out["right_corpus"] = round(float(np.mean(found[ROUTED].right)), 4)
-    for name in (n for n in (ROUTED, HARD, SOFT) if n in found):
+    for name in (n for n in (ROUTED, HARD) if n in found):
         for base in (ORACLE, UNIFIED):
             gap = paired(found[base].recall, found[name].recall)
             out |= {
@@ -259,6 +256,6 @@ def flat(found: Mapping[str, System], questions: int) -> dict[str, float]:
                 f"{key(name)}_minus_{base}_low": round(gap.low, 4),
                 f"{key(name)}_minus_{base}_high": round(gap.high, 4),
             }
-    for name in (n for n in (ROUTED, HARD, SOFT, ORACLE, UNIFIED, RRF) if n in found):
+    for name in (n for n in (ROUTED, HARD, ORACLE, UNIFIED, RRF) if n in found):
         out[f"ms_{key(name)}"] = round(float(np.mean(found[name].ms)), 1)
     return out

@@ -37,11 +37,10 @@ class Context(BaseModel):
         "none", description="Settings of a published run of one method; what is set besides wins over them."
     )
     method: Method = Field(Method(), description="What papers fixed and measured; set by the preset.")
-    route_by: Literal["auto", "small", "llm", "checkpoint", "ensemble", "hard", "soft", "unified"] = Field(
+    route_by: Literal["auto", "small", "llm", "checkpoint", "ensemble", "hard", "unified"] = Field(
         "auto",
-        description="Router; auto is small. small searches every corpus of a library of several media, unless "
-        "the question names one, and weighs what it finds by its confidence; hard takes its best corpora alone, soft "
-        "never does; unified searches and orders all as one.",
+        description="Router; auto is small. small searches every corpus of a library of several media and weighs what "
+        "it finds by its confidence; hard takes its best corpora alone; unified searches and orders all as one.",
     )
     grade_by: Literal["auto", "small", "llm", "checkpoint"] = Field(
         "auto", description="Evaluator for the verdict; auto is small."

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models.errors import WeightsError
-from ragweave.models.router_features import BUCKETS, CUES, features, media
+from ragweave.models.router_features import BUCKETS, CUES, features
 
 HEAD = Path(__file__).parent / "heads" / "router.npz"
 """The weights that ship."""
@@ -115,19 +115,6 @@ def label_set(scores: Mapping[str, float], threshold: float = 0.8) -> list[str]:
             fired.discard(a if scores[a] < scores[b] else b)
     best = sorted(fired or scores, key=lambda k: (-scores[k], k))
     return best if fired else best[:1]
-
-
-def narrowed(question: str, confidence: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the corpora of the one matter that a question is surely about, () where that is not sure.
-
-    Only a question that names a picture or a recording, and no other medium, tells where its answer lies; the head has
-    to agree. Text is not told by its words: people name no medium, and texts are named in recordings as well.
-    """
-    named = media(question)
-    if len(named) != 1 or named == {"paragraph"}:
-        return ()
-    group = next((g for g in matters(confidence) if named & {*g}), ())
-    return group if sum(confidence[c] for c in group) >= SECOND_BELOW else ()
 
 
 def matters(corpora: Collection[str]) -> list[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""What the router's linear layer sees of a question, and which medium its words name.
+"""What the router's linear layer sees of a question.
 
 Four hashed bags: phrases of one and two words; the same of the question's *skeleton* (function words kept, the rest by
 shape and ending, so that the build of a question counts and not its subject); pieces of words; form, which is length,
@@ -87,36 +87,6 @@ FORMS = 256
 """Places of the bag of lengths and counts, which is half as long as the others."""
 _CUE = 0.4
 """Weight of one cue beside bags and embeddings of length 1."""
-
-_MATTERS = {"image": ("picture", "chart"), "clip": ("recording", "moment"), "paragraph": ("text",)}
-"""Cues that name a medium, by the finest corpus of what it holds."""
-
-_PLACES = re.compile(
-    r"\b(?:(?:at|in|around|from|after|near)\W+)?(?:what|which)\W+(?:minute|second|timestamp|point\W+in\W+time)s?\b"
-    r"|\b(?:in|at|during|from)\W+(?:what|which)\W+(?:part|point|moment|section|stretch|half|episode|video|recording"
-    r"|talk|lecture|film|clip|scene|podcast|interview|session)s?\b"
-    r"|\b(?:when|where|how\W+far)\W+(?:in|into|during)\W+(?:the|this|that|my|our)\W+(?:\w+\W+)?(?:video|recording|talk"
-    r"|lecture|episode|film|movie|podcast|interview|meeting|call|webinar|session|stream|broadcast)\b"
-    r"|\bhow\W+(?:many\W+minutes|far)\W+in(?:to)?\b"
-    r"|\b(?:in|ab|bei|um|an)\W+welche[rmn]?\W+(?:minute|sekunde|stelle|folge|episode|sendung|aufnahme|video|vortrag|film"
-    r"|szene|abschnitt|teil)\b|\b(?:wann|wo)\W+(?:im|in\W+de[rm])\W+(?:video|vortrag|film|aufnahme|folge|sendung"
-    r"|besprechung|gesprach|vorlesung)\b"
-    r"|\b(?:en|a|desde|hacia)\W+(?:que|cual)\W+(?:minuto|segundo|momento|parte|episodio|video|charla|capitulo|escena"
-    r"|grabacion)s?\b|\bcuando\W+en\W+(?:el|la)\W+(?:video|charla|grabacion|episodio|pelicula|clase|reunion)\b"
-    r"|\b(?:a|dans|vers|de)\W+quel(?:le)?s?\W+(?:minute|seconde|moment|partie|episode|video|emission|conference|scene"
-    r"|enregistrement|passage)s?\b|\b(?:quand|ou)\W+dans\W+(?:la|le|l)\W+(?:video|conference|emission|film|episode"
-    r"|enregistrement|reunion|cours)\b"
-    r"|第几(?:分钟|秒|集|期)|哪(?:一)?(?:分钟|秒|集|期|段|部分)|几分几秒|哪个(?:视频|录像|讲座|节目)|(?:视频|录像|讲座|节目)的?(?:什么时候|哪里)"
-)
-"""A place on a timeline, or the recording that holds something, asked for in five languages."""
-
-
-def media(question: str) -> set[str]:
-    """Return the media that a question names, by the finest corpus of each: `image`, `clip`, `paragraph`."""
-    plain = fold(question)
-    named = {corpus for corpus, cues in _MATTERS.items() if any(_PATTERNS[cue].search(plain) for cue in cues)}
-    return named | ({"clip"} if _PLACES.search(plain) else set())
-
 
 _OPTION = re.compile(r"^\s*(?:\(?[A-Ha-h1-9][.):]\)?|[-*•])\s+\S")
 _TOKEN = re.compile(rf"\d[\d.,:/]*|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*|[{UNSPACED}]|[?!,.;:\"“”()-]")

@@ -58,7 +58,8 @@ def rounds(known: Known, most: int) -> list[Round]:
             for n, i in enumerate(fresh, 1)
         )
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
-        also = tuple(hop.get("also", ()))
+        # What the first round asked besides are words of rules, not of the model.
+        also = tuple(hop.get("also", ())) if out else ()
         out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh)))
         seen.update(fresh)
         learnt, missing = hop["learnt"], hop["missing"]

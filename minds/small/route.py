@@ -16,8 +16,9 @@ from ragweave.models import router
 async def route(desk: Desk, query: str, held: Collection[Label]) -> Routed:
     """Decide by the head; it may say `none` only where a rule proves that nothing is to be looked up.
 
-    In a library of several matters a question seldom tells where its answer lies. Unless it does, everything is
-    searched, and `fuse` weighs what was found by the head's confidence in its corpus.
+    A question seldom tells where its answer lies, and one that names a medium may mean another ("who painted the
+    picture?"). So in a library of several matters everything is searched, and `fuse` weighs what was found by the
+    head's confidence in its corpus.
     """
     if desk.hop <= 1 and is_greeting(query):
         return Routed(["none"], {"none": 1.0}, "a greeting")
@@ -32,11 +33,7 @@ async def route(desk: Desk, query: str, held: Collection[Label]) -> Routed:
 def _head(query: str, held: Collection[Label], context: Context) -> tuple[bool, list[Label], dict[str, float]]:
     """Ask the head: whether to search everything, else which corpora, and its confidence."""
     chosen, confidence = best(router.predict(query), held, context, none_allowed=False)
-    several = len(router.matters(held)) > 1
-    wide = several and (
-        context.route_by == "soft" or (context.route_by != "hard" and not router.narrowed(query, confidence))
-    )
-    return wide, chosen, confidence
+    return len(router.matters(held)) > 1 and context.route_by != "hard", chosen, confidence
 
 
 def best(

@@ -74,14 +74,11 @@ async def test_a_label_is_read_with_whatever_stands_around_it(reply: str) -> Non
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("reply", ["hologram", "", "paragraph or image", "not image", "I cannot say."])
 async def test_a_reply_that_is_no_label_falls_back_to_the_head_and_never_to_chance(reply: str) -> None:
-    seen = set()
     for _ in range(3):
-        with override(judge=ScriptedChat(react=lambda messages: reply), writer=ScriptedChat()) as models:
-            del models
+        with override(judge=ScriptedChat(react=lambda messages: reply), writer=ScriptedChat()):
             state = await ask("What colour is the valve in the photo?", route_by="llm")
         assert state["routes"][0]["by"] == "small, llm unreadable"
-        seen.add(tuple(state["routes"][0]["corpora"]))
-    assert seen == {("image",)}
+        assert state["routes"][0]["corpora"][0] == "image" and len(state["routes"][0]["corpora"]) == 5
 
 
 @pytest.mark.usefixtures("library")
@@ -97,7 +94,7 @@ async def test_a_reply_that_is_no_label_falls_back_to_the_head_and_never_to_chan
 async def test_options_and_other_languages_are_routed_like_the_plain_question(
     question: str, corpora: list[str]
 ) -> None:
-    assert (await ask(question))["routes"][0]["corpora"] == corpora
+    assert (await ask(question, route_by="hard"))["routes"][0]["corpora"] == corpora
 
 
 @pytest.mark.usefixtures("library")
@@ -129,10 +126,10 @@ async def test_unified_routing_searches_everything_and_still_answers() -> None:
 
 
 @pytest.mark.usefixtures("library")
-async def test_soft_routing_searches_everything_and_weighs_it_by_the_routers_confidence() -> None:
-    state = await ask("What colour is the valve?", route_by="soft")
+async def test_routing_of_several_media_searches_everything_and_weighs_it_by_the_routers_confidence() -> None:
+    state = await ask("What colour is the valve?", route_by="small")
     assert len(state["routes"][0]["corpora"]) == 5 and "does not tell" in state["answer"].searched[0]
     assert {e["corpus"] for e in state["evidence"]} == {"paragraph", "document", "image", "clip", "video"}
     rows = {e["id"]: e for e in state["evidence"]}
     assert rows[state["candidates"][0]]["corpus"] == "image"
-    assert (await ask("Hello!", route_by="soft"))["routes"][0]["corpora"] == ["none"]
+    assert (await ask("Hello!", route_by="small"))["routes"][0]["corpora"] == ["none"]

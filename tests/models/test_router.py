@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from ragweave.corpora.types import CORPORA, LABELS
 from ragweave.models import router
 from ragweave.models.errors import WeightsError
-from ragweave.models.router_features import media
 
 
 def test_the_head_knows_the_labels_of_the_corpora():
@@ -145,55 +144,3 @@ def test_label_sets_follow_the_sigmoid_rule(scores, labels):
 
 def test_corpora_are_grouped_by_matter_and_a_new_one_stands_alone():
     assert router.matters(["clip", "paragraph", "table", "video"]) == [("paragraph",), ("clip", "video"), ("table",)]
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "At which minute do they mention the budget?",
-        "In which part does she talk about bread?",
-        "When in the talk is the boat launched?",
-        "In which episode is the compiler discussed?",
-        "How far into the lecture comes the proof?",
-        "In welcher Minute fällt das Tor?",
-        "Wann im Vortrag geht es um Brot?",
-        "¿En qué minuto hablan del presupuesto?",
-        "¿En qué episodio se habla del compilador?",
-        "À quelle minute parle-t-il du budget ?",
-        "Dans quelle vidéo explique-t-elle la recette ?",
-        "他们在第几分钟提到预算？",
-        "哪一集讲到了编译器？",
-    ],
-)
-def test_a_place_in_a_recording_is_asked_for_in_five_languages(question):
-    assert "clip" in media(question)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "When was the lease signed?",
-        "In which year was it built?",
-        "Which part number fits?",
-        "Wann wurde er geboren?",
-        "",
-    ],
-)
-def test_other_times_and_parts_are_no_place_in_a_recording(question):
-    assert "clip" not in media(question)
-
-
-@pytest.mark.parametrize(
-    ("question", "confidence", "kept"),
-    [
-        ("Who stands left on the photo?", {"paragraph": 0.05, "image": 0.95}, ("image",)),
-        ("Who stands left on the photo?", {"paragraph": 0.3, "image": 0.7}, ()),
-        ("Who stands left?", {"paragraph": 0.01, "image": 0.99}, ()),
-        ("At which minute is it said?", {"paragraph": 0.04, "clip": 0.5, "video": 0.46}, ("clip", "video")),
-        ("At which minute is it said?", {"paragraph": 0.1, "image": 0.9}, ()),
-        ("What does the letter say?", {"paragraph": 0.99, "image": 0.01}, ()),
-        ("Which photo does the letter mention?", {"paragraph": 0.01, "image": 0.99}, ()),
-    ],
-)
-def test_only_a_named_medium_that_the_head_believes_narrows_the_search(question, confidence, kept):
-    assert router.narrowed(question, confidence) == kept
