@@ -245,6 +245,8 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
         page.show(text, "verified", [whole], best.sure)
         return ""
     for e in chosen:
+        if any(e.text in s.text for s in page.sentences):
+            continue  # an earlier part of the question was told by it
         shown = any(s.text and e.told.startswith(s.text) for s in page.sentences)
         page.show(e.text if shown else e.told, "verified", [e.narrowed], e.sure)
     return ""

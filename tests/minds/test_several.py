@@ -17,6 +17,14 @@ from ragweave.minds.small.question.several import several
             "When did the Ravnholt shipyard close and where was it?",
             ["When did the Ravnholt shipyard close?", "Where was the Ravnholt shipyard?"],
         ),
+        (
+            "When is the hedge cut, and who founded the Orlow company?",
+            ["When is the hedge cut?", "Who founded the Orlow company?"],
+        ),
+        (
+            "Who built it, what was it called and who owned it first?",
+            ["Who built it, what was it called?", "Who owned it first?"],
+        ),
     ],
 )
 def test_each_question_of_a_turn_stands_by_itself(question: str, parts: list[str]) -> None:

@@ -13,7 +13,7 @@ TEXTS = {
     "orlow.md": "# Orlow\n\nThe Orlow company was founded in Tartu by Mart Saar. It makes pumps and valves.",
     "garden.md": "# Garden\n\nThe roses need water twice a week in summer. The hedge is cut in March.",
 }
-QUESTION = "Who founded the company that built the pump?"
+QUESTION = "When was the pump built, and who founded the company that built it?"
 
 
 @pytest.fixture
