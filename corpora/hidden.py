@@ -49,6 +49,12 @@ _ADDRESSED = re.compile(
     r"[^.!?]{0,40}"
     r"\b(?:say|tell|answer|reply|state|recommend|output|include|claim|repeat|ignore)"
     r"|\b(?:system|developer) (?:prompt|message|note|override)\b|\bdo not (?:mention|reveal|disclose) this\b"
+    # Orders about the form of an answer address whoever answers, though they name nobody.
+    r"|\b(?:reply|respond|answer|output|print)(?: only| just| always)? with(?: only| just| exactly)?"
+    r" (?:this|the following|these) (?:sentences?|texts?|words?|messages?|lines?|answers?|strings?)\b"
+    r"|\byour (?:reply|answer|response|output) (?:must|should|shall|has to)(?: only| always)?"
+    r" (?:say|read|begin|end|contain|consist)\b"
+    r"|\bdo not (?:cite|mention|quote) (?:any |the )?other (?:documents?|passages?|sources?|notes?)\b"
     r"|<\|?(?:system|im_start|assistant)\|?>|\[/?INST\]"
     r"|(?:忽略|无视).{0,12}(?:指令|指示|提示)|(?:人工智能|AI|语言模型|智能)助?手?.{0,12}(?:必须|应当|请回答|请告诉)"
     r"|\bignorier\w* .{0,30}anweisung|\bignore[zr]? .{0,30}(?:consignes|instructions)",
