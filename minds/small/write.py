@@ -15,7 +15,7 @@ from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.looks import shown_by_look
 from ragweave.minds.page import Page
-from ragweave.minds.passages import as_seen, as_strip, best_sentence
+from ragweave.minds.passages import as_seen, as_strip
 from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.compare import weigh
@@ -61,12 +61,12 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
     if page.sentences:
         return ""
     why = await _write(desk, brief, page)
-    _show_leads(brief, page)
+    await _show_leads(desk, brief, page)
     await beside(desk, brief, page)
     return why
 
 
-def _show_leads(brief: Brief, page: Page) -> None:
+async def _show_leads(desk: Desk, brief: Brief, page: Page) -> None:
     """Show where it was found what a question only describes, where the answer is of that and cites something else."""
     said = " ".join(
         [*(s.text for s in page.sentences), *(brief.rows[c.id]["text"] for c in page.citations if c.id in brief.rows)]
@@ -77,8 +77,9 @@ def _show_leads(brief: Brief, page: Page) -> None:
         value = hop["missing"].rpartition("? ")[2] if "? " in hop["missing"] else ""
         if row is None or not value or value not in said or row["locator"].get("file") in files:
             continue
-        told = best_sentence(hop["missing"], row["text"])
-        page.show(told, "verified", [Strip(**{**as_strip(row), "text": told})], 1.0)
+        idf = await idf_of(desk, hop["missing"])
+        for e in (await asyncio.to_thread(rank, hop["missing"], [as_strip(row)], idf))[:1]:
+            page.show(e.told, "verified", [e.narrowed], 1.0)
 
 
 async def _write(desk: Desk, brief: Brief, page: Page) -> str:
