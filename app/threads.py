@@ -10,13 +10,13 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ragweave.app.commands.common import one_of
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.errors import InputError
 from ragweave.models.text import clip
-from ragweave.serve.conversations import in_database
+from ragweave.serve.conversations import in_database, latest
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -105,25 +105,12 @@ async def list_threads(saver: Saver, limit: int = 20) -> list[Thread]:
 
     found: list[Thread] = []
     agent = build_agent(checkpointer=saver)
-    for thread in await _latest(saver, limit):
+    for thread in await latest(saver, limit):
         state = await agent.aget_state({"configurable": {"thread_id": thread}})
         asked = [m.text for m in state.values.get("messages", []) if isinstance(m, HumanMessage)]
         if asked:
             found.append(Thread(thread, clip(" ".join(asked[0].split()), 60), len(asked), state.created_at or ""))
     return found
-
-
-async def _latest(saver: Saver, limit: int) -> list[str]:
-    # Checkpoint ids grow with time.
-    query = (
-        "SELECT thread_id FROM checkpoints WHERE checkpoint_ns = '' "
-        f"GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC LIMIT {limit:d}"
-    )
-    conn: Any = saver.conn
-    if hasattr(conn, "execute_fetchall"):
-        return [row[0] for row in await conn.execute_fetchall(query)]
-    async with conn.connection() as connection:  # of the pool of a database
-        return [row["thread_id"] for row in await (await connection.execute(query)).fetchall()]
 
 
 def find_thread(found: list[Thread], name: str) -> str:

@@ -93,32 +93,32 @@ def served(home: Path, **environment: str) -> Iterator[tuple[str, int]]:
 
 async def native(client: httpx.AsyncClient, n: int) -> tuple[float, float]:
     """Ask through the API of the page; returns seconds to the first checked sentence and to the answer."""
-    began, first = time.perf_counter(), 0.0
-    run = (await client.post("/api/ask", json={"question": question(n)})).raise_for_status().json()["run"]
+    began = time.perf_counter()
+    answer = await client.post("/api/ask", json={"question": question(n)})
+    return await followed(client, answer, n, began)
+
+
+async def by_turns(clients: Sequence[httpx.AsyncClient], _: httpx.AsyncClient, n: int) -> tuple[float, float]:
+    """Ask one server and follow the answer on the next, as where requests go to servers by turns."""
+    began, asked = time.perf_counter(), clients[n % len(clients)]
+    while (answer := await asked.post("/api/ask", json={"question": question(n)})).status_code == 429:  # noqa: ASYNC110
+        await asyncio.sleep(float(answer.headers["retry-after"]))
+    return await followed(clients[(n + 1) % len(clients)], answer, n, began)
+
+
+async def followed(client: httpx.AsyncClient, asked: httpx.Response, n: int, began: float) -> tuple[float, float]:
+    """Read what a run tells to its end; returns seconds to the first checked sentence and to the end."""
+    run, first, answered = asked.raise_for_status().json()["run"], 0.0, False
     async with client.stream("GET", f"/api/runs/{run}/events") as stream:
         async for line in stream.aiter_lines():
             if line == "event: sentence" and not first:
                 first = time.perf_counter() - began
             elif line.startswith('data: {"type": "answer"'):
                 check(json.loads(line[6:])["answer"]["text"], n)
+                answered = True
+    if not answered:
+        raise ValueError(f"{question(n)} got no answer")
     return first, time.perf_counter() - began
-
-
-async def by_turns(clients: Sequence[httpx.AsyncClient], _: httpx.AsyncClient, n: int) -> tuple[float, float]:
-    """Ask one server and follow the answer on the next, as where requests go to servers by turns."""
-    began, first = time.perf_counter(), 0.0
-    asked, followed = clients[n % len(clients)], clients[(n + 1) % len(clients)]
-    while (answer := await asked.post("/api/ask", json={"question": question(n)})).status_code == 429:  # noqa: ASYNC110
-        await asyncio.sleep(float(answer.headers["retry-after"]))
-    run = answer.raise_for_status().json()["run"]
-    async with followed.stream("GET", f"/api/runs/{run}/events") as stream:
-        async for line in stream.aiter_lines():
-            if line == "event: sentence" and not first:
-                first = time.perf_counter() - began
-            elif line.startswith('data: {"type": "answer"'):
-                check(json.loads(line[6:])["answer"]["text"], n)
-                return first, time.perf_counter() - began
-    raise ValueError(f"{question(n)} got no answer")
 
 
 async def openai_route(client: httpx.AsyncClient, n: int) -> tuple[float, float]:

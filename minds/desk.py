@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from ragweave.minds.context import Context
 from ragweave.models.chat import Chat, Messages, Role, chat
 from ragweave.models.errors import ModelError
 from ragweave.models.meter import Meter
+from ragweave.models.text import content_terms
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -99,6 +100,12 @@ class Desk:
 def reads(context: Context) -> bool:
     """Tell whether a chat model reads what was found, and so is shown it whole."""
     return chosen("writer", context) is not None
+
+
+async def idf_of(desk: Desk, text: str) -> Callable[[str], float]:
+    """Return how rare the terms of a text are in the library; any other term counts 1."""
+    table = await (await desk.library()).idf(content_terms(text))
+    return lambda term: table.get(term, 1.0)
 
 
 def items_kept(context: Context) -> int:

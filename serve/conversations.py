@@ -46,11 +46,25 @@ async def of_the_server() -> AsyncIterator[Saver]:
         yield saver
 
 
+async def latest(saver: Saver, limit: int) -> list[str]:
+    """Return the ids of the conversations that were gone on with last, newest first."""
+    conn: Any = saver.conn
+    # Checkpoint ids grow with time.
+    query = (
+        "SELECT thread_id FROM checkpoints WHERE checkpoint_ns = '' "
+        f"GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC LIMIT {limit:d}"
+    )
+    if _is_file(saver):
+        return [row[0] for row in await conn.execute_fetchall(query)]
+    async with conn.connection() as connection:
+        return [row["thread_id"] for row in await (await connection.execute(query)).fetchall()]
+
+
 async def forget_steps(saver: Saver, thread: str, run: str) -> None:
     """Forget the steps of a conversation before those of a run."""
     conn: Any = saver.conn
     given = {"thread": thread, "run": run}
-    if hasattr(conn, "execute_fetchall"):
+    if _is_file(saver):
         async with saver.lock:
             for table in ("writes", "checkpoints"):
                 await conn.execute(f"DELETE FROM {table} WHERE {_BEFORE.format(json='TEXT')}", given)
@@ -62,6 +76,12 @@ async def forget_steps(saver: Saver, thread: str, run: str) -> None:
         for which in steps:
             named = which.replace(":thread", "%(thread)s").replace(":run", "%(run)s")
             await connection.execute(f"DELETE FROM {named}", given)
+
+
+def _is_file(saver: Saver) -> bool:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    return isinstance(saver, AsyncSqliteSaver)
 
 
 @asynccontextmanager

@@ -36,14 +36,13 @@ class Journal:
     What is added is shown once it is kept, so that whoever saw an event finds it after any kill under its number.
     """
 
-    def __init__(self, entries: Sequence[Entry] = ()) -> None:
+    def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.closed = False
-        self._told = list(entries)
+        self._told: list[Entry] = []
         self._keep: Keep | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._more = asyncio.Event()
-        self.show(entries)
 
     def kept_by(self, keep: Keep) -> None:
         """From now on keep what is added."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from dataclasses import asdict
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
@@ -134,8 +134,7 @@ async def upload(
     caller: CallerNow, desk: DeskNow, files: Annotated[list[UploadFile], File()], library: Annotated[str, Form()]
 ) -> dict[str, Any]:
     """Keep files and begin to index them."""
-    row = await _library_for_upload(caller, library)
-    await desk.jobs.check(row)
+    row = await _library_for_upload(caller, desk, library)
     kept, refused = [], []
     for file in files:
         name = file.filename or ""
@@ -143,8 +142,7 @@ async def upload(
             kept.append(await asyncio.to_thread(uploads.keep, name, file.file, row.id))
         except InputError as error:
             refused.append({"file": PurePath(name).name[:200], "reason": str(error)})
-    job = await desk.jobs.start(caller, row, kept, refused)
-    return {"job": job.id, "library": row.name, "files": [path.name for path in kept], "refused": refused}
+    return await _begun(caller, desk, row, kept, refused)
 
 
 class Address(Body):
@@ -157,22 +155,31 @@ class Address(Body):
 @router.post("/fetch", status_code=202)
 async def fetch_address(caller: CallerNow, desk: DeskNow, body: Address) -> dict[str, Any]:
     """Fetch a page or file of the web once, and begin to index it."""
-    row = await _library_for_upload(caller, body.library)
-    await desk.jobs.check(row)
+    row = await _library_for_upload(caller, desk, body.library)
     name, content = await fetched(body.url)
     kept = await asyncio.to_thread(uploads.keep, name, io.BytesIO(content), row.id)
-    job = await desk.jobs.start(caller, row, [kept], [])
-    return {"job": job.id, "library": row.name, "files": [kept.name], "refused": []}
+    return await _begun(caller, desk, row, [kept], [])
 
 
-async def _library_for_upload(caller: Caller, name: str) -> LibraryRow:
+async def _library_for_upload(caller: Caller, desk: Desk, name: str) -> LibraryRow:
+    """Return the library that files are to go to, once they could be indexed; one that is new is made."""
     try:
-        return await library_named(caller, name)
+        row = await library_named(caller, name)
     except NotFound:
         if caller.libraries is not None:
             raise
-    await libraries.create_library(name)
-    return await library_named(caller, name)
+        await libraries.create_library(name)
+        row = await library_named(caller, name)
+    await desk.jobs.check(row)
+    return row
+
+
+async def _begun(
+    caller: Caller, desk: Desk, row: LibraryRow, kept: list[Path], refused: list[dict[str, str]]
+) -> dict[str, Any]:
+    """Begin to index what was kept, and return what is told of it."""
+    job = await desk.jobs.start(caller, row, kept, refused)
+    return {"job": job.id, "library": row.name, "files": [path.name for path in kept], "refused": refused}
 
 
 @router.get("/jobs/{id}/events")

@@ -215,8 +215,8 @@ class Runs:
         try:
             if not run.turn and run.status != "waiting":
                 await self._saver.adelete_thread(run.thread)
-            elif run.status == "done":
-                await self._forget_steps(run)
+            elif run.status == "done":  # the steps of the last turn are kept, to be gone back to
+                await forget_steps(self._saver, run.thread, run.id)
         except Exception as error:  # the answer stands whatever becomes of this
             logger.warning("the steps of conversation %s stay (%s)", run.thread, error)
         finally:
@@ -236,10 +236,6 @@ class Runs:
                 else:
                     run.journal.add(event)
         return last
-
-    async def _forget_steps(self, run: Run) -> None:
-        """Keep the steps of the last turn of a conversation alone; what was said in it stands in the store."""
-        await forget_steps(self._saver, run.thread, run.id)
 
     async def _stop(self, run: Run) -> None:
         if run.task is not None:

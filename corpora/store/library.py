@@ -23,6 +23,8 @@ _STRAY, _LANGUAGES = 0.005, 6
 """Share of the sources from which a language counts as held, and the most languages that are named."""
 _WEIGHED = 100_000
 """Terms whose rarity is remembered of a generation."""
+NOWHERE = "\0"
+"""A term that no library holds: what it weighs tells of another that it is missing."""
 PRIOR = 50
 """Items that a small library is taken to stand beside when the rarity of a word is judged."""
 

@@ -50,18 +50,17 @@ def rounds(known: Known, most: int) -> list[Round]:
         texts.setdefault(s["evidence"], []).append(s)
     rows = {e["id"]: e for e in known.rows}
     out: list[Round] = []
-    seen: set[str] = set()
-    learnt, missing = known.plan, ""
+    before, learnt, missing = 0, known.plan, ""
     for hop, fresh in zip(known.hops, shown(known.hops, texts, most), strict=True):
         documents = tuple(
-            (len(seen) + n, headed(texts[i][0]["title"], rows.get(i)), " […] ".join(untitled(s) for s in texts[i]))
+            (before + n, headed(texts[i][0]["title"], rows.get(i)), " […] ".join(untitled(s) for s in texts[i]))
             for n, i in enumerate(fresh, 1)
         )
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
         # What the first round asked besides are words of rules, not of the model.
         also = tuple(hop.get("also", ())) if out else ()
         out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh)))
-        seen.update(fresh)
+        before += len(fresh)
         learnt, missing = hop["learnt"], hop["missing"]
     return out
 

@@ -11,7 +11,7 @@ from typing import cast
 
 from ragweave.corpora.web.plain import one_line
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, showing, viewer
 from ragweave.minds.llm.prose import LONGEST, complete_sentences, long, plain, sign, split, tell
@@ -191,7 +191,7 @@ async def finish(desk: Desk, brief: Brief, page: Page) -> None:
     cited = {c.origin for c in page.citations}
     if not page.sentences or len({s["origin"] for s in brief.strips} & {"library", "web"}) < 2 or len(cited) == 2:
         return
-    ranked = await asyncio.to_thread(rank, brief.question, brief.strips, await small.idf_of(desk, brief.question))
+    ranked = await asyncio.to_thread(rank, brief.question, brief.strips, await idf_of(desk, brief.question))
     told = conflict(brief.question, ranked)
     sides = {e.strip["origin"]: e.text for e in (told.first, told.other)} if told else {}
     if len(sides) == 2:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from string import ascii_uppercase
@@ -11,7 +10,7 @@ from string import ascii_uppercase
 from ragweave.corpora.meta import guess_language
 from ragweave.minds.chain import chain
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
 from ragweave.minds.looks import shown_by_look
 from ragweave.minds.page import Page
@@ -38,7 +37,7 @@ from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.tongue import foreign, native
 from ragweave.minds.small.tables.work import work
 from ragweave.minds.small.timeline import placeless
-from ragweave.models.text import clip, content_terms, terms
+from ragweave.models.text import clip, terms
 
 ANSWERABLE = 0.4
 """How sure the small mind must be of its best sentence to answer with it; chosen on all that
@@ -124,12 +123,6 @@ async def _each(desk: Desk, brief: Brief, page: Page) -> bool:
     for part in left if page.sentences else []:
         desk.note(phrase("open", brief.question, part=part))
     return bool(page.sentences)
-
-
-async def idf_of(desk: Desk, question: str) -> Callable[[str], float]:
-    """Return how rare the question's terms are in the library."""
-    table = await (await desk.library()).idf(content_terms(question))
-    return lambda term: table.get(term, 1.0)
 
 
 async def state_choice(brief: Brief, page: Page, at: int) -> str:

@@ -13,8 +13,7 @@ from fastapi import FastAPI
 
 from ragweave.graphs import run as graphs
 from ragweave.serve.app import create_app
-from ragweave.serve.run import Run
-from ragweave.serve.runs import Runs
+from ragweave.serve.conversations import forget_steps
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import Graph, ask_over_http, in_process, on_loopback, parse_events
 
@@ -203,10 +202,10 @@ async def test_a_conversation_goes_on_after_a_restart_and_stays_small(notes: Pat
 async def test_an_answer_stands_although_its_steps_cannot_be_forgotten(
     notes: Path, app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def closed(self: Runs, run: Run) -> None:
+    async def closed(*_: object) -> None:
         raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
 
-    monkeypatch.setattr(Runs, "_forget_steps", closed)
+    monkeypatch.setattr("ragweave.serve.runs.forget_steps", closed)
     async with in_process(app) as client:
         thread = (await ask_over_http(client, "How often does the ferry sail?"))[0]["thread"]
         turns = (await client.get(f"/api/threads/{thread}")).json()["turns"]
@@ -218,14 +217,13 @@ async def test_a_server_that_stops_waits_for_what_follows_an_answer(
     notes: Path, app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forgotten: list[str] = []
-    forget = Runs._forget_steps
 
-    async def slow(self: Runs, run: Run) -> None:
+    async def slow(saver: Any, thread: str, run: str) -> None:
         await asyncio.sleep(0.3)
-        await forget(self, run)
-        forgotten.append(run.thread)
+        await forget_steps(saver, thread, run)
+        forgotten.append(thread)
 
-    monkeypatch.setattr(Runs, "_forget_steps", slow)
+    monkeypatch.setattr("ragweave.serve.runs.forget_steps", slow)
     async with in_process(app) as client:
         thread = (await ask_over_http(client, "How often does the ferry sail?"))[0]["thread"]
     assert forgotten == [thread]

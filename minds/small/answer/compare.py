@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ragweave.corpora.types import Item, Locator
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, heading_title
@@ -92,8 +92,8 @@ async def weigh(desk: Desk, brief: Brief, page: Page) -> bool:
     if sides(brief.question) is None:
         return False
     strips = await _strips(desk, [e for e in brief.rows.values() if e["origin"] == "library"])
-    idf = await (await desk.library()).idf(content_terms(brief.question))
-    found = await asyncio.to_thread(compare, brief.question, strips, lambda term: idf.get(term, 1.0), brief.rows)
+    idf = await idf_of(desk, brief.question)
+    found = await asyncio.to_thread(compare, brief.question, strips, idf, brief.rows)
     if found is not None and found.text:
         page.show(found.text, "verified", [*found.rests], 1.0)
     return bool(found and found.text)

@@ -13,7 +13,7 @@ from ragweave.corpora.video.recording import SURE
 from ragweave.corpora.video.scope import Scope, named_scope
 from ragweave.corpora.video.slides import Slide, slides_of, sureness
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
@@ -92,18 +92,14 @@ async def deck(desk: Desk, brief: Brief, page: Page) -> bool:
     asked = brief.question.strip()
     named, moment = _SLIDE.search(asked), _MOMENT.search(asked)
     noun = _COUNT.search(asked) or _ENTRY.search(asked) or _LIST.search(asked)
-    if not (named or noun or _SHOWN.search(asked) or any(e["corpus"] == "clip" for e in brief.rows.values())):
+    shown = _SHOWN.search(asked) is not None
+    if not (named or noun or shown or any(e["corpus"] == "clip" for e in brief.rows.values())):
         return False
     library = await desk.library()
-    shown = _SHOWN.search(asked) is not None
     decks = await decks_of(library, brief, asked, named is not None or moment is not None or shown)
     if not decks:
         return False
-    table = await library.idf(content_terms(asked))
-
-    def idf(term: str) -> float:
-        return table.get(term, 1.0)
-
+    idf = await idf_of(desk, asked)
     if moment is not None and (found := _at(decks, moment["thing"], idf)) is not None:
         show_block(page, *found, brief.question)
         return True

@@ -8,7 +8,7 @@ import re
 from ragweave.corpora.types import Corpus, Item, Locator
 from ragweave.corpora.video.slides import part
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of, floors
@@ -82,8 +82,7 @@ async def beside(desk: Desk, brief: Brief, page: Page) -> None:
         elif (best := await _best(desk, name, brief.question, told)) is not None:
             strip = best.narrowed
             if is_recorded(strip):
-                table = await library.idf(content_terms(brief.question))
-                strip = await passage(desk, best, brief.question, lambda t, of=table: of.get(t, 1.0))  # type: ignore[misc]
+                strip = await passage(desk, best, brief.question, await idf_of(desk, brief.question))
             page.show(strip["text"], "verified", [strip], best.sure)
 
 
@@ -100,13 +99,11 @@ def is_of(name: str, item: Item) -> bool:
 async def _slide(desk: Desk, brief: Brief, asked: str, told: str, page: Page) -> None:
     """Show the slide that speaks of what was asked and told."""
     library, answer = await desk.library(), set(content_terms(told))
-    table = await library.idf({*content_terms(asked), *answer})
+    idf = await idf_of(desk, f"{asked} {told}")
     about = " ".join(w for w in asked.split() if answer.issuperset(content_terms(w))) or asked
     decks = await decks_of(library, brief, about, True)
     able = [
-        (_near(asked, told, s.text, table.__getitem__), len(answer & set(terms(s.title))), of, s)
-        for of in decks
-        for s in of.slides
+        (_near(asked, told, s.text, idf), len(answer & set(terms(s.title))), of, s) for of in decks for s in of.slides
     ]
     best = max(able, key=lambda row: row[:2], default=None)
     if best is not None and best[0] >= ABOUT:
@@ -123,11 +120,11 @@ async def _best(desk: Desk, name: str, question: str, told: str) -> Extract | No
     """Return the sentence of a medium that is best by the question, where its item speaks of what was told."""
     asked = plain(question)
     strips = await _held(desk, name, asked)
-    table = await (await desk.library()).idf([*content_terms(asked), *content_terms(told)])
-    found = await asyncio.to_thread(rank, asked, strips, lambda term: table.get(term, 1.0))
+    idf = await idf_of(desk, f"{asked} {told}")
+    found = await asyncio.to_thread(rank, asked, strips, idf)
 
     def about(e: Extract) -> float:
-        return _near(asked, told, f"{e.strip['title']} {e.strip['text']}", table.__getitem__)
+        return _near(asked, told, f"{e.strip['title']} {e.strip['text']}", idf)
 
     return next((e for e in found if about(e) >= ABOUT), None)
 
@@ -140,9 +137,10 @@ async def _held(desk: Desk, name: str, query: str) -> list[Strip]:
     out = []
     for item in items.values():
         low, high = part(item, "transcript") if name == "speech" else (0, len(item.text))
-        whole, place = (
-            as_strip(evidence_of(item, query, 1, 0.0, 0.0)),
-            Locator(**{**item.locator, "chars": [low, high]}),
-        )
-        out += [Strip(**{**whole, "text": item.text[low:high], "locator": place})] if is_of(name, item) else []
+        if is_of(name, item):
+            row, place = (
+                as_strip(evidence_of(item, query, 1, 0.0, 0.0)),
+                Locator(**{**item.locator, "chars": [low, high]}),
+            )
+            out.append(Strip(**{**row, "text": item.text[low:high], "locator": place}))
     return out

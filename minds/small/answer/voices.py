@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from ragweave.corpora.store.library import Library
@@ -23,7 +23,7 @@ _PEOPLE = r"guests?|speakers?|hosts?|lecturers?|presenters?|people"
 _SPEAK = r"(?:(?:do|does|did|has|have)\s+)?(?:speaks?|talks?|spoke|talked|discuss(?:es|ed)?)"
 _DENSE = re.compile(
     rf"\W*(?:(?:which|what)(?:\s+of\s+(?:the|these|my))?\s+(?:(?P<people>{_PEOPLE})|{KINDS})|(?P<who>who))\s+{_SPEAK}\s+"
-    r"(?:(?:the\s+)?most\s+)?(?:(?:about|of|on)\s+)?(?:the\s+most\s+about\s+)?(?P<a>.+?)(?P<end>\s+(?:the\s+)?most)?\W*"
+    r"(?:(?:the\s+)?most\s+)?(?:(?:about|of|on)\s+)?(?:the\s+most\s+about\s+)?(?P<a>.+?)(?:\s+(?:the\s+)?most)?\W*"
     rf"|\W*in\s+(?:which|what)\s+{KINDS}\s+(?:is|are|was|were)\s+(?P<b>.+?)\s+(?:discussed|talked\s+about|spoken\s+of)\W*",
     re.I,
 )
@@ -104,8 +104,8 @@ def _of(side: str, found: Sequence[Mention], titles: Sequence[str]) -> tuple[str
 
 def _show(page: Page, name: str, moments: Sequence[Mention], question: str, counted: bool = False) -> None:
     """Show one quotation with its time: from the clip that speaks of the thing most, the first of them."""
-    clips = [m.item.id for m in moments]
-    best = whole(max(moments, key=lambda m: clips.count(m.item.id)))
+    clips = Counter(m.item.id for m in moments)
+    best = whole(max(moments, key=lambda m: clips[m.item.id]))
     times = f", {len(moments)} times" if counted and len(moments) > 1 else ""
     said = clip(" ".join(best.text.split()), _QUOTE)
     head = f"{name}{times}, at {clock(best.place.get('start', 0.0))}"

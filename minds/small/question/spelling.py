@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ragweave.corpora.store.library import NOWHERE
 from ragweave.minds.desk import Desk
 from ragweave.minds.phrases import language_of
 from ragweave.models.text import content_terms, terms
@@ -12,8 +13,6 @@ SHORTEST = 5
 """Letters from which on a word is mended; a shorter one is too near to others. Names, in capitals, are left."""
 _DOUBLED = "bcdefglmnoprst"
 """Letters that English doubles inside a word."""
-_NOWHERE = "\0"
-"""A word that no library holds."""
 
 
 async def spelt(desk: Desk, question: str) -> str:
@@ -23,10 +22,10 @@ async def spelt(desk: Desk, question: str) -> str:
     said = [w for w in re.findall(rf"\b[a-z]{{{SHORTEST},}}\b", question) if content_terms(w)]
     able = {w: {o: terms(o)[0] for o in _slips(w) if terms(o)} for w in said}
     library = await desk.library()
-    idf = await library.idf({_NOWHERE, *(terms(w)[0] for w in said), *(t for o in able.values() for t in o.values())})
+    idf = await library.idf({NOWHERE, *(terms(w)[0] for w in said), *(t for o in able.values() for t in o.values())})
     for w, others in able.items():
-        held = [o for o, t in others.items() if idf[t] < idf[_NOWHERE]]
-        if held and idf[terms(w)[0]] >= idf[_NOWHERE]:
+        held = [o for o, t in others.items() if idf[t] < idf[NOWHERE]]
+        if held and idf[terms(w)[0]] >= idf[NOWHERE]:
             best = min(held, key=lambda o: (idf[others[o]], o))
             question = re.sub(rf"\b{w}\b", best, question)
     return question

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import chain
 
 from ragweave.corpora.meta import NAMES
+from ragweave.corpora.store.library import NOWHERE
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, reads
 from ragweave.minds.evidence import Evidence
@@ -16,9 +17,6 @@ from ragweave.minds.phrases import language_of, phrase
 from ragweave.minds.small.question.lexicon import TAUGHT, asked_abroad, translated
 from ragweave.minds.small.question.likes import likes, reworded
 from ragweave.models.text import content_terms, fold, names, numbers, terms
-
-_NOWHERE = "\0"
-"""A word that no library holds."""
 
 
 async def elsewhere(desk: Desk, question: str) -> list[str]:
@@ -32,8 +30,8 @@ async def elsewhere(desk: Desk, question: str) -> list[str]:
         if reads(desk.context):
             return [q for q in found if q]
         alike = likes(question)
-        idf = await (await desk.library()).idf({_NOWHERE, *content_terms(question), *chain(*alike.values())})
-        return [q for q in (*found, reworded(question, idf, idf[_NOWHERE])) if q]
+        idf = await (await desk.library()).idf({NOWHERE, *content_terms(question), *chain(*alike.values())})
+        return [q for q in (*found, reworded(question, idf, idf[NOWHERE])) if q]
     return [translated(question, asked)] if asked in TAUGHT and "en" in held else []
 
 

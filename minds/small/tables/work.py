@@ -13,12 +13,12 @@ from pathlib import PurePath
 
 from ragweave.corpora.types import Item
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.small.tables.plan import Worked, plan
 from ragweave.models.table import Table, tables
-from ragweave.models.text import content_terms, terms
+from ragweave.models.text import terms
 
 SOURCES = 4
 """Files whose tables are tried: those of the best evidence that shows a row."""
@@ -50,8 +50,7 @@ async def work(desk: Desk, brief: Brief, page: Page) -> bool:
     found = await _tables(desk, brief)
     if not found:
         return False
-    table = await (await desk.library()).idf(content_terms(brief.question))
-    best = await asyncio.to_thread(_best, brief.question, found, lambda term: table.get(term, 1.0))
+    best = await asyncio.to_thread(_best, brief.question, found, await idf_of(desk, brief.question))
     if best is None:
         return False
     source, worked = best
