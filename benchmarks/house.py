@@ -6,7 +6,9 @@
 with `library/` and `questions.jsonl` of the same form: `benchmarks/observatory` is one of our own, 81 questions over
 the notes of an astronomy club; `benchmarks/harbour` is another, 94 dialogues, versions, comparisons, languages, other
 words; `benchmarks/playhouse` (50) asks in everyday words, `benchmarks/household` (51) and `benchmarks/ledgers` (38)
-ask tables above all; `benchmarks/alpine` (30) asks in two steps, follows up, and asks what nothing answers.
+ask tables above all; `benchmarks/alpine` (30) asks in two steps, follows up, and asks what nothing answers;
+`benchmarks/bindery` (60) asks in two and three steps, in dialogues, of versions and of sources that differ, in words
+that are not those of the files.
 """
 
 from __future__ import annotations
