@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from ragweave.corpora.blocks import Block
@@ -62,6 +63,7 @@ _ADDRESSED = re.compile(
 )  # fmt: skip
 
 
+@lru_cache(maxsize=4_000)
 def addresses_machines(text: str) -> bool:
     """Tell whether a text gives orders to assistants or language models instead of speaking to people."""
     return bool(_ADDRESSED.search(text))

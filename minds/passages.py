@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import PurePath
@@ -93,11 +92,10 @@ def pieces(text: str, start: int, end: int, limit: int = TEXT_LIMIT) -> list[tup
 def scores_of(library: Library, query: str, passages: Sequence[Passage]) -> relevance.Scores:
     """Score passages by the shipped head. CPU work: async callers use `asyncio.to_thread`.
 
-    Words weigh what they weigh in the library; terms that are nowhere in sight count as rare.
+    Words weigh what they weigh in the library.
     """
-    table = library.rarity(set(terms(query)).union(*map(vocabulary, passages)))
-    rare = max(table.values(), default=1.0)
-    return relevance.score(query, passages, defaultdict(lambda: rare, table).__getitem__)
+    weights = library.weights(set(terms(query)).union(*map(vocabulary, passages)))
+    return relevance.score(query, passages, weights.__getitem__)
 
 
 async def floors(library: Library, query: str, passages: Sequence[Passage]) -> list[float]:

@@ -88,6 +88,27 @@ def normalise(vectors: Any) -> Vectors:
     return scaled
 
 
+class _Kept:
+    """Vectors by their text, as rows of one array."""
+
+    def __init__(self) -> None:
+        self.row: dict[str, int] = {}
+        self.vectors = np.zeros((0, 0), dtype=np.float32)
+        self._used = 0
+
+    def add(self, texts: list[str], vectors: Vectors) -> None:
+        """Keep vectors; whoever finds a text among the rows finds its vector in the array."""
+        start, end = self._used, self._used + len(texts)
+        if end > len(self.vectors):
+            larger = np.zeros((max(2 * len(self.vectors), end), vectors.shape[1]), dtype=np.float32)
+            if start:
+                larger[:start] = self.vectors[:start]
+            self.vectors = larger
+        self.vectors[start:end] = vectors
+        self._used = end
+        self.row.update(zip(texts, range(start, end), strict=True))
+
+
 class Remembering:
     """An encoder's function that keeps the vectors of the last texts: they come again in each step of a question.
 
@@ -98,26 +119,26 @@ class Remembering:
 
     def __init__(self, encode: Callable[[list[str]], Vectors], most: int) -> None:
         self._encode, self._most = encode, most
-        self._known: dict[str, NDArray[np.float32]] = {}
+        self._lock = threading.Lock()
+        self.forget()
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of texts, shape (n, dim)."""
         if not texts:
             return self._encode([])
-        known = self._known
-        found: list[Any] = list(map(known.get, texts))
-        missing = list(dict.fromkeys(t for t, vector in zip(texts, found, strict=True) if vector is None))
-        if missing:
-            new = dict(zip(missing, self._encode(missing), strict=True))
-            if len(known) > self._most:
-                self._known = known = {}
-            known.update(new)
-            found = [new[t] if vector is None else vector for t, vector in zip(texts, found, strict=True)]
-        return np.concatenate(found).reshape(len(texts), -1)
+        kept = self._kept
+        if missing := [t for t in texts if t not in kept.row]:
+            missing = list(dict.fromkeys(missing))
+            new = self._encode(missing)
+            with self._lock:
+                kept.add(missing, new)
+            if len(kept.row) > self._most:
+                self.forget()
+        return kept.vectors[[*map(kept.row.__getitem__, texts)]]
 
     def forget(self) -> None:
         """Drop what is kept: who compares times starts each from nothing."""
-        self._known = {}
+        self._kept = _Kept()
 
 
 ASKED = 1_000

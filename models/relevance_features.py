@@ -8,7 +8,7 @@ left out on purpose: in fitted models they learn how a data set was made.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -38,6 +38,9 @@ LINKS = ("named_by", "named_count", "names_others", "joint", "complement", "shar
 LIMIT = 12_000
 """Characters of a passage that are read; a longer one is judged by its beginning."""
 
+LEAST = 0.1
+"""The least that a term weighs."""
+
 _UNSPACED = re.compile(f"[{text.UNSPACED}]")
 _FUNCTION = re.compile("[的了吗呢吧么谁哪什几怎是在和与及有我你他她它这那何]|多少")
 """Chinese function characters: a character pair with one of them is no content."""
@@ -62,8 +65,12 @@ class _Read:
 
     title: list[str]
     have: set[str]
+    rare: list[str]
+    """What it has that is no function word."""
     pairs: set[tuple[str, str]]
     sentences: list[str]
+    titled: list[str]
+    """The whole and each sentence under its title, as they are encoded."""
     sentence_terms: list[set[str]]
     words: list[str]
     phrase: str
@@ -86,11 +93,14 @@ def _read(p: Passage) -> _Read:
     body_words = list(chain.from_iterable(by_sentence))
     title_words = text.words(p.title)
     content = [t for t in chain.from_iterable(stems) if t not in text.STOP]
+    have = dict.fromkeys(chain(map(text.stem, title_words), chain.from_iterable(stems)))
     return _Read(
         title=text.content_terms(bare),
-        have={*chain.from_iterable(stems), *map(text.stem, title_words)},
+        have=set(have),
+        rare=[t for t in have if t not in text.STOP],
         pairs={*pairwise(content), *zip(content, content[2:], strict=False)},
         sentences=cut,
+        titled=[f"{p.title}. {s}" for s in (body, *cut)],
         sentence_terms=[set(s) for s in stems],
         words=[w for w in dict.fromkeys([*title_words, *body_words]) if w not in text.STOP],
         phrase=_flat(text.words(bare)),
@@ -113,7 +123,8 @@ class _Asked:
 
 def vocabulary(p: Passage) -> set[str]:
     """Return the stems of a passage and its title."""
-    return _read(p).have
+    r = _read(p)
+    return r.have.union(r.title)  # a title that is parted by brackets has words without them
 
 
 def content_words(of: str) -> dict[str, str]:
@@ -154,21 +165,23 @@ class Looked:
 
 
 def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed) -> Looked:
-    """Read passages, at least one, with the question in mind; weights of terms below 0.1 count as 0.1."""
-    weigh = lru_cache(maxsize=None)(lambda term: max(idf(term), 0.1))
+    """Read passages, at least one, with the question in mind; weights of terms below LEAST count as that."""
+
+    def weigh(term: str) -> float:
+        return max(idf(term), LEAST)
+
     asked = _ask(question, weigh)
     read = [_read(p) for p in passages]
-    titled = [f"{p.title}. {p.text[:LIMIT]}" for p in passages]
-    sentences = [f"{p.title}. {s}" for p, r in zip(passages, read, strict=True) for s in r.sentences]
-    ask, *_ = whole = embed([question, *titled]).astype(np.float64)
-    cosines = embed(sentences).astype(np.float64) @ ask
+    ask, *_ = whole = embed([question, *(r.titled[0] for r in read)]).astype(np.float64)
+    cosines = embed([s for r in read for s in r.titled[1:]]).astype(np.float64) @ ask
     by_passage = np.split(cosines, np.cumsum([len(r.sentences) for r in read])[:-1])
     has = np.array([[t in r.have for t in asked.terms] for r in read], dtype=np.float64).reshape(len(read), -1)
     near = np.maximum(has, _near(asked, read, embed))
-    own = np.array(
-        [_own(asked, r, weigh, has[i], near[i], float(whole[i + 1] @ ask), by_passage[i]) for i, r in enumerate(read)]
-    )
-    return Looked(own, _links(asked, read, weigh, own, has, whole[1:]), not asked.terms)
+    rarest = (has * asked.weights).max(axis=1, initial=0.0) / asked.weights.max(initial=LEAST)
+    carried = zip(_share(asked.weights, has), rarest, _share(asked.weights, near), whole[1:] @ ask, strict=True)
+    own = np.array([_own(asked, r, weigh, *c, s) for r, c, s in zip(read, carried, by_passage, strict=True)])
+    links = _links(asked, read, weigh, own, has, whole[1:], _rare_cosines(asked, read, idf))
+    return Looked(own, links, not asked.terms)
 
 
 def base(own: Matrix) -> Matrix:
@@ -177,9 +190,9 @@ def base(own: Matrix) -> Matrix:
     return np.asarray(column["coverage"] + 0.5 * column["title_named"] + 0.5 * column["cosine"])
 
 
-def _share(weights: Matrix, has: Matrix) -> float:
-    total = float(weights.sum())
-    return float(weights @ has) / total if total else 0.0
+def _share(weights: Matrix, has: Matrix) -> Matrix:
+    """Return the share of the question's terms, by weight, that each row has, (n,)."""
+    return np.asarray(has @ weights / (weights.sum() or 1.0))
 
 
 def _near(asked: _Asked, read: Sequence[_Read], embed: Embed) -> Matrix:
@@ -188,8 +201,8 @@ def _near(asked: _Asked, read: Sequence[_Read], embed: Embed) -> Matrix:
     Scripts without spaces are left out: their character pairs have no vectors of their own.
     """
     near = np.zeros((len(read), len(asked.terms)))
-    vocabulary: dict[str, int] = {}
-    columns = [vocabulary.setdefault(w, len(vocabulary)) for r in read for w in r.words]
+    vocabulary = _numbered(chain.from_iterable(r.words for r in read))
+    columns = [*map(vocabulary.__getitem__, chain.from_iterable(r.words for r in read))]
     spaced = [i for i, w in enumerate(asked.words) if not _UNSPACED.match(w)]
     if not vocabulary or not spaced:
         return near
@@ -202,31 +215,35 @@ def _near(asked: _Asked, read: Sequence[_Read], embed: Embed) -> Matrix:
     return near
 
 
+def _numbered(words: Iterable[str]) -> dict[str, int]:
+    """Return the place of each word among the different ones, in their order."""
+    return {w: i for i, w in enumerate(dict.fromkeys(words))}
+
+
 def _own(
-    asked: _Asked, r: _Read, idf: Idf, has: Matrix, near: Matrix, cosine: float, sentence_cosines: Matrix
+    asked: _Asked, r: _Read, idf: Idf, coverage: float, rarest: float, soft: float, cosine: float, by_sentence: Matrix
 ) -> list[float]:
-    title = set(r.title)
+    weights = dict(zip(asked.terms, asked.weights.tolist(), strict=True))
+    total = sum(weights.values()) or 1.0
+    titles = weights.keys() & r.title
     # Most sentences hold none of the question's terms, and many the same ones.
-    holding = [tuple(t in s or t in title for t in asked.terms) for s in r.sentence_terms]
-    shares = {terms: _share(asked.weights, np.array(terms, dtype=np.float64)) for terms in set(holding)}
-    by_sentence = [shares[terms] for terms in holding]
+    holding = [frozenset(weights.keys() & s | titles) for s in r.sentence_terms]
+    shares = {held: sum(weights[t] for t in asked.terms if t in held) / total for held in set(holding)}
+    best = max(range(len(holding)), key=lambda i: shares[holding[i]])
     pair_total = sum(asked.pairs.values())
     wanted = {t: idf(t) for t in r.title}
-    asked_terms = set(asked.terms)
-    titled = sum(w for t, w in wanted.items() if t in asked_terms) / sum(wanted.values()) if wanted else 0.0
-    best = int(np.argmax(by_sentence))
-    coverage = _share(asked.weights, has)
+    titled = sum(w for t, w in wanted.items() if t in weights) / sum(wanted.values()) if wanted else 0.0
     return [
         coverage,
-        by_sentence[best],
+        shares[holding[best]],
         sum(w for p, w in asked.pairs.items() if p in r.pairs) / pair_total if pair_total else coverage,
-        float((asked.weights * has).max() / asked.weights.max()) if asked.terms else 0.0,
-        _share(asked.weights, near),
+        rarest,
+        soft,
         titled,
         float(bool(r.title) and r.phrase in asked.flat),
         sum(len(n & r.have) / len(n) for n in asked.names) / len(asked.names) if asked.names else 0.0,
         cosine,
-        float(sentence_cosines.max()),
+        float(by_sentence.max()),
         float(bool(_TELLS[asked.kind](r.sentences[best]))) if asked.kind else 0.0,
     ]
 
@@ -235,18 +252,24 @@ _TELLS: dict[str, Callable[[str], object]] = {"when": _DATE.search, "count": tex
 """What tells whether a sentence has what such a question asks for."""
 
 
-def _links(asked: _Asked, read: Sequence[_Read], idf: Idf, own: Matrix, has: Matrix, vectors: Matrix) -> Matrix:
+def _links(
+    asked: _Asked, read: Sequence[_Read], idf: Idf, own: Matrix, has: Matrix, vectors: Matrix, rare: Matrix
+) -> Matrix:
     n = len(read)
     if n < 2:
         return np.zeros((n, len(LINKS)))
     strength = np.clip(base(own), 0.0, None)
     titles = [r.phrase for r in read]
     apart = np.array([[float(t != u) for u in titles] for t in titles])
-    named = np.array([[bool(r.title) and r.phrase in s.flat for s in read] for r in read]) * apart
+    titled = [set(r.title) for r in read]
+    # Only a passage that has every word of a title can hold it as a phrase.
+    named = np.array(
+        [[bool(t) and t <= s.have and r.phrase in s.flat for s in read] for t, r in zip(titled, read, strict=True)]
+    )
+    named = named * apart
     share = asked.weights / asked.weights.sum() if asked.terms else asked.weights
     covered = has @ share
     union = np.stack([np.maximum(has, h) @ share for h in has])
-    rare = _rare_cosines(asked, read, idf) * apart
     asked_terms = set(asked.terms)
     focus = [r.sentence_terms[int(np.argmax([len(asked_terms & s) for s in r.sentence_terms]))] for r in read]
     new = [{t: idf(t) for t in r.title if t not in asked_terms} for r in read]
@@ -258,7 +281,7 @@ def _links(asked: _Asked, read: Sequence[_Read], idf: Idf, own: Matrix, has: Mat
             (named.T * strength).max(axis=1),
             (union * apart).max(axis=1),
             ((union - covered) * strength * apart).max(axis=1),
-            (rare * strength).max(axis=1),
+            (rare * apart * strength).max(axis=1),
             (bridge * strength).max(axis=1),
             (vectors @ vectors.T * strength * apart).max(axis=1),
         ]
@@ -267,19 +290,19 @@ def _links(asked: _Asked, read: Sequence[_Read], idf: Idf, own: Matrix, has: Mat
 
 def _part(weights: Mapping[str, float], sentence: set[str]) -> float:
     """Return the share of words, by weight, that a sentence holds."""
-    return sum(w for t, w in weights.items() if t in sentence) / sum(weights.values()) if weights else 0.0
+    if sentence.isdisjoint(weights):
+        return 0.0
+    return sum(w for t, w in weights.items() if t in sentence) / sum(weights.values())
 
 
 def _rare_cosines(asked: _Asked, read: Sequence[_Read], idf: Idf) -> Matrix:
     """Return the cosines of the passages' idf vectors without the question's words, (n, n)."""
-    asked_terms = set(asked.terms)
-    # Sorted, because sums in the order of a set would differ from run to run in their last digits.
-    terms = sorted(set[str]().union(*(r.have for r in read)) - asked_terms - text.STOP)
-    column = {t: i for i, t in enumerate(terms)}
-    rows = np.zeros((len(read), len(terms)))
-    weights = np.array([idf(t) for t in terms])
+    column = _numbered(chain.from_iterable(r.rare for r in read))
+    weights = np.maximum(np.fromiter(map(idf, column), dtype=np.float64, count=len(column)), LEAST)
+    weights[[column[t] for t in asked.terms if t in column]] = 0.0
+    rows = np.zeros((len(read), len(column)))
     for i, r in enumerate(read):
-        held = [column[t] for t in column.keys() & r.have]
+        held = [*map(column.__getitem__, r.rare)]
         rows[i, held] = weights[held]
     norm = np.linalg.norm(rows, axis=1, keepdims=True)
     rows /= np.where(norm > 0, norm, 1.0)

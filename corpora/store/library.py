@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from ragweave.corpora.settings import corpora_settings
@@ -115,6 +115,11 @@ class Library:
         stood in the library. Without them a word that a library of three items lacks would outweigh all others.
         """
         wanted = set(terms)
+        weights = self.weights(wanted)
+        return {t: weights[t] for t in wanted}
+
+    def weights(self, wanted: Set[str]) -> Mapping[str, float]:
+        """Return what is remembered of `rarity`, the wanted terms among it."""
         with self.held.catalog.reading(self.id) as connection:
             memory = self.held.catalog.memory(self.id, connection)
             weights: dict[str, float] = memory.setdefault("rarity", {})
@@ -125,7 +130,7 @@ class Library:
                 # Of thousands of terms most stand in as few items as others do.
                 weight = {df: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for df in set(counts.values())}
                 weights |= zip(counts, map(weight.__getitem__, counts.values()), strict=True)
-            return {t: weights[t] for t in wanted}
+            return weights
 
     async def sources(self) -> list[Source]:
         """Return every source, also those that failed, in the order of their paths."""

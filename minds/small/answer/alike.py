@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence, Set
 
 from ragweave.minds.small.answer.reading import Read
@@ -40,11 +41,14 @@ def stand_ins(asked: Asked, read: Sequence[Read]) -> dict[str, dict[str, float]]
 
 def _kin(asked: Asked, held: Set[str]) -> dict[str, dict[str, float]]:
     """Return, by stem of the question, the stems that are made from the same word (Kenya, Kenyan)."""
-    able = [t for t in held if len(t) > 3 and t.isalpha() and t.isascii()]
+    able = defaultdict[str, list[str]](list)
+    for t in held:
+        if len(t) > 3 and t.isalpha() and t.isascii():
+            able[t[:4]].append(t)
     dated = {t: dict.fromkeys(forms, 1.0) for forms in _SHORT for t in forms & (asked.subject | asked.slot)}
     return dated | {
         t: dated.get(t, {})
-        | {o: KIN for o in able if abs(len(o) - len(t)) < 4 and (o.startswith(t) or t.startswith(o))}
+        | {o: KIN for o in able.get(t[:4], ()) if abs(len(o) - len(t)) < 4 and (o.startswith(t) or t.startswith(o))}
         for t in asked.subject | asked.slot
         if len(t) > 3 and t.isalpha() and t.isascii()
     }

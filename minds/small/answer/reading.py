@@ -56,7 +56,12 @@ _measured = lru_cache(maxsize=20_000)(units)
 
 def filed(strip: Strip) -> frozenset[str]:
     """Return the stems of the file and the folder that a strip is from."""
-    path = PurePath(strip["locator"].get("file", ""))
+    return _filed(strip["locator"].get("file", ""))
+
+
+@lru_cache(maxsize=20_000)
+def _filed(file: str) -> frozenset[str]:
+    path = PurePath(file)
     return _stems(f"{path.parent.name} {path.stem}".replace("_", " "))
 
 
@@ -112,7 +117,10 @@ class Read:
 
     def level(self, term: str) -> float:
         """Return how near a stem stands to the sentence, in [0, 1]."""
-        return next((value for have, value in self.levels if term in have), 0.0)
+        for have, value in self.levels:
+            if term in have:
+                return value
+        return 0.0
 
 
 def _item(text: str, parts: Sequence[tuple[int, int]], at: int) -> int | None:

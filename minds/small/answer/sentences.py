@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 
 from ragweave.corpora.types import Locator
 from ragweave.corpora.video.utterances import pieces
@@ -137,6 +137,7 @@ def rank(
     """
     chain = chain or Chain()
 
+    @cache
     def idf(term: str) -> float:
         return rarity(term) * (FAINT if term in LIGHT else 1.0)
 
@@ -239,9 +240,15 @@ def _signs(
 
 def parts_of(strip: Strip) -> list[tuple[int, int]]:
     """Return [start, end) of the sentences and rows of a strip; in a recording, of what stands for a sentence there."""
-    text = strip["text"]
-    if strip["locator"].get("kind") == "time":
-        return pieces(text)
+    return _pieces(strip["text"]) if strip["locator"].get("kind") == "time" else _parts(strip["text"])
+
+
+_pieces = lru_cache(maxsize=1_000)(pieces)
+
+
+@lru_cache(maxsize=1_000)
+def _parts(text: str) -> list[tuple[int, int]]:
+    """Part a text; the last ones are kept, because each step of a question reads them again."""
     found = [(a, b) for a, b in tables.spans(text) if not tables.is_heads(text, a, b)]
     return [p for a, b in found for p in _labels(text, a, b)]
 
