@@ -14,8 +14,8 @@ from ragweave.models.text import numbers, sentences
 _CELL = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 _LINE = re.compile(r"[^\n]+")
 _MARK = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+(?=\S)")
-_LABEL = re.compile(r"\s*[^\W\d_a-z][^\n.:!?|]{0,30}:\s")
-"""What a line states, before it: “Serial number: ...”."""
+_LABEL = re.compile(r"\s*(?:[^\W\d_a-z][^\n.:!?|]{0,30}:|\d{4}-\d\d-\d\d)\s")
+"""What a line states, before it: “Serial number: ...”; or of which day it tells."""
 _LONGEST_HEAD = 40
 """Characters the head of a column may have."""
 _LISTING = 400
@@ -52,11 +52,11 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     block = [line for line in text[top:bottom].splitlines() if line.strip()]
     width = max(map(len, block))
     early = [len(one) + 1 + len(other.split(None, 1)[0]) <= width for one, other in pairwise(block) if len(one) < width]
-    listing = bottom - top > _LISTING or (len(early) > 1 and all(early))
+    listed = len(early) > 1 and 2 * sum(early) > len(early)
     out = lines[:1]
     for (before, broken), (a, b) in pairwise(lines):
-        fits = listing and broken - before + 1 + len(text[a:b].split(None, 1)[0]) <= width
-        if fits or _LABEL.match(text[a:b]):
+        fits = bottom - top > _LISTING and broken - before + 1 + len(text[a:b].split(None, 1)[0]) <= width
+        if listed or fits or _LABEL.match(text[a:b]):
             out.append((a, b))
         else:
             out[-1] = (out[-1][0], b)

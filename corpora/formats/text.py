@@ -14,8 +14,11 @@ _UNDERLINE = re.compile(r"([=\-~^*#])\1{2,}\s*\Z")
 _NUMBERED = re.compile(
     r"(?:\d{1,2}\.)+(?:\d{1,2})?[ \t]+[^\W\d_].*|(?:chapter|part|section|appendix)[ \t]+\w{1,6}\b.*", re.I
 )
-_ITEM = re.compile(r"[ \t]*(?:[-*+•‣–]|\d{1,3}[.)]|[a-z][.)])[ \t]+\S")
+_ITEM = re.compile(r"[ \t]*(?:[-*+•‣–]|\d{1,3}[.)]|[a-z][.)]|\d{4}-\d\d-\d\d\S*)[ \t]+\S")
+"""An item of a list, or an entry of a log under its day."""
 _SENTENCE_END = tuple(".!?:;,。！？：；，")
+_MANUAL = re.compile(r"[A-Z][A-Z ]{2,40}\n[ \t]+\S")
+"""A heading as manual pages have it: in capitals at the margin, over a text that is moved in."""
 _LONGEST_TITLE = 100
 _WIDE = 0.7
 """A line at least this share of the longest of its paragraph was wrapped; a shorter one ends there on purpose."""
@@ -54,8 +57,9 @@ def _paragraph(lines: list[str], first: int) -> list[Block]:
     at = 0
     while at < len(lines):
         level = _underlined(lines[at : at + 2])
-        if level:
-            out.append(Block(lines[at].strip(), "heading", level, first + at))
+        manual = _MANUAL.match("\n".join(lines[at : at + 2]))
+        if level or manual:
+            out.append(Block(lines[at].strip(), "heading", level or 2, first + at))
         elif not _UNDERLINE.match(lines[at]):
             break
         at += 2 if level else 1
@@ -79,9 +83,9 @@ def _underlined(lines: list[str]) -> int:
 
 def _joined(lines: list[str], first: int) -> Block:
     widest = max(map(len, lines))
-    # A list without marks (addresses, hours): each line ends though the next one's first word would have fitted.
+    # A list without marks (addresses, a log): lines end though the next one's first word would have fitted.
     early = [len(a) + 1 + len(b.split(None, 1)[0]) <= widest for a, b in pairwise(lines) if len(a) < widest]
-    listed = len(early) > 1 and all(early)
+    listed = len(early) > 1 and 2 * sum(early) > len(early)
     out = Lines()
     for n, line in enumerate(lines):
         wrapped = widest >= _NARROW and len(line) >= widest * _WIDE and not listed

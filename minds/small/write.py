@@ -19,6 +19,7 @@ from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.compare import weigh
 from ragweave.minds.small.answer.conflict import Told, conflict
+from ragweave.minds.small.answer.doubt import doubted
 from ragweave.minds.small.answer.gather import choose
 from ragweave.minds.small.answer.media import attributed, beside, plain
 from ragweave.minds.small.answer.overview import overview
@@ -29,15 +30,15 @@ from ragweave.minds.small.answer.spoken import answers, by_passage, doubtful, is
 from ragweave.minds.small.answer.tell import tell
 from ragweave.minds.small.answer.voices import voices
 from ragweave.minds.small.choose import nearest, rests_on
-from ragweave.minds.small.clauses import beyond, standing
-from ragweave.minds.small.question.asked import asked_of, has_clause
+from ragweave.minds.small.clauses import standing
+from ragweave.minds.small.question.asked import has_clause
 from ragweave.minds.small.question.greeting import is_thanks
 from ragweave.minds.small.question.several import several
 from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.tongue import foreign, native
 from ragweave.minds.small.tables.work import work
 from ragweave.minds.small.timeline import placeless
-from ragweave.models.text import clip, terms
+from ragweave.models.text import clip
 
 ANSWERABLE = 0.4
 """How sure the small mind must be of its best sentence to answer with it; chosen on all that
@@ -47,10 +48,6 @@ _QUOTE = 300
 RELEVANT, LIKELY = 0.0, 0.15
 """Relevance, and how sure of its sentence, at which a question with a relative clause is answered all the same: no one
 sentence covers it."""
-NAMED = 0.2
-"""Share of the subject below which a sentence that says all that is asked says it of another."""
-OF_IT = 0.5
-"""Share of the subject from which a sentence beside the best one is of it."""
 READ = 10
 """Items, best first over all rounds, whose sentences are read."""
 
@@ -198,28 +195,19 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
     least = desk.context.method.answerable
     best = ranked[0]
     whole = await passage(desk, best, question, idf) if recorded else None
-    # What every round found irrelevant may be the closest, and answers nothing.
-    another = best.partner is None and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
     chosen = choose(ranked, question, idf, limit)
-    asked, said = asked_of(question), " ".join(e.text for e in chosen)
-    # What is shown beside it may tell the value, if it tells it of the same.
-    of_it = [e for e in chosen if e.covers & best.covers or e is best.partner]
-    value = " ".join(e.told if e.before else e.text for e in of_it)
-    lacks = guess_language(best.text) in ("en", "") and (asked.lacks(value) or asked.affirms(best.told))
-    around = f"{best.strip['title']} {best.strip['locator'].get('file', '')} {best.strip['text']} {said}"
-    another |= not asked.codes <= set(terms(around))
-    # Of what is shown beside it counts what names the subject as well.
-    held = best.covers.union(*(e.covers for e in chosen if e is best.partner or e.signs[0] >= OF_IT))
-    another |= any(of and not of & held for of in (asked.attribute, beyond(question, held) - asked.implied))
+    date = brief.rows[best.strip["evidence"]]["date"] if best.strip["evidence"] in brief.rows else ""
+    doubt = doubted(question, best, chosen, date)
     enough = (
         answers(best, whole, question, idf)
         if whole is not None and least is None
         else best.sure >= (ANSWERABLE if least is None else least)
     )
+    # What every round found irrelevant may be the closest, and answers nothing.
     sure = (
         (brief.own or told)
-        and not (another or lacks)
+        and not doubt
         and (enough or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY))
     )
     if not sure or sides(question):

@@ -37,6 +37,10 @@ def test_kind_of_thing_asked_for(question: str, kind: str) -> None:
         ("How many minutes does it cook?", "It has many steps.", 0.0),
         ("Who built it?", "Ada Lund built it.", 1.0),
         ("Who built it?", "A mason built it.", 0.0),
+        ("Who built it?", "It was built over the BRIDGE.", 0.0),
+        ("How many people came?", "They came on 12 and 13 September 2025 at 10:30.", 0.0),
+        ("How many people came?", "On 12 September 40 came.", 0.5),
+        ("How high is the hall?", "It has 210 square metres.", 0.0),
         ("How heavy is the bell?", "The bell of 410 kilograms hangs high.", 1.0),
         ("How heavy is the bell?", "The bell has 11 turns.", 0.0),
         ("What does the key cost?", "A lost key costs 65 euros.", 1.0),
@@ -45,40 +49,6 @@ def test_kind_of_thing_asked_for(question: str, kind: str) -> None:
 )
 def test_sentence_that_fits_the_kind(question: str, sentence: str, fit: float) -> None:
     assert asked_of(question).fits(sentence) == fit
-
-
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("Who built it?", "A mason built it."),
-        ("What did the cloak cost?", "The cloak of 1911 is of velvet."),
-        ("How long does the play take?", "The play drew 803 spectators."),
-        ("How long was his apprenticeship?", "The punch is that of the year 1791."),
-        ("How heavy is the boat?", "The boat was lent in 2019."),
-    ],
-)
-def test_what_holds_no_value_of_the_kind_lacks_it(question: str, text: str) -> None:
-    assert asked_of(question).lacks(text)
-
-
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("How much deposit does Kenji pay?", "He pays 410 a month and 500 deposit."),
-        ("How long is the comet?", "It is 11 kilometres long."),
-        ("How long has she been chair?", "She has been chair since 1990."),
-        ("What does the cloak cost?", "The cloak costs 5 pounds."),
-    ],
-)
-def test_a_value_may_be_told_by_its_noun_or_its_unit(question: str, text: str) -> None:
-    assert not asked_of(question).lacks(text)
-
-
-def test_what_is_not_so_is_told_by_what_denies() -> None:
-    asked = asked_of("Which members did not come to the meeting?")
-    assert asked.affirms("Rufus Tenby, cook at the meeting.")
-    assert not asked.affirms("Ada Brook was absent.")
-    assert not asked_of("How long do cats go without food?").affirms("Cats: eight hours")
 
 
 @pytest.mark.parametrize(
@@ -127,26 +97,6 @@ def test_what_a_price_is_asked_of_is_not_implied_by_an_amount() -> None:
     assert asked_of("How heavy is the bell?").implied == {"heavi"}
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "lacks"),
-    [
-        ("How many minutes does the soup cook?", "1.5 kg of rhubarb and 250 g of sugar", True),
-        ("How many minutes does the soup cook?", "It cooks for 40 minutes.", False),
-        ("How much deposit does he pay?", "He pays 410 a month and 500 deposit.", False),
-        ("What is her telephone number?", "She is from Harrow.", True),
-        ("When does it open?", "It is behind the mill.", True),
-        ("When will the stop close?", "It closes at the end of next summer.", False),
-        ("Who built it?", "Nobody knows.", False),
-    ],
-)
-def test_a_value_that_is_asked_for_has_to_be_there(question: str, text: str, lacks: bool) -> None:
-    assert asked_of(question).lacks(text) is lacks
-
-
-def test_a_code_names_what_is_asked_of() -> None:
-    assert asked_of("What does code E11 of the Ember 3 mean?").codes == {"e11"}
-
-
 def test_a_verb_of_going_alone_asks_for_nothing() -> None:
     assert not asked_of("On which days can Dr Rowe go there?").slot
     assert asked_of("How much is a night?").value is not None
@@ -155,8 +105,3 @@ def test_a_verb_of_going_alone_asks_for_nothing() -> None:
 def test_a_question_word_that_only_joins_asks_for_nothing() -> None:
     assert asked_of("What do I do when the red light blinks?").kind == ""
     assert asked_of("When does the light blink?").kind == "time"
-
-
-@pytest.mark.parametrize("sum_", ["2.6 million crowns", "300 kronor", "40 rupees", "12 CHF", "9,000 yen"])
-def test_what_something_costs_may_be_said_in_any_currency(sum_: str) -> None:
-    assert not asked_of("What does the new pier cost?").lacks(f"The work costs {sum_}.")

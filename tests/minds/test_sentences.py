@@ -303,3 +303,9 @@ def test_an_entry_of_a_list_is_said_by_nobody() -> None:
 def test_the_short_form_of_a_month_or_day_is_that_day(asked: str, told: str) -> None:
     best = rank(f"dentist time {asked}", [strip(f"- dentist, {told}", title="Scraps")], one)[0]
     assert best.signs[SIGNS.index("subject")] * best.signs[SIGNS.index("slot")] == 1.0
+
+
+def test_who_is_the_person_whose_name_is_the_heading() -> None:
+    staff = strip("Won the northern cup in 2023. Studies in Harrow.", title="Staff · Ada Lund")
+    best = rank("Who won the cup?", [staff], one)[0]
+    assert best.told == "Ada Lund: Won the northern cup in 2023."

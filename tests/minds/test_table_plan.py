@@ -96,6 +96,7 @@ def bakery(question: str) -> str:
         ),
         ("How many breads were baked in April?", "2 of 5 rows: Black pumpernickel; Milk plait."),
         ("Which bread was baked last, the latest?", "Milk plait: Baked on 2026-04-02, the latest of 5 rows."),
+        ("Which bread has the best weight?", "Farmer's loaf: Weight 1,000 g, the highest of 5 rows."),
     ],
 )
 def test_a_question_that_is_certain_is_worked_out(question: str, answer: str) -> None:
@@ -115,6 +116,7 @@ def test_a_question_that_is_certain_is_worked_out(question: str, answer: str) ->
         "How much does Ingrid Solheim earn?",
         "When was the bakery founded?",
         "Hello, how are you?",
+        "What is the serial number of the walnut stick?",
     ],
 )
 def test_what_the_table_does_not_say_for_certain_is_left_alone(question: str) -> None:

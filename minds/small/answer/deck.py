@@ -18,6 +18,7 @@ from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
 from ragweave.minds.phrases import phrase
+from ragweave.minds.small.answer.doubt import lacks
 from ragweave.minds.small.question.asked import asked_of, share
 from ragweave.models.text import content_terms, fold, terms, words
 
@@ -213,7 +214,7 @@ def _titled(decks: Sequence[Deck], asked: str, idf: Callable[[str], float]) -> t
 def _covering(decks: Sequence[Deck], asked: str, idf: Callable[[str], float]) -> tuple[Deck, Slide] | None:
     """Return the slide that has most of what is asked of slides, where it is one and has a value of that kind."""
     rest, kind = content_terms(_GENERIC.sub(" ", asked)), asked_of(asked)
-    able = [(share(rest, set(terms(s.text)), idf), of, s) for of in decks for s in of.slides if not kind.lacks(s.text)]
+    able = [(share(rest, set(terms(s.text)), idf), of, s) for of in decks for s in of.slides if not lacks(kind, s.text)]
     best = max(able, key=lambda row: row[0], default=None)
     alike = best is not None and sum(row[0] == best[0] for row in able) > 1
     return None if best is None or best[0] < ABOUT or alike else best[1:]

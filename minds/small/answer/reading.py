@@ -16,7 +16,7 @@ from ragweave.minds.small.question.asked import asked_of
 from ragweave.minds.small.question.facts import units
 from ragweave.minds.small.question.lexicon import TAUGHT, in_english
 from ragweave.models import tables
-from ragweave.models.text import terms
+from ragweave.models.text import names, terms
 
 _LEANS = re.compile(
     r"^(?:it|they|he|she|this|these|those|such|his|her|their|its|cost|costs)\b|\b(?:these|those|such) \w+"
@@ -155,6 +155,13 @@ def sections(strip: Strip) -> list[Strip]:
         place: Locator = {**strip["locator"], "chars": [offset + a, offset + b]}
         out.append(Strip(**{**strip, "text": text[a:b], "title": title, "locator": place}))
     return out
+
+
+def person_of(strip: Strip) -> str:
+    """Return the person whose name is the heading over a strip: “Staff · Ada Lund”; else ""."""
+    _, under, head = strip["title"].rpartition(" · ")
+    named = under and " " in head and not (head.isupper() or re.search(r"\d", head))
+    return head if named and names(f"x {head}") == [head] else ""
 
 
 def run_in(text: str) -> bool:

@@ -14,7 +14,7 @@ from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.answer.alike import LIKE, stand_ins
 from ragweave.minds.small.answer.hostile import harmless
-from ragweave.minds.small.answer.reading import Read, run_in, sections
+from ragweave.minds.small.answer.reading import Read, person_of, run_in, sections
 from ragweave.minds.small.question.asked import CALENDAR, Asked, Idf, asked_of, asked_part, cases, share
 from ragweave.minds.small.question.likes import LIGHT, likes
 from ragweave.models import tables
@@ -91,6 +91,8 @@ class Extract:
         if self.before is not None:
             return f"{_plain(tables.told(self.strip['text'], *self.before))} {text}"
         head = self.strip["title"].split(" · ")[-1]
+        if (person := person_of(self.strip)) and not set(terms(person)) & set(terms(text)):
+            return f"{person}: {text}"
         whole = text.endswith((".", "!", "?", "。", "！", "？", "”"))
         return text if whole or not head or set(terms(head)) <= set(terms(text)) else f"{head}: {text}"
 
@@ -154,7 +156,7 @@ def rank(
     best = max((s["score"] for s in strips), default=-1.0) if best is None else best
     out: list[tuple[Extract, Read]] = []
     for r, cos in zip(read, cosine, strict=True):
-        fit = asked.fits(r.told)
+        fit = asked.fits(f"{person_of(r.strip)} {r.told}" if asked.kind == "person" else r.told)
         if 0 < fit < 1 and alike.get(asked.counted, frozenset()) & r.own:
             fit = 1.0
         swapped = {t for t, held in listed.items() if held & r.have and r.level(t) < LIKE}

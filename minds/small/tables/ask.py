@@ -16,8 +16,8 @@ from ragweave.models.values import CURRENCIES, month_of
 
 Operation = Literal["most", "least", "sum", "mean", "difference", "count", "often", "cell"]
 
-_MOST = frozenset("most highest largest greatest biggest maximum max".split())
-_LEAST = frozenset("least fewest lowest smallest minimum min".split())
+_MOST = frozenset("most highest largest greatest biggest best maximum max".split())
+_LEAST = frozenset("least fewest lowest smallest worst minimum min".split())
 _SUM = re.compile(
     r"\b(?:altogether|in total|total|together|sum|summed|combined|in all|add(?:s|ed)? up|all in all|overall|insgesamt|"
     r"zusammen|summe|au total|en tout|ensemble|en total)\b",
@@ -29,7 +29,9 @@ _DIFFERENCE = re.compile(
     r"shorter|heavier|lighter|larger|smaller)\b(?=.*\bthan\b)|how (?:much|many) (?:more|fewer|less)\b)",
     re.I,
 )
-_COUNT = re.compile(r"\b(?:how many|number of|wie viele|combien de)\b", re.I)
+_COUNT = re.compile(
+    r"\b(?:how many|(?<!serial )(?<!phone )(?<!account )(?<!customer )number of|wie viele|combien de)\b", re.I
+)
 _OFTEN = re.compile(r"\bhow (?:often|many times)\b", re.I)
 _COUNTED = re.compile(r"\bhow (?:many|much)\s+([^\W\d_][\w'’-]*)", re.I)
 _VERB = re.compile(

@@ -74,7 +74,7 @@ DONE = {
 PAID = frozenset("spend pay earn give donat rais owe".split())
 """Stems of what somebody does to an amount of money, and not to what it is for."""
 HEADS = {
-    "who": "name person who whom by",
+    "who": "name person who whom by customer client member",
     "where": "place location shop store seller venue room town city country address site where",
 }
 """Heads of columns that answer a question word."""

@@ -28,6 +28,23 @@ def test_lines_that_end_though_the_next_word_would_fit_are_entries() -> None:
     assert shapes(entries) == [("text", 0, entries)]
 
 
+def test_a_list_whose_lines_mostly_end_early_is_one_and_so_are_the_days_of_a_log() -> None:
+    entries = "Ada Brook, cello    0331 9021, only in the evening\nVet   0331 5577\n"
+    entries += "Plumber, Tomasz Rehn   0331 8080, on weekends too\nSchool   0331 2000\nDoctor   0331 4000"
+    assert shapes(entries) == [("text", 0, entries)]
+    log = "2025-01-09  new door for the mill\n2025-02-14  service, 350 euros"
+    assert shapes(log) == [("list", 0, log)]
+
+
+def test_headings_of_manual_pages_stand_in_capitals_over_a_text_that_is_moved_in() -> None:
+    page = "EXIT STATUS\n       0 if all was well.\n\nNOTHING\nfollows here."
+    assert shapes(page) == [
+        ("heading", 2, "EXIT STATUS"),
+        ("text", 0, "0 if all was well."),
+        ("text", 0, "NOTHING\nfollows here."),
+    ]
+
+
 def test_underlined_lines_are_headings() -> None:
     assert shapes("Tides\n=====\n\nText here.\n\nNeap\n----\nMore.") == [
         ("heading", 1, "Tides"),

@@ -1,0 +1,152 @@
+"""What speaks against the best sentence: no value of the kind asked for, or one of another thing, time or clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from ragweave.corpora.meta import guess_language
+from ragweave.minds.small.answer.reading import person_of
+from ragweave.minds.small.answer.sentences import Extract
+from ragweave.minds.small.clauses import beyond
+from ragweave.minds.small.question.asked import Asked, asked_of, has_clause
+from ragweave.minds.small.question.facts import UNITS, facts, negations, units
+from ragweave.minds.small.question.likes import likes
+from ragweave.models.calendar import MONTHS, NUMBER_WORDS
+from ragweave.models.text import content_terms, fold, stem, terms
+
+NAMED = 0.2
+"""Share of the subject below which a sentence that says all that is asked says it of another."""
+OF, LITTLE, UNSAID = 0.7, 0.4, 0.65
+"""Share of the subject at which a sentence is of it, and of the slot below which it tells something else of it: without
+a word for what is asked for (“what position”) it has to say more of the rest."""
+OF_IT = 0.5
+"""Share of the subject from which a sentence beside the best one is of it."""
+_WHICH = re.compile(
+    r"\b(?:which|what) ((?:(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may|might|of"
+    r"|the|a|an)\b)[^\W\d_][\w'’-]*(?: |\b)){1,3})",
+    re.I,
+)
+_HOW_LONG = re.compile(r"how long\b", re.I)
+_LASTS = re.compile(
+    r"\b(?:\d+|an?|one|half|all|every|several|many|\w+(?:teen|ty|illion)|"
+    + "|".join(NUMBER_WORDS)
+    + r")\b[ -](?:[a-z]+ ){0,2}?"
+    r"(?:sec(?:ond)?|min(?:ute)?|hour|day|night|week|month|year|decade|centur|season|summer|winter|(?:kilo|centi)?met(?:re|er)"
+    r"|feet|foot|inch|mile|k?m\b|cm\b|mm\b|ft\b|h\b)|\d(?:h|s|k?m|cm|mm|ft)\b|\d:\d\d"
+    r"|\b(?:until|till|since|always|from \d+ to)\b"
+    r"|[秒分时天周月年米]",
+    re.I,
+)
+"""How long something lasts or is."""
+_HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
+_CODED = re.compile(
+    r"(?:what|which)\b.*\b(?:password|passcode|pin|code|combination"
+    r"|(?:serial|phone|telephone|customer|account|contract|policy|meter) number)\b",
+    re.I,
+)
+_CODE = re.compile(r"\d|[\"“‘]|: \S")
+"""What a code has: a figure, or that it is quoted or stands behind its label."""
+_DENIES = re.compile(r"(?<!\()\b(?:not|never|nobody|cannot)\b(?! \w+ing\b)|n['’]t\b")
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+_ENTRY = re.compile(r"\d{4}-\d\d-\d\d\b")
+"""The day of an entry of a log, which holds for it whatever its file is of."""
+_OVER = re.compile(r"\b(?:since|from|until|till|for|every|each)\b", re.I)
+"""What is so for longer than the time that is named."""
+_NUMBERED = re.compile(r"\b([A-Z][\w-]+) (\d{1,3})\b")
+"""A thing told from its like by a number: “Ferry 5”."""
+
+
+def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str) -> bool:
+    """Tell whether something speaks against the best sentence, however sure it is.
+
+    Args:
+        question: standing by itself.
+        best: the sentence.
+        chosen: the sentences that are shown together.
+        date: of the document, or "".
+    """
+    asked = asked_of(question)
+    # What is shown beside it may tell the value, if it tells it of the same.
+    beside = [e for e in chosen if e.covers & best.covers or e is best.partner]
+    value = " ".join(e.told if e.before or person_of(e.strip) else e.text for e in beside)
+    if guess_language(best.text) in ("en", "") and (lacks(asked, value) or affirms(asked, best.told)):
+        return True
+    file = PurePath(best.strip["locator"].get("file", ""))
+    place = f"{best.strip['title']} {file.parent.name} {file.stem}"
+    shown = " ".join(e.told if e.before else e.text for e in chosen)
+    around = f"{place} {best.strip['text']} {shown}"
+    codes = {t for t in asked.subject if t.isalnum() and not (t.isalpha() or t.isdigit())}
+    when = "" if _ENTRY.match(best.text) else f"{place} {date}"
+    if not codes <= set(terms(around)) or another(asked, when, shown, around):
+        return True
+    if best.partner is None and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]:
+        return True
+    # Of what is shown beside it counts what names the subject as well.
+    of_it = [e for e in chosen if e is best.partner or e.signs[0] >= OF_IT]
+    typed = asked.kind in ("time", "count", "yes") or asked.value is not None
+    noun = _noun(question)
+    said = not noun or noun & set(terms(f"{best.strip['title']} {shown}"))
+    if not typed and best.signs[0] >= OF and max(e.signs[1] for e in [best, *of_it]) < (LITTLE if said else UNSAID):
+        return True
+    held = best.covers.union(*(e.covers for e in of_it))
+    return any(of and not of & held for of in (asked.attribute, beyond(question, held) - asked.implied))
+
+
+def _noun(question: str) -> frozenset[str]:
+    """Return the stems of what is asked for by name (“what *position*”), and of all that stand for it."""
+    m = _WHICH.search(question)
+    said = frozenset(content_terms(m[1])) if m else frozenset()
+    return said.union(*(alike for t, alike in likes(question).items() if t in said))
+
+
+def lacks(asked: Asked, text: str) -> bool:
+    """Tell whether a text holds no time, number, measure, code or person where one is asked for."""
+    if asked.kind in ("time", "person"):
+        return not asked.fits(text)
+    if _CODED.match(asked.question) and not _CODE.search(text):
+        return True
+    if asked.kind == "count":
+        measured = asked.counted not in UNITS or asked.counted in units(text)
+        if not measured or not asked.numbered(text):
+            return True
+        if _HOW_LONG.match(asked.question):
+            return not _LASTS.search(text)
+    much = _HOW_MUCH.search(asked.question)
+    named = much is not None and stem(fold(much[1])) in terms(text)
+    return asked.value is not None and not (named or asked.value.search(text))
+
+
+def affirms(asked: Asked, text: str) -> bool:
+    """Tell whether a text denies nothing where it is asked what is not so: “What must he not eat?”."""
+    denied = _DENIES.search(asked.question)
+    if denied is None or asked.kind == "yes" or has_clause(asked.question[: denied.start()]):
+        return False
+    return not negations(text)
+
+
+def another(asked: Asked, place: str, told: str, around: str) -> bool:
+    """Tell whether a sentence is of another year, month or numbered thing than the question names.
+
+    Args:
+        asked: the question.
+        place: title, file and date of the sentence, as far as they tell its time.
+        told: the sentence.
+        around: the text that it stands in, with its place.
+    """
+    for ours, theirs in zip(_times(asked.question), _times(f"{told} {place}"), strict=True):
+        apart = ours and theirs and not ours & theirs and not any(min(theirs) < o < max(theirs) for o in ours)
+        if apart and asked.kind != "time" and not (_OVER.search(told) or has_clause(asked.question)):
+            return True
+    for m in _NUMBERED.finditer(asked.question):
+        found = re.findall(rf"\b{re.escape(fold(m[1]))}[ _-]?(\d+)\b", fold(around))
+        if found and m[2] not in found and fold(m[1]) not in MONTHS:
+            return True
+    return False
+
+
+def _times(text: str) -> tuple[set[int], set[int]]:
+    """Return the years and the months that a text names."""
+    months = {int(f.value[6:]) for f in facts(text) if f.value.startswith("month ")}
+    return {int(y) for y in _YEAR.findall(text)}, months

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.evidence import Strip
+from ragweave.minds.small.answer.doubt import affirms, another, doubted, lacks
+from ragweave.minds.small.answer.gather import choose
+from ragweave.minds.small.answer.sentences import rank
+from ragweave.minds.small.question.asked import asked_of
+from tests.minds.test_sentences import one, strip
+
+
+def doubts(question: str, *strips: Strip) -> bool:
+    ranked = rank(question, strips, one)
+    return doubted(question, ranked[0], choose(ranked, question, one, 1), "")
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who built it?", "A mason built it."),
+        ("What did the cloak cost?", "The cloak of 1911 is of velvet."),
+        ("How long does the play take?", "The play drew 803 spectators."),
+        ("How long was his apprenticeship?", "The punch is that of the year 1791."),
+        ("How heavy is the boat?", "The boat was lent in 2019."),
+    ],
+)
+def test_what_holds_no_value_of_the_kind_lacks_it(question: str, text: str) -> None:
+    assert lacks(asked_of(question), text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How much deposit does Kenji pay?", "He pays 410 a month and 500 deposit."),
+        ("How long is the comet?", "It is 11 kilometres long."),
+        ("How long has she been chair?", "She has been chair since 1990."),
+        ("What does the cloak cost?", "The cloak costs 5 pounds."),
+    ],
+)
+def test_a_value_may_be_told_by_its_noun_or_its_unit(question: str, text: str) -> None:
+    assert not lacks(asked_of(question), text)
+
+
+def test_what_is_not_so_is_told_by_what_denies() -> None:
+    asked = asked_of("Which members did not come to the meeting?")
+    assert affirms(asked, "Rufus Tenby, cook at the meeting.")
+    assert not affirms(asked, "Ada Brook did not come.")
+    assert not affirms(asked_of("How long do cats go without food?"), "Cats: eight hours")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "without"),
+    [
+        ("How many minutes does the soup cook?", "1.5 kg of rhubarb and 250 g of sugar", True),
+        ("How many minutes does the soup cook?", "It cooks for 40 minutes.", False),
+        ("How much deposit does he pay?", "He pays 410 a month and 500 deposit.", False),
+        ("What is her telephone number?", "She is from Harrow.", True),
+        ("When does it open?", "It is behind the mill.", True),
+        ("When will the stop close?", "It closes at the end of next summer.", False),
+        ("Who built it?", "Nobody knows.", False),
+        ("What is the combination of the safe?", "Ada knows the combination.", True),
+        ("What is the combination of the safe?", "The combination is 40-12-7.", False),
+        ("What is the password of the gate?", "Say “Pelican”.", False),
+    ],
+)
+def test_a_value_that_is_asked_for_has_to_be_there(question: str, text: str, without: bool) -> None:
+    assert lacks(asked_of(question), text) is without
+
+
+@pytest.mark.parametrize("sum_", ["2.6 million crowns", "300 kronor", "40 rupees", "12 CHF", "9,000 yen"])
+def test_what_something_costs_may_be_said_in_any_currency(sum_: str) -> None:
+    assert not lacks(asked_of("What does the new pier cost?"), f"The work costs {sum_}.")
+
+
+@pytest.mark.parametrize(
+    ("question", "place", "told", "is_another"),
+    [
+        ("What did the service cost in 2025?", "log 2024", "The service cost 350 euros.", True),
+        ("What did the service cost in 2025?", "log 2025", "The service of 2024 cost 350 euros.", False),
+        ("What score did it get in October?", "Tasting, April 2026", "It got 83 points.", True),
+        ("Who was chair in 1962?", "chairs", "Ada Lund was chair from 1958 to 1970.", False),
+        ("When did the meeting of 2025 begin?", "log 2024", "It began at ten.", False),
+        ("What does the man earn who came in 2019?", "pay 2024", "He earns 20 euros.", False),
+        ("How heavy is Ferry 5?", "Ferry 15", "It weighs 40 tonnes.", True),
+        ("How heavy is Ferry 5?", "Ferry 5", "It weighs 40 tonnes.", False),
+        ("What happens on May 5?", "May 15", "The fair opens.", False),
+    ],
+)
+def test_what_is_told_of_another_year_month_or_number_is_of_another(
+    question: str, place: str, told: str, is_another: bool
+) -> None:
+    assert another(asked_of(question), place, told, place) is is_another
+
+
+def test_an_entry_of_a_log_is_of_its_own_day() -> None:
+    log = strip("2024-02-14  service of the mill, 350 euros\n2025-01-09  new door for the mill, 80 euros", "Log 2025")
+    assert doubts("What did the service of the mill cost in 2025?", log)
+    assert not doubts("What did the service of the mill cost in 2024?", log)
+
+
+def test_a_code_that_is_asked_of_has_to_stand_in_the_text() -> None:
+    boiler = strip("Code E09 of the boiler means that the pump is stuck.", "The boiler")
+    assert doubts("What does code E11 of the boiler mean?", boiler)
+    assert not doubts("What does code E09 of the boiler mean?", boiler)
+
+
+def test_who_tells_of_the_subject_and_little_of_what_is_asked_of_it_is_doubted() -> None:
+    text = (
+        "Ada Lund climbed the Grey Widow as the first woman. She played as a goalkeeper in the village team of Harrow."
+    )
+    assert doubts("Whom did Ada Lund marry?", strip(text, "Ada Lund"))
+    assert doubts("What position did Ada Lund hold in the first parliament?", strip(text, "Ada Lund"))
+    assert not doubts("What did Ada Lund climb as the first woman?", strip(text, "Ada Lund"))
