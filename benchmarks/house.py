@@ -8,8 +8,8 @@ the notes of an astronomy club; `benchmarks/harbour` is another, 94 dialogues, v
 words; `benchmarks/playhouse` (50) asks in everyday words, `benchmarks/household` (51) and `benchmarks/ledgers` (38)
 ask tables above all; `benchmarks/alpine` (30) asks in two steps, follows up, and asks what nothing answers;
 `benchmarks/bindery` (60) asks in two and three steps, in dialogues, of versions and of sources that differ, in words
-that are not those of the files; `benchmarks/roastery` (60)
-asks for single facts in the files of a small firm.
+that are not those of the files; `benchmarks/roastery` (60) asks for single facts in the files of a small
+firm.
 """
 
 from __future__ import annotations
