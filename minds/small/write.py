@@ -19,7 +19,6 @@ from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.compare import weigh
 from ragweave.minds.small.answer.conflict import Told, conflict
-from ragweave.minds.small.answer.doubt import doubted
 from ragweave.minds.small.answer.gather import choose
 from ragweave.minds.small.answer.media import attributed, beside, plain
 from ragweave.minds.small.answer.overview import overview
@@ -31,6 +30,7 @@ from ragweave.minds.small.answer.tell import tell
 from ragweave.minds.small.answer.voices import voices
 from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.clauses import standing
+from ragweave.minds.small.doubt import doubted
 from ragweave.minds.small.question.asked import has_clause
 from ragweave.minds.small.question.greeting import is_thanks
 from ragweave.minds.small.question.several import several

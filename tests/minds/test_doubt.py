@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from ragweave.minds.evidence import Strip
-from ragweave.minds.small.answer.doubt import affirms, another, doubted, lacks
 from ragweave.minds.small.answer.gather import choose
 from ragweave.minds.small.answer.sentences import rank
+from ragweave.minds.small.doubt import another, doubted
 from ragweave.minds.small.question.asked import asked_of
+from ragweave.minds.small.question.value import affirms, lacks
 from tests.minds.test_sentences import one, strip
 
 

@@ -18,8 +18,8 @@ from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
 from ragweave.minds.phrases import phrase
-from ragweave.minds.small.answer.doubt import lacks
 from ragweave.minds.small.question.asked import asked_of, share
+from ragweave.minds.small.question.value import lacks
 from ragweave.models.text import content_terms, fold, terms, words
 
 LONGEST = 100

@@ -11,10 +11,11 @@ from ragweave.minds.small.answer.reading import person_of
 from ragweave.minds.small.answer.sentences import Extract
 from ragweave.minds.small.clauses import beyond
 from ragweave.minds.small.question.asked import Asked, asked_of, has_clause
-from ragweave.minds.small.question.facts import UNITS, facts, negations, units
+from ragweave.minds.small.question.facts import facts
 from ragweave.minds.small.question.likes import likes
-from ragweave.models.calendar import MONTHS, NUMBER_WORDS
-from ragweave.models.text import content_terms, fold, stem, terms
+from ragweave.minds.small.question.value import affirms, lacks
+from ragweave.models.calendar import MONTHS
+from ragweave.models.text import content_terms, fold, terms
 
 NAMED = 0.2
 """Share of the subject below which a sentence that says all that is asked says it of another."""
@@ -28,27 +29,6 @@ _WHICH = re.compile(
     r"|the|a|an)\b)[^\W\d_][\w'’-]*(?: |\b)){1,3})",
     re.I,
 )
-_HOW_LONG = re.compile(r"how long\b", re.I)
-_LASTS = re.compile(
-    r"\b(?:\d+|an?|one|half|all|every|several|many|\w+(?:teen|ty|illion)|"
-    + "|".join(NUMBER_WORDS)
-    + r")\b[ -](?:[a-z]+ ){0,2}?"
-    r"(?:sec(?:ond)?|min(?:ute)?|hour|day|night|week|month|year|decade|centur|season|summer|winter|(?:kilo|centi)?met(?:re|er)"
-    r"|feet|foot|inch|mile|k?m\b|cm\b|mm\b|ft\b|h\b)|\d(?:h|s|k?m|cm|mm|ft)\b|\d:\d\d"
-    r"|\b(?:until|till|since|always|from \d+ to)\b"
-    r"|[秒分时天周月年米]",
-    re.I,
-)
-"""How long something lasts or is."""
-_HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
-_CODED = re.compile(
-    r"(?:what|which)\b.*\b(?:password|passcode|pin|code|combination"
-    r"|(?:serial|phone|telephone|customer|account|contract|policy|meter) number)\b",
-    re.I,
-)
-_CODE = re.compile(r"\d|[\"“‘]|: \S")
-"""What a code has: a figure, or that it is quoted or stands behind its label."""
-_DENIES = re.compile(r"(?<!\()\b(?:not|never|nobody|cannot)\b(?! \w+ing\b)|n['’]t\b")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _ENTRY = re.compile(r"\d{4}-\d\d-\d\d\b")
 """The day of an entry of a log, which holds for it whatever its file is of."""
@@ -99,31 +79,6 @@ def _noun(question: str) -> frozenset[str]:
     m = _WHICH.search(question)
     said = frozenset(content_terms(m[1])) if m else frozenset()
     return said.union(*(alike for t, alike in likes(question).items() if t in said))
-
-
-def lacks(asked: Asked, text: str) -> bool:
-    """Tell whether a text holds no time, number, measure, code or person where one is asked for."""
-    if asked.kind in ("time", "person"):
-        return not asked.fits(text)
-    if _CODED.match(asked.question) and not _CODE.search(text):
-        return True
-    if asked.kind == "count":
-        measured = asked.counted not in UNITS or asked.counted in units(text)
-        if not measured or not asked.numbered(text):
-            return True
-        if _HOW_LONG.match(asked.question):
-            return not _LASTS.search(text)
-    much = _HOW_MUCH.search(asked.question)
-    named = much is not None and stem(fold(much[1])) in terms(text)
-    return asked.value is not None and not (named or asked.value.search(text))
-
-
-def affirms(asked: Asked, text: str) -> bool:
-    """Tell whether a text denies nothing where it is asked what is not so: “What must he not eat?”."""
-    denied = _DENIES.search(asked.question)
-    if denied is None or asked.kind == "yes" or has_clause(asked.question[: denied.start()]):
-        return False
-    return not negations(text)
 
 
 def another(asked: Asked, place: str, told: str, around: str) -> bool:
