@@ -17,9 +17,14 @@ import shutil
 import statistics
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from printed import a_source, options, tell
+
+if TYPE_CHECKING:
+    from ragweave.corpora.store.catalog import Catalog
 
 HERE = Path(__file__).resolve().parent
 
@@ -37,17 +42,21 @@ def questions(count: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
     return [(" ".join(rng.sample(rng.choice(pool).split(), 8)), "") for _ in range(count)], {}
 
 
-def build(count: int, gold: dict[str, str]) -> tuple[object, str]:
-    """Fill a library with the gold passages among `count` others of about 120 words; return catalog and library id."""
+@cache
+def cut_sentences() -> list[tuple[str, str, int]]:
+    """Return real sentences, each with its terms and the number of its words."""
     from ragweave.corpora.store import lexical
-    from ragweave.corpora.store.catalog import Catalog
-    from ragweave.corpora.store.schema import items, sources
 
     shared = runpy.run_path(str(HERE / "index.py"))
-    pool, rng = shared["sentences"](shared["SETS"][1:]), random.Random(0)
-    cut = [(s, lexical.indexed(s), len(s.split())) for s in pool]
-    catalog = Catalog(Path(os.environ["RAGWEAVE_HOME"]))
-    library = catalog.create("bench", "none", 1).id
+    return [(s, lexical.indexed(s), len(s.split())) for s in shared["sentences"](shared["SETS"][1:])]
+
+
+def fill(catalog: Catalog, library: str, count: int, gold: dict[str, str], seed: int = 0) -> None:
+    """Fill a library with the gold passages among `count` others of about 120 words."""
+    from ragweave.corpora.store import lexical
+    from ragweave.corpora.store.schema import items, sources
+
+    cut, rng = cut_sentences(), random.Random(seed)
     blank = {"source": "s", "corpus": "paragraph", "title": "Notes", "locator": {}, "heading": []}
     blank |= {"spans": [], "meta": {}, "date": None, "language": ""}
     with catalog.writing(library) as connection:
@@ -68,26 +77,28 @@ def build(count: int, gold: dict[str, str]) -> tuple[object, str]:
                 items.insert(), [{**blank, "n": n, "id": i, "ordinal": n, "text": t} for n, i, t in last]
             )
             lexical.put(connection, "paragraph", [(n, "note", "", lexical.indexed(t)) for n, _, t in last])
-    return catalog, library
 
 
 def measure(count: int) -> dict[str, float]:
     """Return milliseconds per query."""
     from ragweave.corpora.store import lexical
+    from ragweave.corpora.store.catalog import Catalog
     from ragweave.models.text import content_terms
 
     asked, gold = questions(300)
     began = time.perf_counter()
-    catalog, library = build(count, gold)
+    catalog = Catalog(Path(os.environ["RAGWEAVE_HOME"]))
+    library = catalog.create("bench", "none", 1).id
+    fill(catalog, library, count, gold)
     figures: dict[str, float] = {"items": count, "queries": len(asked), "build s": time.perf_counter() - began}
-    catalog.compact(library)  # type: ignore[attr-defined]
+    catalog.compact(library)
     figures["words MiB"] = size(catalog, library) / 2**20
 
     def run(label: str, budget: int, known: lexical.Frequencies) -> list[list[tuple[str, float]]]:
         times, found = [], []
         for question, _ in asked:
             began = time.perf_counter()
-            with catalog.reading(library) as connection:  # type: ignore[attr-defined]
+            with catalog.reading(library) as connection:
                 hits = lexical.search(connection, known, "paragraph", 0, question, 50, budget=budget)
             times.append((time.perf_counter() - began) * 1000)
             found.append(hits)
@@ -106,14 +117,14 @@ def measure(count: int) -> dict[str, float]:
             there = [wanted in [id_ for id_, _ in hits[:k]] for hits, (_, wanted) in zip(found, asked, strict=True)]
             figures[f"{label} gold in top {k}"] = statistics.mean(there)
     figures["terms per query"] = statistics.mean(len(content_terms(q)) for q, _ in asked)
-    catalog.delete(library)  # type: ignore[attr-defined]
-    catalog.close()  # type: ignore[attr-defined]
+    catalog.delete(library)
+    catalog.close()
     return figures
 
 
-def size(catalog: object, library: str) -> int:
+def size(catalog: Catalog, library: str) -> int:
     """Return the bytes of the lexical index."""
-    with catalog.reading(library) as connection:  # type: ignore[attr-defined]
+    with catalog.reading(library) as connection:
         if connection.dialect.name == "postgresql":
             words = "starts_with(relname, 'lex_') AND relkind = 'r' AND relnamespace = current_schema()::regnamespace"
             query = f"SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE {words}"

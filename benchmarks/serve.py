@@ -1,9 +1,12 @@
-"""The server under load: `python benchmarks/serve.py [--latency 0.2] [--many 2000] [--replicas] [--json OUT]`.
+"""The server under load.
+
+    python benchmarks/serve.py [--latency 0.2] [--many 2000] [--replicas | --workers] [--json OUT]
 
 Starts `ragweave serve` as a process of its own over a library of 200 notes, and asks it over HTTP: 1, 10, 20 and 50
 askers at once, each with the next question as soon as the last one is answered. The clients run in this process and
 share the machine with the server. A scripted server of fixed latency stands in for a language model. With `--replicas`
-one and two servers over one PostgreSQL are asked by 1, 10, 50 and 200; whoever is told to wait (429) asks again.
+one and two servers over one PostgreSQL are asked by 1, 10, 50 and 200, with `--workers` one and two workers of a server
+over the files of its home; whoever is told to wait (429) asks again.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,11 +74,17 @@ def react(received: Any) -> Any:
     return f"The Observatory of {name} was opened in {year(int(name.split()[1]))} [1]." if name else "UNKNOWN"
 
 
+def asking(url: str) -> dict[str, str]:
+    """Return the variables of a server that asks the scripted model of that address."""
+    chat = {"RAGWEAVE_CHAT": "openai:scripted", "RAGWEAVE_CHAT_URL": url, "RAGWEAVE_CHAT_CACHE": "false"}
+    return {**chat, "RAGWEAVE_CHAT_WIDTH": "200"}
+
+
 @contextmanager
-def served(home: Path, **environment: str) -> Iterator[tuple[str, int]]:
+def served(home: Path, *options: str, **environment: str) -> Iterator[tuple[str, int]]:
     """Start the server; yields its address and its process id."""
     limits = {"RAGWEAVE_SERVE_PER_MINUTE": "1000000", "RAGWEAVE_HOME": str(home)}
-    command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none"]
+    command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none", *options]
     with subprocess.Popen(
         command, env={**os.environ, **limits, **environment}, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -241,13 +250,7 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
                     "after": megabytes(pid),
                 }
     with ScriptedServer(react=react, latency=latency) as model:
-        chat = {
-            "RAGWEAVE_CHAT": "openai:scripted",
-            "RAGWEAVE_CHAT_URL": model.base_url,
-            "RAGWEAVE_CHAT_CACHE": "false",
-            "RAGWEAVE_CHAT_WIDTH": "200",
-        }
-        with served(home, **chat) as (url, _):
+        with served(home, **asking(model.base_url)) as (url, _):
             async with client_of(url) as client:
                 await load(client, 2, 4)
                 figures["llm"] = [told(await load(client, askers, max(20, repeat * askers))) for askers in LEVELS]
@@ -260,36 +263,33 @@ def crowd(received: Any) -> Any:
     return f"Learnt: the year.\nFinal Answer: {said}" if str(said).startswith("The Observatory") else said
 
 
-async def measure_replicas(folder: Path, latency: float, repeat: int) -> dict[str, Any]:
-    """Return the figures of one server and of two, over one PostgreSQL and one home."""
+async def measure_several(folder: Path, latency: float, repeat: int, workers: bool) -> dict[str, Any]:
+    """Return the figures of one server and of two over one PostgreSQL, or of one worker and of two over one home."""
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.stores import close_stores
     from ragweave.tests.support import ScriptedServer
     from ragweave.tests.support.postgres import binaries, private_postgres
 
-    if (found := binaries()) is None:
-        raise SystemExit("no PostgreSQL is installed (Debian: apt install postgresql-15)")
     figures: dict[str, Any] = {}
-    with private_postgres(found) as server, ScriptedServer(react=crowd, latency=latency) as model:
-        os.environ["RAGWEAVE_DATABASE_URL"] = server.url("postgres")
-        corpora_settings.cache_clear()
+    with ExitStack() as beside:
+        if not workers:
+            if (found := binaries()) is None:
+                raise SystemExit("no PostgreSQL is installed (Debian: apt install postgresql-15)")
+            os.environ["RAGWEAVE_DATABASE_URL"] = beside.enter_context(private_postgres(found)).url("postgres")
+            corpora_settings.cache_clear()
+        model = beside.enter_context(ScriptedServer(react=crowd, latency=latency))
         await build(folder / "texts")
         close_stores()
-        chat = {
-            "RAGWEAVE_CHAT": "openai:scripted",
-            "RAGWEAVE_CHAT_URL": model.base_url,
-            "RAGWEAVE_CHAT_CACHE": "false",
-            "RAGWEAVE_CHAT_WIDTH": "200",
-        }
-        for replicas in (1, 2):
+        home = folder / "home"
+        for count in (1, 2):
             async with AsyncExitStack() as stack:
-                urls = [stack.enter_context(served(folder / "home", **chat))[0] for _ in range(replicas)]
+                started: list[tuple[str, ...]] = [("--workers", str(count))] if workers else [()] * count
+                urls = [stack.enter_context(served(home, *how, **asking(model.base_url)))[0] for how in started]
                 clients = [await stack.enter_async_context(client_of(url)) for url in urls]
-
                 ask = partial(by_turns, clients)
-                await load(clients[0], 4, 8, ask)
+                await load(clients[0], 8, 24, ask)
                 rows = [told(await load(clients[0], n, max(20, repeat * n), ask)) for n in CROWDS]
-                figures[f"replicas_{replicas}"] = rows
+                figures[f"{'workers' if workers else 'replicas'}_{count}"] = rows
         figures["model_calls"] = len(model.requests)
     return figures
 
@@ -300,14 +300,16 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.2, help="seconds per model call")
     parser.add_argument("--many", type=int, default=2000, help="questions between two looks at the memory")
     parser.add_argument("--repeat", type=int, default=4, help="questions of each asker")
-    parser.add_argument("--replicas", action="store_true", help="one server and two, over one PostgreSQL")
+    several = parser.add_mutually_exclusive_group()
+    several.add_argument("--replicas", action="store_true", help="one server and two, over one PostgreSQL")
+    several.add_argument("--workers", action="store_true", help="one worker and two, over one home")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         os.environ["RAGWEAVE_HOME"] = str(home)
-        if given.replicas:
-            figures = asyncio.run(measure_replicas(Path(folder), given.latency, given.repeat))
+        if given.replicas or given.workers:
+            figures = asyncio.run(measure_several(Path(folder), given.latency, given.repeat, given.workers))
         else:
             asyncio.run(build(Path(folder) / "texts"))
             figures = asyncio.run(measure(home, given.latency, given.many, given.repeat))

@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -104,25 +104,23 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
 
 
 class Slots:
-    """Places for answers under way; all doors of the server share them."""
+    """Places for answers under way; all doors of the server share them. `told` hears how many are taken."""
 
     def __init__(self, total: int) -> None:
         self._total = self._free = total
-
-    @property
-    def taken(self) -> int:
-        """How many are taken."""
-        return self._total - self._free
+        self.told: Callable[[int], None] = lambda taken: None
 
     def take(self) -> None:
         """Take a place, to be given back with `give`."""
         if self._free < 1:
             raise Refused(429, "too many answers are under way", "try again in a moment", after=2)
         self._free -= 1
+        self.told(self._total - self._free)
 
     def give(self) -> None:
         """Give a place back."""
         self._free += 1
+        self.told(self._total - self._free)
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import postgres
 from ragweave.corpora.store.folders import of_the_disk
+from ragweave.corpora.store.locks import held
 from ragweave.models.errors import LibraryError
 from ragweave.serve.database import SCHEMA
 
@@ -39,8 +40,11 @@ async def of_the_server() -> AsyncIterator[Saver]:
         return
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    async with AsyncSqliteSaver.from_conn_string(str(corpora_settings().home / "conversations.sqlite")) as saver:
-        await saver.setup()
+    home = corpora_settings().home
+    async with AsyncSqliteSaver.from_conn_string(str(home / "conversations.sqlite")) as saver:
+        await saver.conn.execute("PRAGMA busy_timeout = 60000")
+        async with _alone(held(home, SCHEMA, _PATIENCE, "The conversations are made by", "start this one again")):
+            await saver.setup()
         # What a power cut may take is the last turn; the answer itself stands in the store.
         await saver.conn.execute("PRAGMA synchronous = NORMAL")
         yield saver
@@ -118,8 +122,14 @@ async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgr
         saver = AsyncPostgresSaver(pool)
         # Its own lock lets one call after the other through, as for a single connection; here each has one of its own.
         saver.lock = asyncio.Semaphore(_CONNECTIONS)  # type: ignore[assignment]
-        with ExitStack() as alone:  # two that make the tables at once would be in each other's way
-            lock = postgres.server(url).lock(schema, _PATIENCE, lambda holder: None)
-            await asyncio.to_thread(alone.enter_context, lock)
+        async with _alone(postgres.server(url).lock(schema, _PATIENCE, lambda holder: None)):
             await saver.setup()
         yield saver
+
+
+@asynccontextmanager
+async def _alone(lock: AbstractContextManager[Any]) -> AsyncIterator[None]:
+    """Hold a lock: two that make the tables at once would be in each other's way."""
+    with ExitStack() as alone:
+        await asyncio.to_thread(alone.enter_context, lock)
+        yield

@@ -75,11 +75,12 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIt
     followed = Followed(records)
     async with of_the_server() as saver:
         runs = Runs(records, followed, saver, slots, settings.run_seconds)
-        jobs = Jobs(records, followed, alone=not store.shared)
+        several = store.shared or settings.workers > 1
+        jobs = Jobs(records, followed, alone=not several)
         desk = Desk(settings, slots, store, runs, jobs, saver, PictureDesk())
         await _look_round(replica, records, desk)
         await jobs.take_over()
-        living = asyncio.create_task(_live(replica, records, followed, desk)) if store.shared else None
+        living = asyncio.create_task(_live(replica, records, followed, desk)) if several else None
         try:
             yield desk
         finally:

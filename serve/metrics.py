@@ -1,8 +1,14 @@
-"""`/metrics` for Prometheus, counted from the spans of OpenTelemetry, by the names of its conventions."""
+"""`/metrics` for Prometheus, counted from the spans of OpenTelemetry, by the names of its conventions.
+
+The workers of one server count in files of a folder, by the multiprocess mode of Prometheus' client, and each shows the
+sum of all.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Response
@@ -16,6 +22,7 @@ from prometheus_client import (
     PlatformCollector,
     ProcessCollector,
     generate_latest,
+    multiprocess,
 )
 
 from ragweave.models import tracing
@@ -29,8 +36,13 @@ class Metrics(SpanProcessor):
 
     def __init__(self, slots: Slots) -> None:
         self.registry = registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        PlatformCollector(registry=registry)
+        if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+            _forget_ended(Path(folder))
+            self.registry = CollectorRegistry()
+            multiprocess.MultiProcessCollector(self.registry)  # type: ignore[no-untyped-call]
+        else:
+            ProcessCollector(registry=registry)
+            PlatformCollector(registry=registry)
 
         def durations(name: str, what: str, *labels: str) -> Histogram:
             return Histogram(name, what, labels, registry=registry, buckets=_SECONDS)
@@ -53,8 +65,9 @@ class Metrics(SpanProcessor):
             ("gen_ai_request_model", "gen_ai_token_type"),
             registry=registry,
         )
-        running = Gauge("ragweave_runs_under_way", "Answers under way.", registry=registry)
-        running.set_function(lambda: slots.taken)
+        slots.told = Gauge(
+            "ragweave_runs_under_way", "Answers under way.", registry=registry, multiprocess_mode="livesum"
+        ).set
 
     def on_end(self, span: Any) -> None:
         """Count a span that has ended."""
@@ -73,6 +86,18 @@ class Metrics(SpanProcessor):
                 self._tokens.labels(model, kind).inc(facts.get(f"gen_ai.usage.{kind}_tokens", 0))
         elif graph := facts.get("gen_ai.agent.name"):
             self._runs.labels(graph, error).observe(seconds)
+
+
+def _forget_ended(folder: Path) -> None:
+    """Leave out what workers that have ended had under way; what they counted stays."""
+    if os.name != "posix":  # where signal 0 is one
+        return
+    for file in folder.glob("gauge_live*.db"):
+        pid = int(file.stem.rpartition("_")[2])
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            file.unlink(missing_ok=True)
 
 
 def mount(app: FastAPI, slots: Slots) -> None:

@@ -1,4 +1,4 @@
-"""The process of the server: one for each home of files, and its log on stderr, a line for each request and each run.
+"""The server of a home of files, of which there is one, and its log on stderr, a line for each request and each run.
 
 Libraries may be indexed, asked and removed by other processes meanwhile; their own locks see to that.
 """
@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store.locks import held
+from ragweave.corpora.store.locks import held, is_held
+from ragweave.serve.replica import SERVER
 
 
 @contextmanager
@@ -22,8 +23,10 @@ def only_server() -> Iterator[None]:
     if corpora_settings().database:
         yield
         return
-    remedy = "use or stop it, or give this one a RAGWEAVE_HOME"
-    with held(corpora_settings().home, "serve", 0, "A server of this home runs already, as", remedy):
+    home, remedy = corpora_settings().home, "use or stop it, or give this one a RAGWEAVE_HOME"
+    with held(home, "serve", 0, "A server of this home runs already, as", remedy):
+        for left in (home / "locks").glob(f"{SERVER} *.lock"):  # of one that was killed
+            is_held(home, left.stem)
         yield
 
 

@@ -1,7 +1,7 @@
-"""This server among those that share its tables: which of the others have ended.
+"""This server, or worker of one, among those that share its tables: which of the others have ended.
 
-Each holds an advisory lock of the database by its id, which the database lets go of when its connection ends. In a
-home of files there is one server, so that every other id is of one that has ended.
+Each holds a lock by its id: of the database, which lets go of it when its connection ends, or of the home, which the
+operating system lets go of when its process ends.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import secrets
 from contextlib import ExitStack
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import postgres
+from ragweave.corpora.store import locks, postgres
+
+SERVER = "server"
+"""What the name of its lock begins with."""
 
 
 class Replica:
@@ -18,32 +21,41 @@ class Replica:
 
     def __init__(self) -> None:
         self.id = secrets.token_hex(8)
-        url = corpora_settings().database
-        self._server = postgres.server(url) if url else None
+        settings = corpora_settings()
+        self._home = settings.home
+        self._server = postgres.server(settings.database) if settings.database else None
         self._lock = ExitStack()
         self._missed: set[str] = set()
 
     def beat(self) -> None:
         """Take the lock, also anew where it was lost with its connection."""
-        if self._server is not None and not self._server.held(_name(self.id)):
+        if not self._held(self.id):
             self._lock.close()
-            self._lock.enter_context(self._server.lock(_name(self.id), 0, lambda holder: None))
+            name = _name(self.id)
+            self._lock.enter_context(
+                self._server.lock(name, 0, lambda holder: None)
+                if self._server
+                else locks.held(self._home, name, 0, "This server is", "start it again")
+            )
 
     def ended(self, others: set[str]) -> set[str]:
         """Return which of other servers have ended.
 
-        One counts as such that was missed twice: after a restart of the database its servers need a moment.
+        Of those of a database one counts as such that was missed twice: after its restart they need a moment.
         """
-        if self._server is None:
-            return others
-        missed = {id for id in others if not self._server.held(_name(id))}
-        gone, self._missed = missed & self._missed, missed
+        missed = {id for id in others if not self._held(id)}
+        gone, self._missed = missed & self._missed if self._server else missed, missed
         return gone
 
     def close(self) -> None:
         """Let go of the lock."""
         self._lock.close()
+        if self._server is None:
+            self._held(self.id)  # its file goes
+
+    def _held(self, id: str) -> bool:
+        return self._server.held(_name(id)) if self._server else locks.is_held(self._home, _name(id))
 
 
 def _name(id: str) -> str:
-    return f"server {id}"
+    return f"{SERVER} {id}"

@@ -31,6 +31,7 @@ class ServeSettings(Settings):
     run_seconds: float = Field(
         900, gt=0, description="Longest time one answer may take, waiting for consent not counted."
     )
+    workers: int = Field(1, ge=1, le=64, description="Processes that answer on the port of one server.")
     shutdown_seconds: int = Field(10, ge=0, description="Seconds that answers have to end when the server stops.")
 
 

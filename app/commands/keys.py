@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragweave.app.commands.common import JsonOption, print_json, print_table, run
-from ragweave.app.commands.serve import need
+from ragweave.app.commands.serve import keys_of_home, need
 from ragweave.app.render import clean
 from ragweave.models.errors import InputError
 
@@ -73,11 +73,7 @@ def revoke(
 
 def _keys() -> Keys:
     need("fastapi", what="`ragweave keys`", extra="serve")
-    from ragweave.corpora.settings import corpora_settings
-    from ragweave.serve.access import Keys
-    from ragweave.serve.store import Store
-
-    return Keys(Store(corpora_settings().home / "serve.sqlite"))
+    return keys_of_home()
 
 
 async def _ids(names: list[str]) -> tuple[str, ...]:

@@ -4,26 +4,39 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
+import multiprocessing
 import os
+import signal
 import socket
+import sys
+import tempfile
+import threading
+from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragweave.app.commands.common import LibraryOption, debugging, library_name, run
-from ragweave.models.errors import InputError, MissingExtra
+from ragweave.models.errors import InputError, MissingExtra, RagweaveError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import uvicorn
     from fastapi import FastAPI
 
+    from ragweave.serve.access import Keys
     from ragweave.serve.settings import ServeSettings
 
 HostOption = Annotated[
     str | None, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; default: this machine only.")
 ]
 PortOption = Annotated[int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port; 0 takes a free one.")]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, max=64, help="Processes that answer; default: 1.")
+]
 
 
 def serve(
@@ -31,6 +44,7 @@ def serve(
     port: PortOption = None,
     library: LibraryOption = None,
     log: Annotated[str, typer.Option("--log", help="Log on stderr: text, json or none.")] = "text",
+    workers: WorkersOption = None,
 ) -> None:
     """Serve the page, the API, and the doors for chat apps and LangServe.
 
@@ -44,19 +58,23 @@ def serve(
 
     if log not in ("text", "json", "none"):
         raise InputError(f"there is no log of the form {log!r}", "use text, json or none")
-    given = {k: v for k, v in {"host": host, "port": port}.items() if v is not None}
+    given = {k: v for k, v in {"host": host, "port": port, "workers": workers}.items() if v is not None}
     settings = serve_settings().model_copy(update=given)
     if library is not None:
         use_library(library)
+    log = "debug" if debugging() else log
     with only_server():
-        exposed = is_exposed(settings)
-        app = build(settings, exposed)
+        check_keys(settings)
+        app = build(settings) if settings.workers == 1 else None
         listener = listen(settings.host, settings.port)
-        set_up("debug" if debugging() else log)
+        set_up(log)
         at = listener.getsockname()
         shown = f"[{at[0]}]" if ":" in at[0] else at[0]
         typer.echo(f"Ragweave is at http://{shown}:{at[1]} (library {library_name(None)}). Ctrl-C stops it.")
-        uvicorn.Server(config_of(app, settings.shutdown_seconds)).run(sockets=[listener])
+        if app is not None:
+            uvicorn.Server(config_of(app, settings.shutdown_seconds)).run(sockets=[listener])
+        else:
+            run_workers(settings, log, listener)
     typer.echo("Stopped.")
 
 
@@ -113,19 +131,72 @@ def is_exposed(settings: ServeSettings) -> bool:
         return settings.host.lower() != "localhost"
 
 
-def build(settings: ServeSettings, exposed: bool) -> FastAPI:
-    """Return the app."""
-    from ragweave.serve.access import Keys
-    from ragweave.serve.app import create_app
-
-    app = create_app(settings, exposed=exposed)
-    keys: Keys = app.state.keys
-    if exposed and not any(not key.revoked for key in keys.all()):
+def check_keys(settings: ServeSettings) -> None:
+    """Refuse to let other machines in where there is no key; makes the tables before several workers would at once."""
+    keys = keys_of_home().all()
+    if is_exposed(settings) and all(key.revoked for key in keys):
         raise InputError(
             f"{settings.host} can be reached from other machines, and there is no API key",
             "make one with: ragweave keys create NAME, or listen on 127.0.0.1",
         )
-    return app
+
+
+def keys_of_home() -> Keys:
+    """Return the keys that the settings lead to."""
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.serve.access import Keys
+    from ragweave.serve.store import Store
+
+    return Keys(Store(corpora_settings().home / "serve.sqlite"))
+
+
+def build(settings: ServeSettings) -> FastAPI:
+    """Return the app."""
+    from ragweave.serve.app import create_app
+
+    return create_app(settings, exposed=is_exposed(settings))
+
+
+def run_workers(settings: ServeSettings, log: str, listener: socket.socket) -> None:
+    """Have several processes answer on one socket until a signal; one that dies is started again."""
+    from uvicorn.config import STARTUP_FAILURE
+    from uvicorn.supervisors import Multiprocess
+
+    logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # it tells of workers that come and go
+    with tempfile.TemporaryDirectory(prefix="ragweave-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        several = {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": _SILENT}
+        workers = Multiprocess(
+            config_of(partial(worker, settings, log), settings.shutdown_seconds, **several), [listener]
+        )
+        workers.run()
+    if any(process.exitcode == STARTUP_FAILURE for process in workers.processes):
+        raise typer.Exit(1)
+
+
+def worker(settings: ServeSettings, log: str) -> FastAPI:
+    """Return the app of one of several processes, which ends with the one that started it."""
+    from uvicorn.config import STARTUP_FAILURE
+
+    from ragweave.serve.process import set_up
+
+    set_up(log)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        return build(settings)
+    except RagweaveError as error:  # another try would fail alike: the parent ends
+        typer.echo(str(error), err=True)
+        sys.exit(STARTUP_FAILURE)
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        signal.raise_signal(signal.SIGTERM)
+
+
+_SILENT = 30
+"""Seconds after which a worker that says nothing is taken for hung; importing takes seconds on a busy machine."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -146,7 +217,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def config_of(app: FastAPI, shutdown_seconds: int) -> uvicorn.Config:
+def config_of(app: FastAPI | Callable[[], FastAPI], shutdown_seconds: int, **more: Any) -> uvicorn.Config:
     """Return how the app is served."""
     import uvicorn
 
@@ -160,4 +231,5 @@ def config_of(app: FastAPI, shutdown_seconds: int) -> uvicorn.Config:
         timeout_keep_alive=20,
         h11_max_incomplete_event_size=64 * 1024,
         proxy_headers=False,
+        **more,
     )

@@ -78,7 +78,7 @@ def held(
     """Hold a lock of a home, and say in a note who does; `what` is the error of one not free, before its holder."""
     folder = _folder(home / "locks")
     # A lock object per caller: two threads of one process exclude each other like two processes.
-    lock, note = FileLock(folder / f"{name}.lock"), folder / f"{name}.json"
+    lock, note = FileLock(folder / f"{name}.lock", thread_local=False), folder / f"{name}.json"
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -95,6 +95,20 @@ def held(
         with suppress(OSError):
             note.unlink(missing_ok=True)
         lock.release()
+
+
+def is_held(home: Path, name: str) -> bool:
+    """Tell whether anybody holds a lock of a home that only one ever takes; what is left of one that has ended goes."""
+    left = _folder(home / "locks") / f"{name}.lock"
+    lock = FileLock(left)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    for path in (left, left.with_suffix(".json")):
+        path.unlink(missing_ok=True)
+    lock.release()
+    return False
 
 
 def holder(note: Path) -> str:

@@ -15,15 +15,17 @@ from openai import AsyncOpenAI
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import close_stores
+from ragweave.graphs import run as graphs
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support import build_library
-from ragweave.tests.support.serving import in_process, on_loopback
+from ragweave.tests.support.serving import Graph, in_process, on_loopback
 
 TEXTS = {
     "lighthouse.md": "# The lighthouse\n\n## History\n\nThe lamp of the lighthouse was first lit on 3 October 1874.\n",
     "ferry.md": "# The ferry\n\n## Timetable\n\nThe ferry sails four times a day from April to October.\n",
 }
+QUESTION = "When was the lamp of the lighthouse first lit?"
 TEA = {"tea.md": "# Tea\n\nTea is brewed at ninety degrees.\n"}
 
 
@@ -66,6 +68,14 @@ async def client(notes: Path, app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """A client of that server, over the two notes."""
     async with in_process(app) as client:
         yield client
+
+
+@pytest.fixture
+def graph(monkeypatch: pytest.MonkeyPatch) -> Graph:
+    """A stand-in for the graph."""
+    stand_in = Graph()
+    monkeypatch.setattr(graphs, "astream", stand_in.astream)
+    return stand_in
 
 
 @pytest.fixture

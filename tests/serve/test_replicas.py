@@ -1,4 +1,4 @@
-"""Several servers over one PostgreSQL: what one begins another one reads, resumes and stops."""
+"""Servers over one PostgreSQL, or workers over one home: what one begins another one reads, resumes and stops."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store.stores import close_stores, stores
-from ragweave.graphs import run as graphs
+from ragweave.corpora.store.stores import stores
 from ragweave.serve import uploads
 from ragweave.serve.access import OWNER
 from ragweave.serve.app import create_app
@@ -24,32 +22,29 @@ from ragweave.serve.journal import Entry
 from ragweave.serve.records import Lost, Record, Records
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
-from ragweave.tests.serve.conftest import TEA, TEXTS
+from ragweave.tests.serve.conftest import QUESTION, TEA, TEXTS
 from ragweave.tests.support.library import build_library
-from ragweave.tests.support.postgres import binaries, private_postgres
-from ragweave.tests.support.server import Received, ScriptedServer
 from ragweave.tests.support.serving import (
     Graph,
     ask_over_http,
     bearer,
+    begin,
     direct_client,
     events_until,
     in_process,
-    killed_at_the_end,
     on_loopback,
     parse_events,
+    told,
 )
 
-pytestmark = [pytest.mark.cluster, pytest.mark.parametrize("engine", ["postgres"], indirect=True)]
-
-QUESTION = "When was the lamp of the lighthouse first lit?"
+pytestmark = pytest.mark.both
 
 
 @pytest.fixture
 async def two(home: Path, tmp_path: Path) -> AsyncIterator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
     """Clients of two servers over the same notes."""
     await build_library(tmp_path / "notes", TEXTS)
-    settings = ServeSettings(per_minute=100)
+    settings = ServeSettings(per_minute=100, workers=2)
     async with (
         on_loopback(create_app(settings)) as one,
         on_loopback(create_app(settings)) as other,
@@ -57,27 +52,6 @@ async def two(home: Path, tmp_path: Path) -> AsyncIterator[tuple[httpx.AsyncClie
         httpx.AsyncClient(base_url=other, timeout=60) as b,
     ):
         yield a, b
-
-
-@pytest.fixture
-def graph(monkeypatch: pytest.MonkeyPatch) -> Graph:
-    """A stand-in for the graph."""
-    stand_in = Graph()
-    monkeypatch.setattr(graphs, "astream", stand_in.astream)
-    return stand_in
-
-
-async def told(client: httpx.AsyncClient, run: str, after: int = 0) -> list[dict[str, Any]]:
-    """Return what a run tells until it ends."""
-    return parse_events((await client.get(f"/api/runs/{run}/events", params={"after": after})).text)
-
-
-async def begin(client: httpx.AsyncClient, question: str = QUESTION, **body: Any) -> dict[str, Any]:
-    """Ask, and return the ids of the run."""
-    answer = await client.post("/api/ask", json={"question": question, **body})
-    assert answer.status_code == 202, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
 
 
 async def test_a_conversation_is_begun_on_one_server_and_gone_on_with_on_the_other(two: Any) -> None:
@@ -97,7 +71,7 @@ async def test_the_stream_of_a_run_is_read_from_the_other_server_while_it_runs_f
     two: Any, graph: Graph
 ) -> None:
     a, b = two
-    run = (await begin(a))["run"]
+    run = (await begin(a, QUESTION))["run"]
     assert [e["type"] for e in await events_until(b, run, "step")] == ["start", "step"]
     following = asyncio.create_task(told(b, run))
     await asyncio.sleep(0.3)
@@ -113,7 +87,7 @@ async def test_consent_asked_for_on_one_server_is_given_once_on_either_and_both_
     a, b = two
     graph.consent = True
     graph.may.set()
-    run = (await begin(a, context={"web": "ask"}))["run"]
+    run = (await begin(a, QUESTION, context={"web": "ask"}))["run"]
     before = await events_until(a, run, "consent")
     waiting = asyncio.create_task(told(a, run, after=len(before)))
     resume = f"/api/runs/{run}/resume"
@@ -126,7 +100,7 @@ async def test_consent_asked_for_on_one_server_is_given_once_on_either_and_both_
 
 async def test_a_run_is_stopped_and_its_conversation_deleted_through_the_other_server(two: Any, graph: Graph) -> None:
     a, b = two
-    first, second = await begin(a), await begin(a)
+    first, second = await begin(a, QUESTION), await begin(a, QUESTION)
     assert (await b.post(f"/api/runs/{first['run']}/cancel", json={})).json()["status"] == "cancelled"
     assert graph.stopped == 1 and (await told(a, first["run"]))[-1]["status"] == "cancelled"
     assert (await b.delete(f"/api/threads/{second['thread']}")).status_code == 204
@@ -144,7 +118,7 @@ async def test_two_servers_do_not_answer_one_conversation_at_once(two: Any, grap
 async def test_a_key_a_link_and_a_limit_of_one_server_count_on_the_other(home: Path, tmp_path: Path) -> None:
     await build_library(tmp_path / "notes", TEXTS)
     await build_library(tmp_path / "tea", TEA, "tea room")
-    apps: list[FastAPI] = [create_app(ServeSettings(per_minute=6)) for _ in range(2)]
+    apps: list[FastAPI] = [create_app(ServeSettings(per_minute=6, workers=2)) for _ in range(2)]
     async with in_process(apps[0]) as a, in_process(apps[1]) as b:
         libraries = {row["name"]: row["id"] for row in (await a.get("/api/libraries")).json()["libraries"]}
         keys, (key, secret) = apps[0].state.keys, apps[0].state.keys.create("tea", (libraries["tea room"],))
@@ -208,7 +182,7 @@ async def test_no_server_tells_one_key_what_the_library_of_another_one_holds(hom
     for name in names:
         texts = {f"{n}.md": f"# Vault {n}\n\nThe code word of vault {n} is {name.upper()}-{n}.\n" for n in range(3)}
         await build_library(tmp_path / name, texts, name)
-    apps = [create_app(ServeSettings()) for _ in names]
+    apps = [create_app(ServeSettings(workers=2)) for _ in names]
     async with in_process(apps[0]), in_process(apps[1]):
         ids = {row.name: row.id for row in stores().catalog.libraries()}
         keys = {name: apps[0].state.keys.create(name, (ids[name],))[1] for name in names}
@@ -219,64 +193,3 @@ async def test_no_server_tells_one_key_what_the_library_of_another_one_holds(hom
                 said += (await client.get("/api/threads", params={"q": "code word"})).text
             assert f"{name.upper()}-{n}" in said
             assert not any(f"{other.upper()}-" in said for other in names if other != name)
-
-
-async def test_a_database_that_is_restarted_is_told_in_a_sentence_and_then_answers_go_on(
-    home: Path, tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = binaries()
-    assert found is not None
-    with private_postgres(found) as server:
-        monkeypatch.setenv("RAGWEAVE_DATABASE_URL", server.url("postgres"))
-        corpora_settings.cache_clear()
-        await build_library(tmp_path / "notes", TEXTS)
-        async with (
-            on_loopback(create_app(ServeSettings())) as address,
-            httpx.AsyncClient(base_url=address, timeout=60) as client,
-        ):
-            run = await begin(client)
-            await events_until(client, run["run"], "step")
-            server.stop()
-            for answer in (await client.get("/api/threads"), await client.post("/api/ask", json={"question": "Why?"})):
-                assert answer.status_code == 503 and "RAGWEAVE_DATABASE_URL" in answer.json()["remedy"]
-            graph.may.set()
-            server.start()
-            assert "1874" not in (await ask_over_http(client, "How?"))[-2]["answer"]["text"]
-            async with asyncio.timeout(60):
-                assert (await told(client, run["run"]))[-1]["type"] == "end"
-                status = "running"
-                while status == "running":
-                    (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
-                    status = turn["status"]
-            assert status in ("failed", "done")
-        close_stores()
-
-
-def react(request: Received) -> Any:
-    """Answer in two sentences, of which the second one is long in coming."""
-    if "numbered evidence" in request.prompt:
-        return ["The lamp of the lighthouse was first lit on 3 October 1874 [1]. ", "It ", *["stands "] * 400]
-    return "paragraph"
-
-
-CHAT = {"graph": "crag", "context": {"mind": "llm"}}
-
-
-async def test_a_server_is_killed_in_mid_answer_and_the_client_goes_on_with_the_other(
-    home: Path, tmp_path: Path
-) -> None:
-    await build_library(tmp_path / "notes", TEXTS)
-    with ScriptedServer(react=react, part_delay=0.4) as model:
-        chat = {"RAGWEAVE_CHAT": "scripted", "RAGWEAVE_CHAT_URL": model.base_url, "RAGWEAVE_CHAT_KEY": "none"}
-        async with killed_at_the_end(**chat) as (a, process), killed_at_the_end(**chat) as (b, _):
-            run = await begin(a, **CHAT)
-            shown = await events_until(a, run["run"], "sentence")
-            process.kill()
-            rest = await told(b, run["run"], after=len(shown))
-            assert [e["type"] for e in rest][-2:] == ["error", "end"]
-            assert rest[-2]["problem"]["code"] == "interrupted" and "sk again" in rest[-2]["problem"]["detail"]
-            assert [e["id"] for e in (*shown, *rest)] == list(range(1, len(shown) + len(rest) + 1))
-            (turn,) = (await b.get(f"/api/threads/{run['thread']}")).json()["turns"]
-            assert turn["status"] == "failed"
-            assert [e["text"] for e in turn["trail"] if e["type"] == "sentence"] == [shown[-1]["text"]]
-            assert "1874" in (await ask_over_http(b, QUESTION, thread=run["thread"]))[-2]["answer"]["text"]

@@ -11,27 +11,11 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from ragweave.graphs import run as graphs
 from ragweave.serve.app import create_app
 from ragweave.serve.conversations import forget_steps
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support.serving import Graph, ask_over_http, in_process, on_loopback, parse_events
-
-QUESTION = "When was the lamp of the lighthouse first lit?"
-
-
-@pytest.fixture
-def graph(monkeypatch: pytest.MonkeyPatch) -> Graph:
-    stand_in = Graph()
-    monkeypatch.setattr(graphs, "astream", stand_in.astream)
-    return stand_in
-
-
-async def start(client: httpx.AsyncClient, question: str = QUESTION, **body: Any) -> dict[str, Any]:
-    answer = await client.post("/api/ask", json={"question": question, **body})
-    assert answer.status_code == 202, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+from ragweave.tests.serve.conftest import QUESTION
+from ragweave.tests.support.serving import Graph, ask_over_http, begin, in_process, on_loopback, parse_events
 
 
 async def told(client: httpx.AsyncClient, run: str, **options: Any) -> list[dict[str, Any]]:
@@ -44,7 +28,7 @@ async def wait_for(client: httpx.AsyncClient, run: str, status: str) -> None:
 
 
 async def test_a_cancelled_run_stops_working(client: httpx.AsyncClient, graph: Graph) -> None:
-    run = await start(client)
+    run = await begin(client, QUESTION)
     await asyncio.sleep(0.05)
     assert (await client.post(f"/api/runs/{run['run']}/cancel", json={})).json()["status"] == "cancelled"
     assert graph.stopped == 1
@@ -55,7 +39,7 @@ async def test_a_cancelled_run_stops_working(client: httpx.AsyncClient, graph: G
 
 
 async def test_a_run_goes_on_without_listeners_and_tells_all_who_come(client: httpx.AsyncClient, graph: Graph) -> None:
-    run = await start(client)
+    run = await begin(client, QUESTION)
     graph.may.set()
     await wait_for(client, run["run"], "done")
     everything = await told(client, run["run"])
@@ -67,7 +51,7 @@ async def test_a_run_goes_on_without_listeners_and_tells_all_who_come(client: ht
 
 @pytest.mark.parametrize("number", ["x", "-1", "1e9", "٣", "9" * 30])
 async def test_an_event_number_that_is_none_is_refused(client: httpx.AsyncClient, graph: Graph, number: str) -> None:
-    run = await start(client)
+    run = await begin(client, QUESTION)
     answer = await client.get(f"/api/runs/{run['run']}/events", params={"after": number})
     assert answer.status_code == 400
 
@@ -76,7 +60,7 @@ async def test_who_loses_the_connection_in_mid_stream_comes_back_where_it_was(
     notes: Path, app: FastAPI, graph: Graph
 ) -> None:
     async with on_loopback(app) as address, httpx.AsyncClient(base_url=address) as client:
-        run = await start(client)
+        run = await begin(client, QUESTION)
         seen: list[str] = []
         async with client.stream("GET", f"/api/runs/{run['run']}/events") as stream:
             async for line in stream.aiter_lines():
@@ -92,7 +76,7 @@ async def test_who_loses_the_connection_in_mid_stream_comes_back_where_it_was(
 async def test_consent_is_asked_once_and_answered_once(client: httpx.AsyncClient, graph: Graph) -> None:
     graph.consent = True
     graph.may.set()
-    run = await start(client, context={"web": "ask"})
+    run = await begin(client, QUESTION, context={"web": "ask"})
     await wait_for(client, run["run"], "waiting")
     resume = f"/api/runs/{run['run']}/resume"
     for body in ({}, {"consent": "yes"}, {"consent": 1}, {"consent": None}):
@@ -108,23 +92,23 @@ async def test_consent_is_asked_once_and_answered_once(client: httpx.AsyncClient
 
 async def test_another_question_drops_the_one_that_waits_for_consent(client: httpx.AsyncClient, graph: Graph) -> None:
     graph.consent = True
-    first = await start(client)
+    first = await begin(client, QUESTION)
     await wait_for(client, first["run"], "waiting")
     graph.consent = False
     graph.may.set()
-    second = await start(client, "And then?", thread=first["thread"])
+    second = await begin(client, "And then?", thread=first["thread"])
     await wait_for(client, second["run"], "done")
     assert (await client.get(f"/api/runs/{first['run']}")).json()["status"] == "cancelled"
 
 
 async def test_a_conversation_answers_one_question_at_a_time(client: httpx.AsyncClient, graph: Graph) -> None:
-    run = await start(client)
+    run = await begin(client, QUESTION)
     answer = await client.post("/api/ask", json={"question": "Another?", "thread": run["thread"]})
     assert answer.status_code == 409 and "being answered" in answer.json()["title"]
 
 
 async def test_two_tabs_do_not_mix(client: httpx.AsyncClient, graph: Graph) -> None:
-    runs = [await start(client, f"Question {n}") for n in range(8)]
+    runs = [await begin(client, f"Question {n}") for n in range(8)]
     graph.may.set()
     for n, run in enumerate(runs):
         events = await told(client, run["run"])
@@ -137,19 +121,19 @@ async def test_the_limit_of_answers_under_way_holds_and_frees(
 ) -> None:
     monkeypatch.setattr(ServeSettings, "running", 2)
     async with in_process(create_app(ServeSettings())) as client:
-        runs = [await start(client) for _ in range(2)]
+        runs = [await begin(client, QUESTION) for _ in range(2)]
         refused = await client.post("/api/ask", json={"question": QUESTION})
         assert refused.status_code == 429 and refused.headers["retry-after"]
         chat = {"model": "agent", "messages": [{"role": "user", "content": QUESTION}]}
         assert (await client.post("/v1/chat/completions", json=chat)).status_code == 429
         await client.post(f"/api/runs/{runs[0]['run']}/cancel", json={})
-        await start(client)
+        await begin(client, QUESTION)
 
 
 async def test_what_fails_is_told_and_gives_nothing_away(client: httpx.AsyncClient, graph: Graph) -> None:
     graph.error = RuntimeError("password=hunter2")
     graph.may.set()
-    run = await start(client)
+    run = await begin(client, QUESTION)
     events = await told(client, run["run"])
     assert [e["type"] for e in events] == ["start", "step", "error", "end"]
     assert events[2]["problem"]["code"] == "unexpected" and "hunter2" not in str(events)
@@ -172,7 +156,7 @@ async def test_a_server_that_stops_ends_its_runs_and_the_next_one_says_so(
     notes: Path, app: FastAPI, graph: Graph
 ) -> None:
     async with in_process(app) as client:
-        run = await start(client)
+        run = await begin(client, QUESTION)
         await asyncio.sleep(0.05)
     assert graph.stopped == 1
     async with in_process(create_app(ServeSettings())) as client:

@@ -89,9 +89,20 @@ def parse_events(text: str) -> list[dict[str, Any]]:
 
 async def ask_over_http(client: httpx.AsyncClient, question: str, **body: Any) -> list[dict[str, Any]]:
     """Ask, wait, and return every event of the run."""
-    started = await client.post("/api/ask", json={"question": question, **body})
-    started.raise_for_status()
-    return parse_events((await client.get(f"/api/runs/{started.json()['run']}/events")).text)
+    return await told(client, (await begin(client, question, **body))["run"])
+
+
+async def begin(client: httpx.AsyncClient, question: str, **body: Any) -> dict[str, Any]:
+    """Ask, and return the ids of the run."""
+    answer = await client.post("/api/ask", json={"question": question, **body})
+    assert answer.status_code == 202, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def told(client: httpx.AsyncClient, run: str, after: int = 0) -> list[dict[str, Any]]:
+    """Return what a run tells until it ends."""
+    return parse_events((await client.get(f"/api/runs/{run}/events", params={"after": after})).text)
 
 
 def bearer(secret: str) -> dict[str, str]:
@@ -136,10 +147,10 @@ class Graph:
 
 
 @asynccontextmanager
-async def killed_at_the_end(**environment: str) -> AsyncIterator[tuple[httpx.AsyncClient, Process]]:
+async def killed_at_the_end(*options: str, **environment: str) -> AsyncIterator[tuple[httpx.AsyncClient, Process]]:
     """Serve the home of the test in a process of its own, which gets no chance to tidy up."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none",
+        sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", *(options or ("--log", "none")),
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env={**os.environ, **environment},
     )  # fmt: skip
     try:
@@ -152,7 +163,7 @@ async def killed_at_the_end(**environment: str) -> AsyncIterator[tuple[httpx.Asy
                 try:
                     await client.get("/healthz")
                     break
-                except httpx.ConnectError:
+                except (httpx.ConnectError, httpx.ReadTimeout):
                     await asyncio.sleep(0.05)
             yield client, process
     finally:

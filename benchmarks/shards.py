@@ -1,0 +1,170 @@
+"""A corpus over several collections: what making them takes, and what asking all of them finds and costs.
+
+    python benchmarks/shards.py [--passages 100000] [--collections 1 4 16] [--json OUT]
+
+A collection is the vector index of a library. The passages are those of `lexical.py`: real sentences shuffled into
+paragraphs of about 120 words, XQuAD's whole among them, dealt out by turns. A question of XQuAD is asked of every
+library in a thread of its own, and their lists are joined by their scores. Making, asking and comparing every vector
+each have a process of their own, so that peak memory is its own.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lexical import fill, questions
+from printed import options, tell
+
+QUESTIONS, ASKED_FOR = 200, 50
+Ranked = list[tuple[str, float]]
+
+
+def make(home: Path, passages: int, collections: int) -> dict[str, float]:
+    """Make the libraries; return seconds by stage, MiB at the peak and on the disk."""
+    from sqlalchemy import select
+
+    from ragweave.corpora.store import blobs
+    from ragweave.corpora.store.catalog import Catalog
+    from ragweave.corpora.store.schema import items
+    from ragweave.corpora.store.vectors import Vectors
+    from ragweave.models.embed import encoder
+
+    gold = list(questions(QUESTIONS)[1].items())
+    catalog, mind = Catalog(home), encoder()
+    vectors = Vectors(catalog, home)
+    vectors._least = 0  # the product makes an index from 10,000 vectors on
+    seconds = dict.fromkeys(("words", "vectors", "index"), 0.0)
+
+    def took(stage: str, began: float) -> float:
+        seconds[stage] += time.perf_counter() - began
+        return time.perf_counter()
+
+    for n in range(collections):
+        library, own = catalog.create(f"part {n}", mind.name, mind.dim).id, dict(gold[n::collections])
+        began = time.perf_counter()
+        fill(catalog, library, passages // collections - len(own), own, seed=n)
+        began = took("words", began)
+        with catalog.reading(library) as connection:
+            rows = connection.execute(select(items.c.id, items.c.text).order_by(items.c.n)).all()
+        for at in range(0, len(rows), 5_000):
+            some = rows[at : at + 5_000]
+            made = mind.texts([row.text for row in some])
+            with catalog.writing(library) as connection:
+                blobs.put(connection, "paragraph", mind.name, [f"{r.id}~0" for r in some], ["s"] * len(some), made)
+        began = took("vectors", began)
+        if why := vectors.tidy(library):
+            raise SystemExit(why)
+        took("index", began)
+        print(f"{(n + 1) * (passages // collections):>10,} passages after {sum(seconds.values()):,.0f} s", flush=True)
+    used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return {
+        **{f"{stage} s": value for stage, value in seconds.items()},
+        "processor s": sum(r.ru_utime + r.ru_stime for r in used),
+        "making peak MiB": max(r.ru_maxrss for r in used) / 1024,
+        "catalogs MiB": on_disk(home, "libraries/*/catalog.sqlite*"),
+        "indexes MiB": on_disk(home, "libraries/*/chroma/**/*"),
+    }
+
+
+def on_disk(home: Path, pattern: str) -> float:
+    """Return the MiB of files."""
+    return sum(p.stat().st_size for p in home.glob(pattern) if p.is_file()) / 2**20
+
+
+def exact(home: Path) -> list[list[str]]:
+    """Return the five nearest of each question, of all vectors."""
+    from ragweave.corpora.store.catalog import Catalog
+    from ragweave.models.embed import encoder
+
+    catalog = Catalog(home)
+    asked = encoder().queries([q for q, _ in questions(QUESTIONS)[0]])
+    best: list[Ranked] = [[] for _ in asked]
+    for row in catalog.libraries():
+        with catalog.reading(row.id) as connection:
+            found = connection.exec_driver_sql("SELECT item, data FROM vectors")
+            while some := found.fetchmany(50_000):
+                matrix = np.frombuffer(b"".join(r[1] for r in some), "<f4").reshape(len(some), -1)
+                for own, cosines in zip(best, asked @ matrix.T, strict=True):
+                    top = np.argpartition(-cosines, 5)[:5]
+                    own[:] = joined([own, [(f"{row.id} {some[i][0]}", float(cosines[i])) for i in top]])[:5]
+    return [[id_ for id_, _ in own] for own in best]
+
+
+def joined(lists: Sequence[Ranked]) -> Ranked:
+    """Return several lists as one, by their scores."""
+    return sorted((hit for some in lists for hit in some), key=lambda hit: -hit[1])
+
+
+def ask(home: Path, nearest: list[list[str]]) -> dict[str, float]:
+    """Ask; return what was found, and milliseconds."""
+    from ragweave.corpora.store.catalog import Catalog
+    from ragweave.corpora.store.lexical import Lexical
+    from ragweave.corpora.store.vectors import Vectors
+    from ragweave.models.embed import encoder
+
+    catalog, mind = Catalog(home), encoder()
+    vectors, words, rows = Vectors(catalog, home), Lexical(catalog), catalog.libraries()
+    asked, _ = questions(QUESTIONS)
+    embedded = mind.queries([q for q, _ in asked])
+    ways: dict[str, Callable[[str, int], list[Ranked]]] = {
+        "dense": lambda id_, n: vectors.query(id_, "paragraph", mind.name, embedded[n : n + 1], ASKED_FOR),
+        "lexical": lambda id_, n: words.search(id_, "paragraph", [asked[n][0]], ASKED_FOR),
+    }
+    figures: dict[str, float] = {}
+    with ThreadPoolExecutor(len(rows)) as threads:
+        for name, way in ways.items():
+
+            def one(id_: str, n: int, way: Callable[[str, int], list[Ranked]] = way) -> Ranked:
+                return [(f"{id_} {item}", score) for item, score in way(id_, n)[0]]
+
+            times, found = [], []
+            for n in (0, *range(len(asked))):  # the first question opens what is opened once
+                began, worked = time.perf_counter(), time.process_time()
+                lists = list(threads.map(one, [row.id for row in rows], [n] * len(rows)))
+                found.append([id_ for id_, _ in joined(lists)])
+                times.append([time.perf_counter() - began, time.process_time() - worked])
+            figures[f"{name} first ms"] = times[0][0] * 1000
+            walls = sorted(wall * 1000 for wall, _ in times[1:])
+            figures |= {f"{name} p50 ms": walls[len(walls) // 2], f"{name} p95 ms": walls[len(walls) * 95 // 100]}
+            figures[f"{name} processor ms"] = statistics.median(cpu * 1000 for _, cpu in times[1:])
+            right = [any(i.endswith(f" {g}") for i in f[:5]) for f, (_, g) in zip(found[1:], asked, strict=True)]
+            figures[f"{name} R@5"] = statistics.mean(right)
+            if name == "dense":
+                shares = (len(set(f[:5]) & set(e)) / 5 for f, e in zip(found[1:], nearest, strict=True))
+                figures["of the exact five nearest"] = statistics.mean(shares)
+    return figures | {"asking peak MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def main() -> None:
+    """Measure each number of collections, and print the figures."""
+    parser = options(__doc__)
+    parser.add_argument("--passages", type=int, default=100_000)
+    parser.add_argument("--collections", type=int, nargs="+", default=[1, 4, 16])
+    given = parser.parse_args()
+    figures: dict[str, Any] = {"passages": given.passages}
+    spawn = multiprocessing.get_context("spawn")
+    for count in given.collections:
+        with tempfile.TemporaryDirectory(prefix="ragweave-shards-") as folder:
+            home = Path(folder)
+            os.environ["RAGWEAVE_HOME"] = folder
+            with ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as alone:
+                made = alone.submit(make, home, given.passages, count).result()
+                asked = alone.submit(ask, home, alone.submit(exact, home).result()).result()
+        found = {f"{name}, {count}": value for name, value in {**made, **asked}.items()}
+        tell(found, None)
+        figures |= found
+    tell(figures, given.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The commands of `deploy/compose.yaml`, run one after the other as plain processes with its variables."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from ragweave.tests.serve.conftest import QUESTION, TEXTS
+from ragweave.tests.support.chroma import chroma_server
+from ragweave.tests.support.postgres import Postgres
+from ragweave.tests.support.serving import bearer, begin, killed_at_the_end, parse_events, told
+
+FILE = Path(__file__).resolve().parents[2] / "deploy" / "compose.yaml"
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def compose() -> dict[str, Any]:
+    """What the file says."""
+    found: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+async def test_keys_are_made_and_both_servers_answer_for_each_other(
+    compose: dict[str, Any], postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = compose["services"]["one"], compose["services"]["two"]
+    assert one == two
+    program, *serve = one["command"]
+    here = ["127.0.0.1" if word == "0.0.0.0" else word for word in serve[1:]]  # this machine alone
+    with postgres.database() as url, chroma_server(tmp_path / "chroma") as chroma:
+        moved = {"RAGWEAVE_HOME": str(tmp_path / "home"), "RAGWEAVE_DATABASE_URL": url, "RAGWEAVE_CHROMA_URL": chroma}
+        assert moved.keys() < one["environment"].keys()
+        for name, value in {**one["environment"], **moved}.items():
+            monkeypatch.setenv(name, value)
+        refused = ragweave(*serve[:1], *here)
+        assert refused.returncode == 2 and "ragweave keys create" in refused.stderr
+        line = re.search(rf"run --rm one {program} (keys create) NAME (--all)", FILE.read_text(encoding="utf-8"))
+        assert line is not None
+        key = bearer(ragweave(*line[1].split(), "team", line[2]).stdout.strip())
+        names = re.findall(r"(\w+):8765\b", compose["configs"]["proxy"]["content"])
+        async with AsyncExitStack() as stack:
+            clients = []
+            for name in names:
+                client, _ = await stack.enter_async_context(killed_at_the_end(*here))
+                ready = await client.get("/readyz", headers={"host": f"{name}:8765"})
+                assert ready.json() == {"status": "ok"}
+                clients.append(client)
+            await answer_for_each_other(*clients, key)
+
+
+async def answer_for_each_other(a: httpx.AsyncClient, b: httpx.AsyncClient, key: dict[str, str]) -> None:
+    """Upload to one server and ask the other; each follows what the other does."""
+    assert (await a.get("/api/libraries")).status_code == 401
+    for client in (a, b):
+        client.headers.update(key)
+    files = [("files", (name, text.encode())) for name, text in TEXTS.items()]
+    job = (await a.post("/api/upload", data={"library": "default"}, files=files)).json()["job"]
+    events = parse_events((await b.get(f"/api/jobs/{job}/events")).text)
+    assert [e["type"] for e in events][-2:] == ["finished", "end"] and events[-2]["indexed"] == len(TEXTS)
+    run = await begin(b, QUESTION)
+    assert "1874" in (await told(a, run["run"]))[-2]["answer"]["text"]
+    for client in (a, b):
+        assert "ragweave_runs_under_way" in (await client.get("/metrics")).text
+
+
+def ragweave(*given: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the program."""
+    return subprocess.run([sys.executable, "-m", "ragweave.app.cli", *given], capture_output=True, text=True)

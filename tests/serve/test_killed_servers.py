@@ -1,0 +1,150 @@
+"""Servers and workers that are killed while they answer, and a database that is restarted under one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.stores import close_stores
+from ragweave.serve.app import create_app
+from ragweave.serve.settings import ServeSettings
+from ragweave.tests.serve.conftest import QUESTION, TEXTS
+from ragweave.tests.support.library import build_library
+from ragweave.tests.support.postgres import binaries, private_postgres
+from ragweave.tests.support.server import Received, ScriptedServer
+from ragweave.tests.support.serving import (
+    Graph,
+    ask_over_http,
+    begin,
+    events_until,
+    killed_at_the_end,
+    on_loopback,
+    told,
+)
+
+CHAT = {"graph": "crag", "context": {"mind": "llm"}}
+
+
+def react(request: Received) -> Any:
+    """Answer in two sentences, of which the second one is long in coming."""
+    if "numbered evidence" in request.prompt:
+        return ["The lamp of the lighthouse was first lit on 3 October 1874 [1]. ", "It ", *["stands "] * 400]
+    return "paragraph"
+
+
+def settings_of(model: ScriptedServer) -> dict[str, str]:
+    """Return the variables of a server that asks this model."""
+    return {"RAGWEAVE_CHAT": "scripted", "RAGWEAVE_CHAT_URL": model.base_url, "RAGWEAVE_CHAT_KEY": "none"}
+
+
+async def goes_on(client: httpx.AsyncClient, run: dict[str, Any], shown: list[dict[str, Any]]) -> None:
+    """Read on where the server of a run was killed: nothing is missing or doubled, and the conversation goes on."""
+    rest = await told(client, run["run"], after=len(shown))
+    assert [e["type"] for e in rest][-2:] == ["error", "end"]
+    assert rest[-2]["problem"]["code"] == "interrupted" and "sk again" in rest[-2]["problem"]["detail"]
+    assert [e["id"] for e in (*shown, *rest)] == list(range(1, len(shown) + len(rest) + 1))
+    (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
+    assert turn["status"] == "failed"
+    assert [e["text"] for e in turn["trail"] if e["type"] == "sentence"] == [shown[-1]["text"]]
+    again = await ask_over_http(client, QUESTION, thread=run["thread"], context={"mind": "small"})
+    assert "1874" in again[-2]["answer"]["text"]
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+async def test_a_server_is_killed_in_mid_answer_and_the_client_goes_on_with_the_other(
+    home: Path, tmp_path: Path
+) -> None:
+    await build_library(tmp_path / "notes", TEXTS)
+    with ScriptedServer(react=react, part_delay=0.4) as model:
+        chat = settings_of(model)
+        async with killed_at_the_end(**chat) as (a, process), killed_at_the_end(**chat) as (b, _):
+            run = await begin(a, QUESTION, **CHAT)
+            shown = await events_until(a, run["run"], "sentence")
+            process.kill()
+            await goes_on(b, run, shown)
+
+
+def workers_of(home: Path) -> dict[str, int]:
+    """Return the ids and processes of those that hold the lock of a server."""
+    notes = {path.stem.removeprefix("server "): path for path in (home / "locks").glob("server *.json")}
+    return {id: json.loads(path.read_text())["pid"] for id, path in notes.items()}
+
+
+def counted(metrics: str, name: str) -> float:
+    """Return the sum of a metric over its labels."""
+    return sum(float(line.rpartition(" ")[2]) for line in metrics.splitlines() if re.match(rf"{name}[ {{]", line))
+
+
+async def test_a_worker_is_killed_in_mid_answer_and_another_goes_on_and_one_takes_its_place(
+    notes: Path, home: Path
+) -> None:
+    with ScriptedServer(react=react, part_delay=0.4) as model:
+        several = {"RAGWEAVE_SERVE_WORKERS": "2", "RAGWEAVE_OTEL": "metrics"}
+        async with asyncio.timeout(240), killed_at_the_end(**settings_of(model), **several) as (client, process):
+            while len(workers_of(home)) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+            run = await begin(client, QUESTION, **CHAT)
+            shown = await events_until(client, run["run"], "sentence")
+            with closing(sqlite3.connect(home / "serve.sqlite")) as db:
+                ((server,),) = db.execute("SELECT server FROM runs WHERE id = ?", (run["run"],))
+            os.kill(workers_of(home)[server], signal.SIGKILL)
+            await goes_on(client, run, shown)
+            while len(left := workers_of(home)) < 2 or server in left:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+            # Whichever answers tells of all, of the killed one as well.
+            for _ in range(4):
+                metrics = (await client.get("/metrics", headers={"connection": "close"})).text
+                assert counted(metrics, "ragweave_run_duration_seconds_count") == 1
+                assert counted(metrics, "ragweave_node_duration_seconds_count") > 9
+                assert counted(metrics, "ragweave_runs_under_way") == 0
+            process.terminate()
+            assert await process.wait() == 0
+        for pid in left.values():
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
+        assert not workers_of(home)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+async def test_a_database_that_is_restarted_is_told_in_a_sentence_and_then_answers_go_on(
+    home: Path, tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = binaries()
+    assert found is not None
+    with private_postgres(found) as server:
+        monkeypatch.setenv("RAGWEAVE_DATABASE_URL", server.url("postgres"))
+        corpora_settings.cache_clear()
+        await build_library(tmp_path / "notes", TEXTS)
+        async with (
+            on_loopback(create_app(ServeSettings())) as address,
+            httpx.AsyncClient(base_url=address, timeout=60) as client,
+        ):
+            run = await begin(client, QUESTION)
+            await events_until(client, run["run"], "step")
+            server.stop()
+            for answer in (await client.get("/api/threads"), await client.post("/api/ask", json={"question": "Why?"})):
+                assert answer.status_code == 503 and "RAGWEAVE_DATABASE_URL" in answer.json()["remedy"]
+            graph.may.set()
+            server.start()
+            assert "1874" not in (await ask_over_http(client, "How?"))[-2]["answer"]["text"]
+            async with asyncio.timeout(60):
+                assert (await told(client, run["run"]))[-1]["type"] == "end"
+                status = "running"
+                while status == "running":
+                    (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
+                    status = turn["status"]
+            assert status in ("failed", "done")
+        close_stores()
