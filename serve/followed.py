@@ -25,18 +25,14 @@ class Followed:
         self._journals[id] = journal
 
     async def take(self, id: str) -> Journal:
-        """Return a journal with all that was told, to be written by this server from now on."""
-        journal = self._journals.pop(id, None) or Journal()
-        journal.show((await self._after({id: journal}))[id])
+        """Return the journal of a run with all that was told; whoever comes now gets this one, too, and no other."""
+        journal = self._journals.setdefault(id, Journal())
+        journal.show((await self._after({id: journal})).get(id, []))
         return journal
 
     async def journal(self, id: str) -> Journal:
         """Return the journal of a run."""
-        if id not in self._journals:
-            new = Journal()
-            new.show((await self._after({id: new})).get(id, []))
-            return self._journals.setdefault(id, new)
-        return self._journals[id]
+        return self._journals.get(id) or await self.take(id)
 
     async def end(self, id: str) -> None:
         """Wait until a run of another server has stopped."""

@@ -120,7 +120,7 @@ class Runs:
             await self.cancel(record)
             raise Refused(409, f"this run cannot go on ({error.what})", "ask again") from None
         run = Run(record.id, record.owner, record.thread, library, about["graph"], about["question"], context)
-        run.turn = record.turn
+        run.turn, run.journal = record.turn, await self._followed.take(run.id)
         if (other := self._runs.get(run.id)) and other.status == "running":  # answered here a moment ago
             raise taken
         self._slots.take()
@@ -128,7 +128,7 @@ class Runs:
         try:
             if not await asyncio.to_thread(self._records.claim, record):
                 raise taken
-            run.journal = await self._followed.take(run.id)
+            await self._followed.take(run.id)
         except BaseException:
             self._leave(run)
             self._slots.give()

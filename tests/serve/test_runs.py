@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from fastapi import FastAPI
 
 from ragweave.serve.app import create_app
 from ragweave.serve.conversations import forget_steps
+from ragweave.serve.records import Record, Records
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support.serving import Graph, ask_over_http, begin, in_process, on_loopback, parse_events
@@ -88,6 +90,33 @@ async def test_consent_is_asked_once_and_answered_once(client: httpx.AsyncClient
     events = await told(client, run["run"])
     assert [e["type"] for e in events] == ["start", "step", "consent", "consented", "step", "answer", "end"]
     assert events[-2]["answer"]["text"] == f"{QUESTION}: True"
+
+
+async def test_who_comes_while_consent_is_taken_is_told_the_rest(
+    client: httpx.AsyncClient, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph.consent = True
+    graph.may.set()
+    run = (await start(client, context={"web": "ask"}))["run"]
+    await wait_for(client, run, "waiting")
+    asked, may, claim = asyncio.Event(), threading.Event(), Records.claim
+    loop = asyncio.get_running_loop()
+
+    def slow(self: Records, record: Record) -> bool:
+        loop.call_soon_threadsafe(asked.set)
+        may.wait(30)
+        return claim(self, record)
+
+    monkeypatch.setattr(Records, "claim", slow)
+    given = asyncio.create_task(client.post(f"/api/runs/{run}/resume", json={"consent": True}))
+    await asked.wait()
+    reading = asyncio.create_task(told(client, run))
+    await asyncio.sleep(0.1)
+    may.set()
+    assert (await given).status_code == 202
+    async with asyncio.timeout(20):
+        kinds = [e["type"] for e in await reading]
+    assert kinds == ["start", "step", "consent", "consented", "step", "answer", "end"]
 
 
 async def test_another_question_drops_the_one_that_waits_for_consent(client: httpx.AsyncClient, graph: Graph) -> None:
