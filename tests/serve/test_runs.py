@@ -97,7 +97,7 @@ async def test_who_comes_while_consent_is_taken_is_told_the_rest(
 ) -> None:
     graph.consent = True
     graph.may.set()
-    run = (await start(client, context={"web": "ask"}))["run"]
+    run = (await begin(client, QUESTION, context={"web": "ask"}))["run"]
     await wait_for(client, run, "waiting")
     asked, may, claim = asyncio.Event(), threading.Event(), Records.claim
     loop = asyncio.get_running_loop()
