@@ -1,8 +1,9 @@
 """How the page holds large libraries and long conversations: `python -m ragweave.benchmarks.page`.
 
 A library of small files is indexed, a conversation of many turns is written into the server's store, and Chromium
-opens both. Printed are the median first paint, the time until the page can be used, and how long frames take while the
-sources and the conversation are scrolled from end to end.
+opens both. Printed are the median first paint, the time until the page can be used, how long frames take while the
+sources and the conversation are scrolled from end to end, and the time to the first checked sentence of an answer, on
+the page and through its API by turns.
 """
 
 from __future__ import annotations
@@ -39,6 +40,25 @@ SCROLL = """async (box) => {
     last = now;
   }
   return frames;
+}"""
+ASKED = 20
+"""Questions asked each way."""
+ASK = """async (question) => {
+  const field = document.getElementById("question");
+  const before = document.querySelectorAll(".turn").length;
+  const shown = new Promise((done) => {
+    const seen = new MutationObserver(() => {
+      if (!document.querySelectorAll(".turn")[before]?.querySelector(".sentence")) return;
+      seen.disconnect();
+      requestAnimationFrame(() => done(performance.now()));
+    });
+    seen.observe(document.getElementById("main"), { childList: true, subtree: true });
+  });
+  field.value = question;
+  field.dispatchEvent(new Event("input"));
+  const began = performance.now();
+  field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+  return (await shown) - began;
 }"""
 
 
@@ -113,6 +133,38 @@ def scrolled(page: Any, box: str) -> str:
     return f"median {statistics.median(frames):.0f} ms, 95 % {late:.0f} ms, {slow} of {len(frames)} over 50 ms"
 
 
+def first_by_api(client: Any, question: str) -> float:
+    """Return milliseconds to the first sentence of an answer, for a program."""
+    began = time.perf_counter()
+    run = client.post("/api/ask", json={"question": question}).json()["run"]
+    took = 0.0
+    with client.stream("GET", f"/api/runs/{run}/events") as events:
+        for line in events.iter_lines():  # to the end, so that nothing of it is left over for the next one
+            if line == "event: sentence" and not took:
+                took = (time.perf_counter() - began) * 1000
+    return took
+
+
+def first_sentences(browser: Any, address: str) -> tuple[float, float]:
+    """Return the median milliseconds to the first sentence, on the page and by the API, asked by turns."""
+    import httpx
+
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.goto(address)
+    page.locator("#question").wait_for()
+    page.wait_for_load_state("networkidle")
+    rows = []
+    with httpx.Client(base_url=address, timeout=120) as client:
+        for n in range(ASKED):
+            shown = page.evaluate(ASK, f"When was pump {n * 7} built?")
+            page.locator(".turn.over").nth(n).wait_for()
+            page.wait_for_load_state("networkidle")
+            rows.append((shown, first_by_api(client, f"When was pump {n * 7 + 3} built?")))
+    page.close()
+    on_page, by_api = (statistics.median(column) for column in zip(*rows[2:], strict=True))
+    return on_page, by_api
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -134,6 +186,8 @@ def main() -> None:
                 rows = [opened(browser, address + at, ready) for _ in range(OPENINGS)]
                 paint, whole = (statistics.median(column) for column in zip(*rows, strict=True))
                 print(f"{name}: first paint {paint:.0f} ms, ready {whole:.0f} ms")
+            on_page, by_api = first_sentences(browser, address)
+            print(f"first sentence: page {on_page:.0f} ms, API {by_api:.0f} ms, {on_page / by_api:.2f} times")
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             page.goto(f"{address}/#/t/{thread}")
             page.locator(".turn.over").nth(given.turns - 1).wait_for()

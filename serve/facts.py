@@ -6,7 +6,7 @@ Rules of form alone: every word of a question stands in the sentence that answer
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -64,26 +64,26 @@ class Fact:
 
 
 def _passive(m: re.Match[str]) -> str:
-    return f"When {m['be']} {_lower(m['subject'])} {m['verb']}?"
+    return f"When {m['be']} {m['subject']} {m['verb']}?"
 
 
 def _agent(m: re.Match[str]) -> str:
-    return f"Who {m['be']} {_lower(m['subject'])} {m['verb']} by?"
+    return f"Who {m['be']} {m['subject']} {m['verb']} by?"
 
 
 def _count(m: re.Match[str]) -> str:
     verb = m["verb"]
     base = _BASE.get(verb, verb.removesuffix("s"))
     does = "did" if verb in ("had", "held") else "do" if verb in ("have",) or verb == base else "does"
-    return f"How many {m['noun']} {does} {_lower(m['subject'])} {base}?"
+    return f"How many {m['noun']} {does} {m['subject']} {base}?"
 
 
 def _price(m: re.Match[str]) -> str:
-    return f"What {'did' if m['verb'] == 'cost' else 'does'} {_lower(m['subject'])} cost?"
+    return f"What {'did' if m['verb'] == 'cost' else 'does'} {m['subject']} cost?"
 
 
 def _place(m: re.Match[str]) -> str:
-    return f"Where does {_lower(m['subject'])} {m['verb'].removesuffix('s')}?"
+    return f"Where does {m['subject']} {m['verb'].removesuffix('s')}?"
 
 
 _ABOUT = r"(?:about |some |nearly |only |over )?"
@@ -104,25 +104,26 @@ _FORMS = tuple(
 )
 
 
-def _lower(subject: str) -> str:
-    return re.sub(r"^(?:The|A|An) ", lambda m: m[0].lower(), subject.strip())
-
-
 def facts(items: Sequence[Item]) -> Iterator[Fact]:
     """Yield the sentences of items that answer a question or tell when something was."""
+    common = set[str]().union(*(re.findall(r"\b[a-z][a-z]+", item.text) for item in items))
     for item in items:
         for a, b in sentences(item.text):
             said = item.text[a:b].strip()
             if not _SHORTEST <= len(said) <= _LONGEST or "\n" in said or "|" in said:
                 continue
-            question, (when, precise) = _question(said), _when(said)
+            question, (when, precise) = _question(said, common), _when(said)
             if question or when:
                 yield Fact(item, a, b, question, when, precise)
 
 
-def _question(said: str) -> str:
+def _question(said: str, common: Container[str]) -> str:
+    """Return the question that a sentence answers; its first word keeps its capital unless it is a common one."""
     if _OPEN.match(said) or not said[0].isupper():
         return ""
+    first, _, rest = said.partition(" ")
+    if first in ("The", "A", "An") or (first.lower() in common and not rest[:1].isupper()):
+        said = f"{first.lower()} {rest}"
     for form, made in _FORMS:
         if (m := form.match(said)) and not _CLAUSE.search(m["subject"]):
             return made(m)

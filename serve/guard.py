@@ -27,7 +27,7 @@ from ragweave.serve.store import Store
 logger = logging.getLogger(__name__)
 
 COOKIE = "ragweave_key"
-_PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/api/login", "/api/logout")
+_PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/sw.js", "/api/login", "/api/logout")
 _PUBLIC_UNDER = ("/static/", "/open/", "/shared/")
 _UNTRACED = ("/healthz", "/readyz", "/metrics", "/favicon.ico")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -89,6 +89,8 @@ class Guard:
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers["X-Request-Id"] = request
+                if caller := scope["state"].get("caller"):
+                    headers["X-Ragweave-Caller"] = caller.id
             if not gone.is_set():
                 try:
                     async with asyncio.timeout(_UNREAD):

@@ -22,6 +22,7 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.video.slides import part
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import CallerNow, library_by_id
+from ragweave.serve.chapters import chapters_of
 from ragweave.serve.problems import NotFound
 
 router = APIRouter()
@@ -131,7 +132,8 @@ def _transcript(library: str, id: str) -> dict[str, Any] | None:
         return None
     # A source may hold several recordings, each under its title.
     of_it = [[i for i in catalog.items_of(library, source.id, c) if i.title == held.title] for c in ("clip", "video")]
-    chapters = [c for whole in of_it[1] for c in cast(list[Any], whole.meta.get("chapters", []))]
+    metas = [cast(dict[str, Any], whole.meta) for whole in of_it[1]]
+    chapters = [{"start": a, "end": b, "title": title} for m in metas for a, b, title in m.get("chapters", []) if title]
     lines: list[dict[str, Any]] = [
         {"start": s.time[0], "end": s.time[1], "text": " ".join(clip.text[s.start : s.end].split())}
         | ({"shown": True} if low <= s.start < high else {})
@@ -143,7 +145,7 @@ def _transcript(library: str, id: str) -> dict[str, Any] | None:
     lines.sort(key=lambda line: line["start"])
     return {
         "title": held.title,
-        "chapters": [{"start": a, "end": b, "title": title} for a, b, title in chapters if title],
+        "chapters": chapters or chapters_of(lines, sum(m.get("duration", 0.0) for m in metas)),
         "lines": lines,
     }
 

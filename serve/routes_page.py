@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import mimetypes
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +32,10 @@ CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
     "font-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self'; manifest-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types dompurify"
+    "require-trusted-types-for 'script'; trusted-types dompurify ragweave"
 )
-"""What the page may load: files of this server, and nothing else; and text becomes markup through DOMPurify alone."""
+"""What the page may load: files of this server, and nothing else; text becomes markup through DOMPurify alone, and
+an address a script's through the list in `js/trusted.js`."""
 
 
 class Login(Body):
@@ -43,7 +47,28 @@ class Login(Body):
 @router.get("/", include_in_schema=False)
 async def page() -> FileResponse:
     """Send the page."""
-    return FileResponse(STATIC / "index.html", headers={"Content-Security-Policy": CSP, "Cache-Control": "no-cache"})
+    digest, _ = await asyncio.to_thread(_shell)
+    headers = {"Content-Security-Policy": CSP, "Cache-Control": "no-cache", "X-Ragweave-Page": digest}
+    return FileResponse(STATIC / "index.html", headers=headers)
+
+
+@router.get("/sw.js", include_in_schema=False)
+async def service_worker() -> Response:
+    """Send the service worker, which an upgrade changes by the digest in it."""
+    digest, files = await asyncio.to_thread(_shell)
+    code = await asyncio.to_thread((STATIC / "sw.js").read_text, "utf-8")
+    headers = {"Content-Security-Policy": "default-src 'none'; connect-src 'self'", "Cache-Control": "no-cache"}
+    text = f"const [DIGEST, SHELL] = {json.dumps([digest, files])};\n{code}"
+    return Response(text, media_type="text/javascript", headers=headers)
+
+
+@lru_cache(maxsize=1)
+def _shell() -> tuple[str, list[str]]:
+    """Return a digest of the files that the page is made of, and their addresses."""
+    paths = sorted(p for p in STATIC.rglob("*") if p.is_file() and p.suffix != ".LICENSE" and p.name != "sw.js")
+    digest = hashlib.sha256(b"".join(hashlib.sha256(p.read_bytes()).digest() for p in paths))
+    found = ["/static/" + p.relative_to(STATIC).as_posix() for p in paths if p.name != "index.html"]
+    return digest.hexdigest()[:16], ["/", *found]
 
 
 @router.get("/open/{library}/{id}", include_in_schema=False)

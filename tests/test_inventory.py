@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+IN_THE_PAGE = {"marked", "DOMPurify", "Temml"}
 
 
 def told(what: str) -> str:
@@ -28,10 +29,10 @@ def test_the_bill_of_materials_names_every_dependency_and_every_script_of_the_pa
     scripts = sorted((ROOT / "serve" / "static" / "vendor").glob("*.js"))
     digests = {part["hashes"][0]["content"] for part in parts.values() if "hashes" in part}
     assert digests == {hashlib.sha256(path.read_bytes()).hexdigest() for path in scripts}
-    assert all(any(parts[n]["version"] in p.read_text()[:400] for p in scripts) for n in ("marked", "DOMPurify"))
+    assert all(any(parts[name]["version"] in p.read_text() for p in scripts) for name in IN_THE_PAGE)
 
 
 def test_licences_and_requirements_are_told_of_the_same_packages() -> None:
     licences = {line.split()[0] for line in told("licences").splitlines()}
     pinned = {line.partition("==")[0] for line in told("requirements").splitlines()}
-    assert pinned == licences - {"marked", "DOMPurify"} and len(pinned) > 50
+    assert pinned == licences - IN_THE_PAGE and len(pinned) > 50

@@ -108,7 +108,9 @@ def window(browser: Any, site: Site) -> Iterator[Callable[..., Any]]:
     wrong: list[str] = []
 
     def open_window(path: str = "/", keep: dict[str, str] | None = None, strict: bool = True, **options: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 800}, "service_workers": "block", **options}
+        )
         contexts.append(context)
         context.set_default_timeout(15_000)
         for key, value in (keep or {}).items():

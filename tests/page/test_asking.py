@@ -101,6 +101,25 @@ def test_lists_and_tables_of_a_model_are_drawn_each_item_with_its_mark(
         turn = page.locator(".turn")
 
 
+def test_formulas_are_drawn_and_nothing_is_loaded_for_prices(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    page = window(keep={"settings": LLM})
+    loaded: list[str] = []
+    page.on("request", lambda request: loaded.append(request.url))
+    site.script.answer = ["The lamp cost $5 in 1874 and $10 later [1]."]
+    assert "$5 in 1874 and $10" in ask(page, QUESTION).locator(".answer").inner_text()
+    assert not any("temml" in url for url in loaded)
+    site.script.answer = [
+        r"The lamp was first lit on 3 October 1874, $\frac{a_1}{b_2}$ and $$x^2$$ and $\unknown$ [1]."
+    ]
+    answer = ask(page, QUESTION).locator(".answer")
+    expect(answer.locator("math mfrac msub")).to_have_count(2)
+    expect(answer.locator("math[display=block]")).to_be_visible()
+    expect(answer.locator("code.tex")).to_have_text([r"\unknown"])
+    assert answer.locator("[style]").count() == 0
+
+
 def test_a_search_over_several_places_is_one_step_and_what_found_nothing_is_left_out(
     window: Callable[..., Any], ask: Callable[..., Any]
 ) -> None:

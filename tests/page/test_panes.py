@@ -95,6 +95,11 @@ def test_many_sources_are_filtered_ordered_and_removed_together(window: Callable
     expect(pane.get_by_role("status")).to_have_text("4 of 5 sources")
     expect(pane.locator(":focus")).to_have_count(1)
     expect(page.get_by_role("button", name="only")).to_have_count(0)
+    pane.get_by_label("Kind of the sources").select_option("all kinds")
+    pane.locator(".open", has_text="leaf").click()
+    table = page.get_by_role("complementary").get_by_role("table")
+    expect(table.get_by_role("columnheader")).to_have_text(["tree", "leaves"])
+    expect(table.get_by_role("cell")).to_have_text(["ash", "900"])
 
 
 def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(
@@ -107,9 +112,15 @@ def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(
     left, right = sentence.bounding_box(), card.bounding_box()
     assert right["x"] > left["x"] + 500 and abs(right["y"] - left["y"]) < 30
     assert "1874" in card.locator(".quote").inner_text()
+    line = turn.locator(".ties path").first
+    expect(line).to_have_class("verified")
     sentence.hover()
     expect(card).to_have_class("source tied")
+    expect(line).to_have_class("verified tied")
+    ends = line.bounding_box()
+    assert left["x"] + left["width"] < ends["x"] and abs(ends["x"] + ends["width"] - right["x"]) < 12
     page.mouse.move(5, 5)
+    expect(line).to_have_class("verified")
     expect(card).to_have_class("source")
     card.locator(".words").focus()
     assert "tied" in sentence.get_attribute("class")

@@ -39,19 +39,31 @@ async function problemOf(response) {
   return problem;
 }
 
-async function reach(path, options) {
+const AGAIN = 500; // milliseconds after which what only reads is tried once more
+
+async function reach(path, options, again = (options.method || "GET") === "GET") {
   try {
     return await fetch(path, { credentials: "same-origin", redirect: "error", ...options });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem(0, UNREACHED);
+    if (!again) throw new Problem(0, UNREACHED);
+    await new Promise((go) => setTimeout(go, AGAIN));
+    return reach(path, options, false);
   }
+}
+
+let copied = false; // whether the last answer was a copy that this browser kept
+
+function noticeCopy(is) {
+  if (is || copied) document.dispatchEvent(new CustomEvent("ragweave:copy", { detail: is }));
+  copied = is;
 }
 
 /** Call the API; returns the JSON it answers, or null where it answers nothing. */
 export async function call(method, path, body, options = {}) {
   const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
   const response = await reach(path, { method, ...sent, ...options });
+  noticeCopy(response.headers.has("X-Ragweave-Copy"));
   if (!response.ok) throw await problemOf(response);
   return response.status === 204 ? null : response.json();
 }

@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { openCitation } from "./panel.js";
-import { day, host, place, placeBeside, titleOf } from "./words.js";
+import { day, host, place, placeBeside, plain, titleOf } from "./words.js";
 
 let card = null;
 let soon = 0;
@@ -41,6 +41,7 @@ export function thumbnail({ open = {}, quote }) {
   const src = picture || (view === "page" ? strip() : view === "picture" && kind === "image" ? media : null);
   const image = src && h("img", { src, alt: "", loading: "lazy" });
   image?.addEventListener("error", () => image.remove());
+  image?.addEventListener("load", () => image.classList.add("there"));
   return image;
 }
 
@@ -65,7 +66,7 @@ function show(button, citation) {
     h("p.title", { dir: "auto" }, icon(iconOf(citation.open?.view || citation.locator.kind)), titleOf(citation)),
     h("p.fine", { text: where(citation), dir: "auto" }),
     thumbnail(citation),
-    citation.quote && h("blockquote", { text: citation.quote, dir: "auto" }),
+    citation.quote && h("blockquote", { text: plain(citation.quote), dir: "auto" }),
   );
   document.body.append(card);
   place_(button);

@@ -11,6 +11,7 @@ import { Turn } from "./turn.js";
 import { whatNext } from "./next.js";
 import { welcome } from "./welcome.js";
 
+const MARGIN = 28; // pixels above a question that is scrolled to
 const main = () => document.getElementById("main");
 let column = h("div.column");
 let turns = [];
@@ -182,6 +183,8 @@ async function watch(id, thread, turn, live) {
     if (mine === shown && run?.id === id) run = null;
     ring("running");
     if (mine === shown && status !== "failed") loadThreads().catch(() => {});
+    // Read once, so that the service worker has it as well.
+    if (navigator.serviceWorker?.controller) call("GET", `/api/threads/${encodeURIComponent(thread)}`).catch(() => {});
   }
 }
 
@@ -202,10 +205,11 @@ function leave() {
   ring("running");
 }
 
-function lost(is) {
+/** Say, above the conversation, that the server cannot be reached now. */
+export function lost(is, text = t("page.lost")) {
   const there = document.getElementById("offline");
   if (is && !there) {
-    document.getElementById("bar").after(h("div.offline", { id: "offline", role: "status" }, h("span.spin"), h("span", { text: t("page.lost") })));
+    document.getElementById("bar").after(h("div.offline", { id: "offline", role: "status" }, h("span.spin"), h("span", { text })));
   }
   if (!is) there?.remove();
 }
@@ -213,11 +217,13 @@ function lost(is) {
 /** Show the end of a conversation that was built while the page was hidden. */
 export const appear = () => turns.length && toEnd(false);
 
-/** Keep the newest text in view, unless the reader has scrolled up. */
+/** Keep the newest text in view, but not past its question, unless the reader has scrolled up. */
 function toEnd(always) {
   const box = main();
   if (always) atEnd = true;
-  if (atEnd) box.scrollTop = box.scrollHeight;
+  const question = turns.at(-1)?.element.firstChild;
+  const top = question ? question.offsetTop - box.offsetTop - MARGIN : 0;
+  if (always || (atEnd && top > box.scrollTop)) box.scrollTop = top;
 }
 
 /** Notice when the reader scrolls away from the end. */

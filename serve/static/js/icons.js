@@ -65,7 +65,7 @@ export function iconOf(kind) {
   if (["page", "pdf"].includes(kind)) return "page";
   if (["image", "picture", "png", "jpeg", "jpg", "gif", "webp"].includes(kind)) return "picture";
   if (["time", "video", "clip", "mp4", "webm", "mov", "mkv"].includes(kind)) return "video";
-  if (["audio", "mp3", "wav", "ogg", "flac", "m4a"].includes(kind)) return "audio";
+  if (["audio", "transcript", "mp3", "wav", "ogg", "flac", "m4a"].includes(kind)) return "audio";
   if (["url", "web"].includes(kind)) return "globe";
   return "file";
 }

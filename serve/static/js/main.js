@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 import { buildComposer, focusQuestion } from "./composer.js";
-import { answering, appear, fresh, lastCitations, open, refresh, stop, watchScroll } from "./conversation.js";
+import { answering, appear, fresh, lastCitations, lost, open, refresh, stop, watchScroll } from "./conversation.js";
 import { h, fill, toast } from "./dom.js";
 import { language, t } from "./i18n.js";
 import { icon } from "./icons.js";
@@ -16,10 +16,20 @@ import { openShortcuts, watchKeys } from "./shortcuts.js";
 import { buildSide, foldOver, toSources } from "./side.js";
 import { loadLibraries, loadThreads, state } from "./state.js";
 import { nextTheme } from "./theme.js";
+import { trusted } from "./trusted.js";
 import { watchDrops } from "./upload.js";
 import { followWatches } from "./watches.js";
 
 document.addEventListener("ragweave:locked", (event) => askForKey(event.detail));
+
+const LOOK = 5000; // milliseconds between two looks for a server that is away
+let looking = 0;
+
+document.addEventListener("ragweave:copy", ({ detail: away }) => {
+  lost(away, t("page.copy"));
+  clearTimeout(looking);
+  if (away) looking = setTimeout(() => loadThreads().catch(() => {}), LOOK);
+});
 
 async function start() {
   document.documentElement.lang = language;
@@ -46,6 +56,8 @@ async function start() {
   appear();
   focusIfKeys();
   watch();
+  // What is opened from here on can be read again while the server is away.
+  navigator.serviceWorker?.register(trusted("/sw.js")).catch(() => {});
 }
 
 /** Show what the address names: a conversation, a place to open, or nothing yet. */

@@ -3,6 +3,7 @@
 import DOMPurify from "../vendor/purify.js";
 import { Marked } from "../vendor/marked.js";
 import { t } from "./i18n.js";
+import { formulaOf, TEX, typeset } from "./maths.js";
 
 const escaped = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.codePointAt(0)};`);
 
@@ -20,6 +21,21 @@ const reader = new Marked({
   },
 });
 
+const BEGIN = new RegExp(`^(?:${TEX.source})`, TEX.flags);
+
+reader.use({
+  extensions: [{
+    name: "tex",
+    level: "inline",
+    start: (source) => source.search(TEX),
+    tokenizer(source) {
+      const found = BEGIN.exec(source);
+      return found ? { type: "tex", raw: found[0], ...formulaOf(found) } : undefined;
+    },
+    renderer: ({ tex, alone }) => `<code class="tex${alone ? " alone" : ""}">${escaped(tex)}</code>`,
+  }],
+});
+
 const ALLOWED = {
   ALLOWED_TAGS: ["p", "br", "strong", "em", "del", "code", "pre", "ul", "ol", "li", "blockquote", "sub", "sup", "span", "table", "thead", "tbody", "tr", "th", "td"],
   ALLOWED_ATTR: ["class", "align", "start"],
@@ -30,5 +46,5 @@ const ALLOWED = {
 
 /** Render one sentence. */
 export function inline(text) {
-  return DOMPurify.sanitize(reader.parseInline(text), ALLOWED);
+  return typeset(DOMPurify.sanitize(reader.parseInline(text), ALLOWED));
 }

@@ -1,13 +1,16 @@
 // What an answer rests on: a card for each place, beside its sentence where there is room, else below the answer.
 
 import { chip, thumbnail, where } from "./cite.js";
-import { h } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { svg } from "./graph.js";
 import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { openCitation } from "./panel.js";
-import { titleOf } from "./words.js";
+import { plain, titleOf } from "./words.js";
 
 const GAP = 8; // pixels between two cards
+const GUTTER = 26; // pixels between the text and its cards
+const [LINE, CHIP] = [12, 20]; // pixels from the top of a sentence to the middle of its first line, and of a card to its number
 
 /**
  * The cards of an answer.
@@ -23,13 +26,14 @@ export function rail(citations, answer) {
   }
   const cards = [...places.values()].map(card);
   const list = h("ol", {}, ...cards);
-  const section = h("section.sources", { "aria-label": t("sources") }, list);
-  tie(answer, cards);
+  const lines = svg("svg", { class: "ties", width: GUTTER, "aria-hidden": "true" });
+  const section = h("section.sources", { "aria-label": t("sources") }, lines, list);
+  tie(answer, cards, lines);
   let told = null; // what stands above an answer unfolds: its reply is watched as well
   const sized = new ResizeObserver(() => {
     if (!section.isConnected) return;
     if (told !== section.parentElement.parentElement) sized.observe((told = section.parentElement.parentElement));
-    beside(section, list, cards, answer);
+    beside(section, list, cards, answer, lines);
   });
   sized.observe(answer);
   sized.observe(list);
@@ -43,7 +47,7 @@ function card(citations) {
     { type: "button" },
     h("span.title", { text: titleOf(first), dir: "auto" }),
     h("span.place.fine", {}, icon(iconOf(first.open?.view || first.locator.kind)), h("span", { text: where(first), dir: "auto" })),
-    h("span.quote", { text: citations.map((c) => c.quote).filter(Boolean).join(" … "), dir: "auto" }),
+    h("span.quote", { text: plain(citations.map((c) => c.quote).filter(Boolean).join(" … ")), dir: "auto" }),
     thumbnail(first),
   );
   words.addEventListener("click", () => openCitation(first, words));
@@ -54,28 +58,31 @@ function card(citations) {
 
 const numbers = (element) => element.dataset.ns.split(" ").filter(Boolean);
 const sentences = (answer) => [...answer.querySelectorAll(".sentence")].filter((s) => s.dataset.ns);
+const meet = (one, other) => numbers(one).some((n) => numbers(other).includes(n));
 
-/** Mark a sentence with its cards, and a card with its sentences, under the mouse and under the focus. */
-function tie(answer, cards) {
-  const mark = (from, others) => (is) => {
-    const mine = numbers(from);
-    for (const other of [from, ...others()]) other.classList.toggle("tied", is && (other === from || numbers(other).some((n) => mine.includes(n))));
-  };
+/** Mark a sentence with its cards and a card with its sentences, and the lines between them, under the mouse and under the focus. */
+function tie(answer, cards, lines) {
   const watch = (from, others) => {
-    const set = mark(from, others);
+    const set = (is) => {
+      for (const other of [from, ...others().filter((one) => meet(one, from))]) other.classList.toggle("tied", is);
+      for (const line of lines.children) line.classList.toggle("tied", is && line.ends.includes(from));
+    };
     for (const event of ["pointerenter", "focusin"]) from.addEventListener(event, () => set(true));
     for (const event of ["pointerleave", "focusout"]) from.addEventListener(event, () => set(false));
+    // Whoever goes by the keys sees the other end as well.
+    from.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && others().find((one) => meet(one, from))?.scrollIntoView({ block: "nearest" }));
   };
   for (const one of cards) watch(one, () => sentences(answer));
   for (const one of sentences(answer)) watch(one, () => cards);
 }
 
-/** Lay each card at the height of the first sentence that cites it, none over another. */
-function beside(section, list, cards, answer) {
+/** Lay each card at the height of the first sentence that cites it, none over another, and draw a line from each sentence to its cards. */
+function beside(section, list, cards, answer, lines) {
   const reply = section.parentElement.parentElement;
   const room = getComputedStyle(section).position === "absolute";
   section.classList.toggle("beside", room);
   reply.style.minHeight = "";
+  fill(lines);
   if (!room) {
     for (const one of cards) one.style.top = "";
     list.style.height = "";
@@ -83,17 +90,23 @@ function beside(section, list, cards, answer) {
   }
   section.style.top = `${answer.offsetTop}px`;
   const from = answer.getBoundingClientRect().top;
-  const at = (one) => {
-    const mine = numbers(one);
-    const said = sentences(answer).find((s) => numbers(s).some((n) => mine.includes(n)));
-    return said ? said.getBoundingClientRect().top - from : 0;
-  };
+  const said = sentences(answer).map((one) => ({ one, top: one.getClientRects()[0].top - from }));
+  const wanted = (card) => said.find(({ one }) => meet(one, card))?.top ?? 0;
   let free = 0;
-  for (const [one, wanted] of cards.map((c) => [c, at(c)]).sort((a, b) => a[1] - b[1])) {
-    const top = Math.max(free, wanted);
+  for (const [one, at] of cards.map((c) => [c, wanted(c)]).sort((a, b) => a[1] - b[1])) {
+    const top = Math.max(free, at);
     one.style.top = `${top}px`;
     free = top + one.offsetHeight + GAP;
+    for (const { one: sentence, top: y } of said.filter((s) => meet(s.one, one))) lines.append(line(sentence, one, y + LINE, top + CHIP));
   }
   list.style.height = `${free}px`;
   reply.style.minHeight = `${answer.offsetTop + free}px`;
+}
+
+/** A line through the gutter, in the state of its sentence. */
+function line(sentence, card, y1, y2) {
+  const drawn = svg("path", { d: `M0 ${y1}C${GUTTER * 0.6} ${y1} ${GUTTER * 0.4} ${y2} ${GUTTER} ${y2}` });
+  drawn.classList.add(...["verified", "unverified", "contradicted", "model"].filter((state) => sentence.classList.contains(state)));
+  drawn.ends = [sentence, card];
+  return drawn;
 }

@@ -8,7 +8,7 @@ import { openCitation } from "./panel.js";
 import { onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
 import { watch } from "./watches.js";
-import { placeBeside, providerName, titleOf } from "./words.js";
+import { placeBeside, plain, providerName, titleOf } from "./words.js";
 
 const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" }; // `matter.` before it in words
 const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5, expand_when: "always" };
@@ -38,7 +38,7 @@ export function refusal(answer, steps, again, question) {
 }
 
 function near(place) {
-  const open = h("button.words", { type: "button" }, h("span.title", { text: titleOf(place), dir: "auto" }), h("span.place.fine", { text: placeBeside(place.title || "", place.locator), dir: "auto" }), h("span.said", { text: place.quote, dir: "auto" }));
+  const open = h("button.words", { type: "button" }, h("span.title", { text: titleOf(place), dir: "auto" }), h("span.place.fine", { text: placeBeside(place.title || "", place.locator), dir: "auto" }), h("span.said", { text: plain(place.quote), dir: "auto" }));
   open.addEventListener("click", () => openCitation({ n: null, ...place }, open));
   return h("li.source", {}, place.n ? h("span.ns", {}, chip(place)) : null, open);
 }

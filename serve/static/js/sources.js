@@ -84,8 +84,8 @@ function draw() {
     fill(kind, h("option", { value: "", text: t("sources.kinds") }), ...kinds.map((name) => h("option", { value: name, text: t(`kind.${name}`) })));
     kind.value = kinds.includes(kept) ? kept : "";
   }
-  tools.hidden = sources.length < FEW;
-  const words = tools.hidden ? "" : filter.value.trim().toLowerCase();
+  tools.hidden = sources.length < FEW && !kind.value && !filter.value; // what is in use can be taken back
+  const words = filter.value.trim().toLowerCase();
   const shown = sources.filter((s) => (!kind.value || groupOf(s) === kind.value) && `${s.name} ${s.title}`.toLowerCase().includes(words)).sort(ORDERS[order.value]);
   const failed = sources.filter((s) => s.status === "failed").length;
   const all = shown.length < sources.length ? t("sources.some", { few: shown.length, n: sources.length }) : some(sources.length, "source");

@@ -22,9 +22,10 @@ export async function transcript(citation, play) {
   }
   if (told.lines.length < 2 && !told.chapters.length) return { element: "", at: () => {} };
   const { start = 0, end = start } = citation.open;
+  told.lines = slides(told.lines);
   const lines = told.lines.map((line) => row(line, line.start < end && line.end > start, play));
   const title = t(told.lines.some((line) => line.shown) ? "transcript.both" : "transcript.said");
-  const chapters = told.chapters.map((chapter) => row({ ...chapter, text: chapter.title }, false, play));
+  const chapters = told.chapters.map((chapter) => row({ ...chapter, text: chapter.title }, chapter.start < end && chapter.end > start, play));
   const list = h("ol.lines", { "aria-label": title }, ...lines);
   const element = h(
     "section.transcript",
@@ -34,19 +35,37 @@ export async function transcript(citation, play) {
     lines.length && h("h3", { text: title }),
     lines.length && list,
   );
-  let last = -1;
-  const at = (second) => {
-    const now = told.lines.findLastIndex((line) => line.start <= second + 0.05);
-    if (now === last) return;
-    lines[last]?.firstChild.removeAttribute("aria-current");
-    lines[(last = now)]?.firstChild.setAttribute("aria-current", "time");
-    const [one, box] = [lines[now], list];
-    // Within its own list, so that nothing else moves while it plays.
-    if (one && !box.matches(":hover, :focus-within")) box.scrollTop = one.offsetTop - box.offsetTop - box.clientHeight / 3;
-  };
+  const marks = [follower(told.lines, lines), follower(told.chapters, chapters)];
+  const at = (second) => marks.forEach((mark) => mark(second));
   const cited = lines.find((one) => one.classList.contains("here"));
   if (cited) requestAnimationFrame(() => (list.scrollTop = cited.offsetTop - list.offsetTop - 40));
   return { element, at };
+}
+
+/** Marks in a list what goes on at a second. */
+function follower(told, rows) {
+  let last = -1;
+  return (second) => {
+    const now = told.findLastIndex(({ start }) => start <= second + 0.05);
+    if (now === last) return;
+    rows[last]?.firstChild.removeAttribute("aria-current");
+    const one = rows[(last = now)];
+    one?.firstChild.setAttribute("aria-current", "time");
+    // Within its own list, so that nothing else moves while it plays.
+    const box = one?.parentElement;
+    if (box && !box.matches(":hover, :focus-within")) box.scrollTop = one.offsetTop - box.offsetTop - box.clientHeight / 3;
+  };
+}
+
+/** What came on the screen together as one line of the transcript. */
+function slides(lines) {
+  const made = [];
+  for (const line of lines) {
+    const last = made.at(-1);
+    if (line.shown && last?.shown && last.start === line.start) last.text += `\n${line.text}`;
+    else made.push({ ...line });
+  }
+  return made;
 }
 
 function row({ start, text, shown }, here, play) {

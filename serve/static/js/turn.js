@@ -136,6 +136,7 @@ export class Turn {
     announce(t("turn.consent.wait"));
     // Whoever writes on already is not torn away.
     if (!document.getElementById("question").value) stay.focus();
+    else this.asked.scrollIntoView({ block: "nearest" });
   }
 
   consented() {
@@ -171,7 +172,7 @@ export class Turn {
   ended(answer) {
     const models = answer.usage.filter((u) => u.model);
     const sum = (key) => answer.usage.reduce((total, u) => total + u[key], 0);
-    const small = t(answer.citations.length ? "turn.chosen" : "turn.small");
+    const small = t(answer.citations.length && !answer.abstained ? "turn.chosen" : "turn.small");
     const tokens = sum("input_tokens") + sum("output_tokens");
     const writer = answer.mind === "small" ? small : answer.model;
     const spent = [

@@ -4,9 +4,12 @@ import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
+import { formulaOf, TEX, typeset } from "./maths.js";
 import { itemAddress, quoted } from "./panel.js";
 import { host } from "./words.js";
 
+const BAR = " | ";
+const ROWS = /(?:^[^\n]* \| [^\n]*(?:\n|$)){2,}/gm;
 const MORE = 10; // times as many neighbours, each time more is wanted
 
 /** Show the passage with what stands around it; a source that is opened as a whole, from its beginning. */
@@ -65,12 +68,40 @@ function points(text, [start, end]) {
   return [before, before + characters.slice(start, end).join("").length];
 }
 
-const prose = (text) => h("p.text", { text, dir: "auto" });
+const prose = (text) => marked(text, null);
 
+/** A text, with a stretch of it marked; rows whose cells have bars between them are drawn as a table. */
 function marked(text, found) {
-  if (!found) return prose(text);
-  const [start, end] = found;
-  return h("p.text", { dir: "auto" }, text.slice(0, start), h("mark", { text: text.slice(start, end) }), text.slice(end));
+  const [start, end] = found || [0, 0];
+  const piece = (from, to) => {
+    const [a, b] = [start, end].map((at) => Math.min(to, Math.max(from, at)));
+    return [...withFormulas(text.slice(from, a)), a < b && h("mark", {}, ...withFormulas(text.slice(a, b))), ...withFormulas(text.slice(b, to))];
+  };
+  const row = (line, from, tag) => {
+    let at = from;
+    return h("tr", {}, ...line.split(BAR).map((cell) => h(tag, {}, ...piece(at, (at += cell.length + BAR.length) - BAR.length))));
+  };
+  const parts = [];
+  let at = 0;
+  for (const { 0: rows, index } of text.matchAll(ROWS)) {
+    parts.push(...piece(at, index));
+    at = index;
+    const lines = rows.trimEnd().split("\n");
+    // A first row without a number names the columns.
+    const drawn = lines.map((line, n) => row(line, (at += n && lines[n - 1].length + 1), n || /\d/.test(line) ? "td" : "th"));
+    parts.push(h("div.wide", {}, h("table.cells", {}, ...drawn)));
+    at = index + rows.length;
+  }
+  return typeset(h("div.text", { dir: "auto" }, ...parts, ...piece(at, text.length)));
+}
+
+function withFormulas(text) {
+  const parts = [];
+  for (let found; (found = TEX.exec(text)); text = text.slice(found.index + found[0].length)) {
+    const { tex, alone } = formulaOf(found);
+    parts.push(text.slice(0, found.index), h("code.tex", { text: tex, class: alone ? "alone" : "" }));
+  }
+  return [...parts, text];
 }
 
 /** Show a web page as what it is: an address somewhere else. */

@@ -10,7 +10,7 @@ import { icon } from "./icons.js";
 import { openCitation, openSource } from "./panel.js";
 import { holds, on, state } from "./state.js";
 import { watched } from "./watches.js";
-import { day, placeBeside } from "./words.js";
+import { day, placeBeside, plain } from "./words.js";
 
 let box = null;
 let kept = { key: "", told: null };
@@ -50,6 +50,7 @@ function draw() {
 async function load(front) {
   const { name, id, items, files } = state.library;
   const key = JSON.stringify([id, files, items]);
+  if (kept.key !== key) fill(front, h("p.waiting.fine", {}, h("span.spin"), t("welcome.reading")));
   try {
     const told = kept.key === key ? kept.told : await call("GET", `/api/overview?library=${encodeURIComponent(name)}`);
     kept = { key, told };
@@ -75,7 +76,7 @@ function timeline(rows) {
   if (rows.length < 2) return null;
   const items = rows.map((row) => {
     const dated = h("time", { datetime: row.date, text: label(row) });
-    const words = row.precise === "document" ? [h("span", {}, t("welcome.dated"))] : [h("span", { text: row.quote, dir: "auto" })];
+    const words = row.precise === "document" ? [h("span", {}, t("welcome.dated"))] : [h("span", { text: plain(row.quote), dir: "auto" })];
     const open = h("button.event", { type: "button" }, dated, h("span.words", {}, ...words, h("span.fine", { text: row.precise === "document" ? row.title : placeBeside(row.title, row.locator), dir: "auto" })));
     open.addEventListener("click", () => (row.source ? openSource({ id: row.source, title: row.title, name: row.title }, state.library.name, open).catch(() => {}) : openCitation({ n: null, ...row }, open)));
     return h("li", { class: row.precise }, open);

@@ -75,11 +75,15 @@ export function place(locator) {
   return parts.join(", ");
 }
 
-/** Where something lies, without those headings that its title names already. */
+/** Where something lies, without what its title names already: headings, or the file where that is its name. */
 export function placeBeside(title, locator) {
   const heading = (locator.heading || []).filter((part) => !title.includes(part));
-  return place({ ...locator, heading });
+  const { file, ...rest } = locator;
+  return (titleOf({ title, locator }) === file && place({ ...rest, heading })) || place({ ...locator, heading });
 }
+
+/** What a source says, to be read outside it: without the sign of a list item, the cells of a row with dots between. */
+export const plain = (quote) => quote.replace(/^\s*[-*•]\s+/gm, "").replace(/\s*\|\s*/g, " · ");
 
 /** "1:05–1:20". */
 export function span(start, end) {
