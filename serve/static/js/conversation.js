@@ -12,6 +12,7 @@ import { whatNext } from "./next.js";
 import { welcome } from "./welcome.js";
 
 const MARGIN = 28; // pixels above a question that is scrolled to
+const LIST = 500; // milliseconds until a conversation that begins is listed
 const main = () => document.getElementById("main");
 let column = h("div.column");
 let turns = [];
@@ -89,7 +90,7 @@ export async function ask(question, pictures = [], knobs = {}, replaced = null) 
       watch(began.run, began.thread, turn, true);
       if (stopped) stop();
     }
-    loadThreads().catch(() => {});
+    setTimeout(() => loadThreads().catch(() => {}), LIST); // the first sentence before the list
   } catch (error) {
     taken = false;
     if (mine === shown) {
