@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,6 +121,7 @@ class Remembering:
     def __init__(self, encode: Callable[[list[str]], Vectors], most: int) -> None:
         self._encode, self._most = encode, most
         self._lock = threading.Lock()
+        self._encoding: WeakValueDictionary[tuple[str, ...], threading.Lock] = WeakValueDictionary()
         self.forget()
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
@@ -128,13 +130,19 @@ class Remembering:
             return self._encode([])
         kept = self._kept
         if missing := [t for t in texts if t not in kept.row]:
-            missing = list(dict.fromkeys(missing))
-            new = self._encode(missing)
-            with self._lock:
-                kept.add(missing, new)
+            with self._alone(*missing):
+                if new := [t for t in dict.fromkeys(missing) if t not in kept.row]:
+                    vectors = self._encode(new)
+                    with self._lock:
+                        kept.add(new, vectors)
             if len(kept.row) > self._most:
                 self.forget()
         return kept.vectors[[*map(kept.row.__getitem__, texts)]]
+
+    def _alone(self, *texts: str) -> threading.Lock:
+        """Return what holds back whoever asks for the same while it is encoded: a question goes to each corpus."""
+        with self._lock:
+            return self._encoding.setdefault(texts, threading.Lock())
 
     def forget(self) -> None:
         """Drop what is kept: who compares times starts each from nothing."""

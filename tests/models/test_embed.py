@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from ragweave.models.embed import PrefixedEncoder, encoder, habits, normalise
+from ragweave.models.embed import PrefixedEncoder, Remembering, encoder, habits, normalise
 from ragweave.models.errors import MissingExtra, ModelError
 from ragweave.tests.support import ScriptedServer
 
@@ -35,6 +37,42 @@ def test_texts_without_words_become_zeros_and_no_texts_no_rows() -> None:
     vectors = made.texts(["", "word"])
     assert not vectors[0].any()
     assert vectors[1].any()
+
+
+def test_a_question_that_several_ask_at_once_is_encoded_once_and_another_does_not_wait_for_it() -> None:
+    sent: list[list[str]] = []
+    first, other = threading.Event(), threading.Event()
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        sent.append(texts)
+        if texts == ["same"]:
+            first.set()
+            assert other.wait(10), "another question waited for this one"
+        else:
+            other.set()
+        return np.ones((len(texts), 2), dtype=np.float32)
+
+    remembering = Remembering(encode, 100)
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(remembering, ["same"]) for _ in range(3)]
+        assert first.wait(10)
+        assert pool.submit(remembering, ["another"]).result(10).shape == (1, 2)
+        assert all((a.result(10) == 1.0).all() for a in asked)
+    assert sorted(sent) == [["another"], ["same"]]
+
+
+def test_texts_are_kept_up_to_a_number_and_each_gets_its_own_vector() -> None:
+    sent: list[str] = []
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        sent.extend(texts)
+        return np.array([[float(t), 1.0] for t in texts], dtype=np.float32)
+
+    remembering = Remembering(encode, 5)
+    for n in (2, 3, 7, 1):
+        texts = [str(i) for i in (*range(n), 0)]
+        assert remembering(texts)[:, 0].tolist() == [float(t) for t in texts]
+    assert sent.count("0") == 2, "what is kept was dropped once, with the seventh text"
 
 
 def test_a_question_that_comes_again_is_not_encoded_again() -> None:
