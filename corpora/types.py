@@ -154,7 +154,20 @@ class Item:
                 found["bbox"] = list(union(boxes))
             times = [s.time for s in over if s.time]
             if times:
-                found["start"], found["end"] = min(a for a, _ in times), max(b for _, b in times)
+                found |= self.during(min(a for a, _ in times), max(b for _, b in times))
+        return found
+
+    @property
+    def frames(self) -> list[tuple[float, str]]:
+        """The stored frames of a clip as (seconds, media id), in order."""
+        stored = self.meta.get("frames")
+        return [(float(t), str(name)) for t, name in stored] if isinstance(stored, list) else []
+
+    def during(self, start: float, end: float) -> Locator:
+        """Narrow the item's locator to seconds, and its picture to the stored frame nearest to their middle."""
+        found: Locator = {**self.locator, "start": start, "end": end}
+        if frames := self.frames:
+            found["image"] = min(frames, key=lambda row: abs(row[0] - (start + end) / 2))[1]
         return found
 
 

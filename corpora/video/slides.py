@@ -104,7 +104,7 @@ def slides_of(clips: Sequence[Item]) -> list[Slide]:
         shown = held
     counts = Counter(t for g in groups for t in {_same(x.text) for x in g})
     heads = frozenset(t for t, n in counts.items() if len(groups) >= 4 and n >= HEADS * len(groups))
-    frames = sorted(f for c in clips for f in _frames(c))
+    frames = sorted(f for c in clips for f in c.frames)
     out: list[Slide] = []
     for n, group in enumerate(groups):
         since = max(out[-1].until if out else 0.0, min(x.since for x in group))
@@ -153,11 +153,6 @@ def sureness(item: Item, start: int, end: int) -> float:
     rows = item.meta.get("sure")
     of = rows if isinstance(rows, list) and len(rows) == len(said) else [item.meta.get("confidence", 1.0)] * len(said)
     return min((float(str(c)) for s, c in zip(said, of, strict=True) if s.start < end and s.end > start), default=1.0)
-
-
-def _frames(item: Item) -> list[tuple[float, str]]:
-    found = item.meta.get("frames")
-    return [(float(t), str(name)) for t, name in found] if isinstance(found, list) else []
 
 
 def _same(text: str) -> str:

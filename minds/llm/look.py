@@ -225,8 +225,7 @@ async def nothing(desk: Desk, query: str, keywords: Sequence[str], clips: Sequen
 
 def frames(item: Item, most: int) -> list[tuple[float, str]]:
     """Return up to `most` frames of a clip as (seconds, media id), evenly spread over it."""
-    stored, spread = item.meta.get("frames"), item.meta.get("pictures")
-    rows = [(float(r[0]), str(r[1])) for r in stored] if isinstance(stored, list) else []
+    rows, spread = item.frames, item.meta.get("pictures")
     if not rows and isinstance(spread, list):  # a whole recording keeps no times of its frames
         rows = [(item.locator.get("start", 0.0), str(image)) for image in spread]
     if len(rows) <= most:

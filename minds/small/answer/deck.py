@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ragweave.corpora.store.library import Library
-from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.types import Item
 from ragweave.corpora.video.places import KINDS
 from ragweave.corpora.video.recording import SURE
 from ragweave.corpora.video.scope import Scope, named_scope
@@ -271,8 +271,7 @@ def _show(page: Page, of: Deck, slide: Slide, told: str, question: str) -> None:
 
 def _strip(of: Deck, slide: Slide, text: str, question: str) -> Strip:
     item = next(c for c in of.clips if c.id == slide.lines[0].item.id)
-    place: Locator = {**item.locator, "start": round(slide.since, 3), "end": round(slide.until, 3)}
+    place = item.during(round(slide.since, 3), round(slide.until, 3))
     if slide.image:
         place["image"] = slide.image
-    place.pop("chars", None)
     return Strip(**{**as_strip(evidence_of(item, question, 1, 0.0, 1.0)), "text": text, "locator": place})

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.types import Item
 from ragweave.corpora.video.recording import SURE
 from ragweave.corpora.video.slides import Slide, part, slides_of, sureness
 from ragweave.corpora.video.utterances import pieces, spoken
@@ -85,8 +85,7 @@ async def passage(desk: Desk, best: Extract, question: str, idf: Idf) -> Strip:
     else:
         near = [i for i in clips if abs(i.ordinal - item.ordinal) <= 1]
         text, seconds = around(near, item, start, end, {t: idf(t) for t in content_terms(question)})
-    place: Locator = {**best.strip["locator"], "start": seconds[0], "end": seconds[1]}
-    place.pop("chars", None)
+    place = item.during(*seconds)
     if image:
         place["image"] = image
     return Strip(**{**best.strip, "text": text, "locator": place})

@@ -62,6 +62,14 @@ def test_frames_belong_to_the_clip_they_lie_in_and_the_middle_one_stands_for_it(
     assert video.locator["image"] == "f30"
 
 
+def test_a_stretch_of_a_clip_is_shown_by_the_frame_of_its_own_seconds() -> None:
+    clip = made(frames=tuple(Frame(float(t), f"f{t}") for t in range(0, 60, 2)))[0]
+    at = clip.text.index("It counts")
+    assert clip.locator["image"] == "f14"
+    assert clip.locate(at, len(clip.text))["image"] == "f4"
+    assert clip.during(26.0, 29.0)["image"] == "f28"
+
+
 def test_a_recording_without_words_or_pictures_still_has_its_clips_and_its_title() -> None:
     clip, second, video = items_of("src", "/films/quiet.mkv", Recording("quiet", 60.0))
     assert (clip.text, second.text, video.text) == ("", "", "quiet")
