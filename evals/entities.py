@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import typer
 
-from ragweave.corpora.knowledge.alias import same
+from ragweave.corpora.knowledge.alias import by_rule
 from ragweave.corpora.knowledge.unify import ALIKE, class_of
 from ragweave.models.embed import Encoder, encoder
 
@@ -39,8 +39,9 @@ def decided(pair: Pair, mind: Encoder) -> Decided:
     """Return what indexing does with a pair."""
     if len({class_of(kind) for kind in pair.kinds}) > 1:
         return "apart"
-    if same(pair.one, pair.other):
-        return "joined"
+    joined, doubted = by_rule([("one", pair.one), ("other", pair.other)])
+    if joined or doubted:
+        return "joined" if joined else "asked"
     one, other = mind.texts([pair.one, pair.other])
     cosine = float(one @ other) / (float(np.linalg.norm(one) * np.linalg.norm(other)) or 1.0)
     return "asked" if cosine >= ALIKE else "apart"

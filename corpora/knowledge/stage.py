@@ -105,28 +105,34 @@ async def _by_model(
     stop: threading.Event,
     tell: Tell,
 ) -> tuple[int, int, str]:
-    """Ask for all chunks side by side, as many at a time as the model's gate lets through."""
+    """Ask for all chunks side by side, as many at a time as the model's gate lets through; store them in order.
+
+    Names are then told to the model as the text has them first, and its kept replies serve the next library as well.
+    """
     read, failed, down, why = 0, 0, 0, ""
 
-    async def one(chunk: Chunk, texts: dict[str, str]) -> None:
-        nonlocal read, failed, down, why
+    async def ask(chunk: Chunk) -> Facts | None:
+        nonlocal failed, down, why
         if stop.is_set() or down >= GIVE_UP:
             failed += not stop.is_set()
-            return
+            return None
         try:
-            entities, relations = await maker.ask(chunk.text)
+            facts = facts_of(*await maker.ask(chunk.text))
         except RagweaveError as error:
             logger.info("a chunk was not read for entities: %s", error)
             failed, why = failed + 1, str(error)
             down += isinstance(error, ModelTransient)
-            return
+            return None
         down = 0
-        facts = _located(facts_of(entities, relations), texts)
-        await asyncio.to_thread(store.put, held.catalog, row.id, chunk.source, chunk.id, facts, params)
-        read += 1
-        tell(read, len(todo))
+        return facts
 
-    await asyncio.gather(*(one(chunk, texts) for chunk, texts in todo))
+    asked = [asyncio.create_task(ask(chunk)) for chunk, _ in todo]
+    for (chunk, texts), task in zip(todo, asked, strict=True):
+        if (facts := await task) is not None:
+            said = _located(facts, texts)
+            await asyncio.to_thread(store.put, held.catalog, row.id, chunk.source, chunk.id, said, params)
+            read += 1
+            tell(read, len(todo))
     return read, failed, why
 
 

@@ -56,7 +56,7 @@ def marked(catalog: Catalog, library: str, stage: str) -> dict[tuple[str, str], 
 
 def contents(catalog: Catalog, library: str) -> dict[str, str]:
     """Return a digest of the clips of each source; it changes when any of them does."""
-    query = select(items.c.source, items.c.id).where(items.c.corpus == CORPUS).order_by(items.c.source, items.c.n)
+    query = select(items.c.source, items.c.id).where(items.c.corpus == CORPUS).order_by(items.c.n)
     found: dict[str, hashlib._Hash] = {}
     with catalog.reading(library) as connection:
         for source, id_ in connection.execute(query):

@@ -19,7 +19,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.blobs import entity_space
 from ragweave.corpora.store.bundle import export_library, import_library
 from ragweave.corpora.store.library import delete_library, open_library
-from ragweave.corpora.store.schema import mentions, relations
+from ragweave.corpora.store.schema import items, mentions, relations
 from ragweave.corpora.store.schema import vectors as rows
 from ragweave.corpora.store.stores import stores
 from ragweave.models.embed import encoder
@@ -232,6 +232,22 @@ async def test_a_model_extracts_each_chunk_once(folder: Path) -> None:
     await index([folder], models=models)
     assert model.asked == 2
     assert names() == {"Ada Ostrander", "Boris Tamm", "The Craft"}
+
+
+async def test_chunks_are_stored_in_the_order_of_the_text_whichever_the_model_answers_first(folder: Path) -> None:
+    late = asyncio.Event()
+
+    async def ask(text: str) -> tuple[list[Entity], list[Relation]]:
+        if not late.is_set() and "Ostrander" not in text:
+            await late.wait()
+        late.set()
+        return [Entity("The Craft", "concept", text[:40])], []
+
+    await index([folder], models=Models(extractor=Extractor("scripted", ask)))
+    with stores().catalog.reading(stores().catalog.library("default").id) as connection:
+        said = connection.execute(select(mentions.c.source).order_by(mentions.c.n)).scalars().all()
+        order = connection.execute(select(items.c.source).where(items.c.corpus == "clip").order_by(items.c.n)).scalars()
+    assert said == list(dict.fromkeys(order)) and len(said) == 2
 
 
 async def test_a_chunk_that_the_model_fails_on_is_read_by_the_next_run(folder: Path) -> None:
