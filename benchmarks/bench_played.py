@@ -42,6 +42,8 @@ def main() -> None:
 
     with ScriptedServer(react=reply) as server:
         role = {"RAGWEAVE_CHAT": "openai:desk", "RAGWEAVE_CHAT_URL": server.base_url, "RAGWEAVE_CHAT_KEY": "played"}
+        # One call at a time: the names of entities are told in the order in which chunks were read.
+        role |= {"RAGWEAVE_ENTITIES": "llm", "RAGWEAVE_CHAT_WIDTH": "1"}
         command = [Path(sys.executable).parent / "ragweave", "bench", *sys.argv[1:], "--mind", "llm", "--yes"]
         subprocess.run(command, env={**os.environ, **role}, check=True)
     print(f"{len(server.requests)} calls, {len(unknown)} never played")

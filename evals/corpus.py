@@ -13,6 +13,7 @@ from typing import Any
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
+from ragweave.models.settings import model_settings
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ def use_home(folder: Path) -> None:
     """Keep evaluation libraries apart from the user's own home."""
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["RAGWEAVE_HOME"] = str(folder)
+    model_settings.cache_clear()  # the log was set up by them
 
 
 async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> Prepared:

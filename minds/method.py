@@ -139,6 +139,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "video-rag-paper": {
         **_AS_PUBLISHED,
         "grade_by": "llm",
+        "expand_when": "always",
         "sentences": 12,
         # The published code fills at most 12,000 tokens with chunks.
         "method": {"channels": ("chunk", "entity", "visual"), "look_frames": 15, "chunk_tokens": 12_000},

@@ -22,6 +22,7 @@ from ragweave.evals.metrics import exact_match, ndcg_at, recall_at, rouge_l, tok
 from ragweave.evals.mixed import prepare
 from ragweave.evals.runner import Runner
 from ragweave.graphs.base import Builder, new_graph
+from ragweave.graphs.indexing import at_indexing
 from ragweave.graphs.run import GRAPHS
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Route
@@ -74,7 +75,7 @@ async def _library(sets: Sequence[Asked], work: Path) -> str:
     if rows:
         name = (await prepare(rows, work, digest if files else "")).name
     if files:
-        await index(files, name)
+        await index(files, name, models=at_indexing())
     return name
 
 

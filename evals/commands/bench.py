@@ -62,6 +62,8 @@ def bench(
     from ragweave.models.settings import model_settings
 
     needs()
+    work = work.resolve()
+    use_home(work / "home")  # before any setting is read
     of = paper_of(paper)
     chosen = table_of(of, table)
     if beside and beside not in chosen.published:
@@ -77,8 +79,6 @@ def bench(
         return
     if speaks and not yes:
         typer.confirm("Go on?", abort=True)
-    work = work.resolve()
-    use_home(work / "home")
     notes = [f"{n}: not here, its column is the paper's alone." for n in missing]
     notes += [f"{name}: needs a {why}, left out." for name, why in left_out]
     if any(m == "bert" for s in chosen.sets for m in s.metrics):

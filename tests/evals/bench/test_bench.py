@@ -82,6 +82,7 @@ def test_ours_stands_beside_the_papers_and_a_set_that_is_not_here_is_named(ships
     assert flat["naive RAG, ships acc"] == 1 and flat["naive RAG, recall@1 of all"] == 100
     assert flat["no retrieval, ships acc"] == 0 and flat["naive RAG, nq em, questions"] == 2
     assert "class=here" in page.read_text() and "37.9" in page.read_text()
+    assert (tmp_path / "w/home/libraries").is_dir()  # and not in the home of who asks
 
 
 def test_oracle_and_fixed_routes_go_where_they_are_sent(ships: Path, tmp_path: Path) -> None:
@@ -137,7 +138,10 @@ def test_an_answer_of_a_chat_model_is_scored_by_the_papers_metric(ships: Path, t
     assert flat["naive RAG, nq em"] == 0.5 and flat["naive RAG, calls of all"] == 1
 
 
-def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(tmp_path: Path) -> None:
+def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_ENTITIES", "llm")
     folder = tmp_path / "long"
     (folder / "0-mill").mkdir(parents=True)
     (folder / "0-mill/mill.vtt").write_text(
@@ -149,8 +153,13 @@ def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(tmp_p
     theirs.mkdir(parents=True)
     (theirs / "answer_0.md").write_text("Nobody knows.", encoding="utf-8")
 
+    asked = []
+
     def say(messages: list[Any]) -> Any:
         text = "\n".join(str(m.content) for m in messages)
+        asked.append(text.partition(".")[0])
+        if "entities it speaks of" in text:
+            return "entity | Leigo | place | A mill stood there."
         if "Nobody knows." in text or "density" in text:
             worse = "Nobody knows." in text and text.index("Nobody knows.") < text.index("Lightning")
             return {a: {"winner": "2" if worse else "1", "reason": ""} for a in ASPECTS}
@@ -164,6 +173,8 @@ def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(tmp_p
     assert done.exit_code == 0, done.output
     against = done.output.split("over LightRAG")[1]
     assert "| overall, here | 100.00 | – | – | 100.00 |" in against and "| overall, paper | 57.85 |" in against
+    # As published: a model reads the recordings for entities, and puts the question into several forms.
+    assert sum("entities" in a for a in asked) == 1 and any("prepare the search" in a for a in asked)
     # The judge takes whichever of two alike answers stands first.
     assert "| overall, here | 50.00 |" in done.output.split("over NaiveRAG")[1]
 
