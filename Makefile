@@ -116,7 +116,8 @@ figures: $(VENV)/.dev
 
 # Programs that others wrote, each in an environment of its own, beside Ragweave (docs/compared.md): an hour, resumable.
 peers: $(VENV)/.dev
-	@for topic in build speed growth life; do $(BIN)/python benchmarks/peers/run.py $$topic || exit 1; done
+	@for topic in build speed; do $(BIN)/python benchmarks/peers/run.py $$topic || exit 1; done
+	@for topic in growth life; do $(BIN)/python benchmarks/peers/growing.py $$topic || exit 1; done
 	@$(BIN)/python benchmarks/peers/trouble.py
 	@for topic in quality speed growth life trouble; do $(BIN)/python benchmarks/peers/report.py $$topic; done
 

@@ -1,6 +1,6 @@
 """How an adapter is driven, in the peer's own environment: standard library alone.
 
-    adapter.py index STORE FOLDER        prints {"documents": N, "mb": memory of its largest process}
+    adapter.py index STORE FOLDER        prints {"documents": N, "mb": memory of its largest process, "cpu": seconds}
     adapter.py ask STORE WIDTH < questions.jsonl > answers.jsonl
     adapter.py find STORE WIDTH < questions.jsonl > found.jsonl
 
@@ -39,8 +39,9 @@ async def serve(index: Callable[[Path, Path], Any], asker: Callable[[Path], Any]
     if verb == "index":
         made = index(store, Path(what))
         count = await made if asyncio.iscoroutine(made) else made
-        most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        print(json.dumps({"documents": count, "mb": most // 1024}))
+        spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        cpu = sum(u.ru_utime + u.ru_stime for u in spent)
+        print(json.dumps({"documents": count, "mb": max(u.ru_maxrss for u in spent) // 1024, "cpu": cpu}))
         return
     made = asker(store)
     if hasattr(made, "ready"):

@@ -9,6 +9,22 @@ Passage:
 {passage}
 
 Question: {question}"""
+GROUNDED = """Is everything that this answer claims supported by these passages? Answer with the single word yes or no.
+
+Passages:
+{passages}
+
+Answer: {answer}"""
+USEFUL = """Does this answer resolve the question? Answer with the single word yes or no.
+
+Question: {question}
+
+Answer: {answer}"""
+HELD = """Is this question about what the user's own documents may hold, rather than about something to be looked up on
+the web? They are the notes, letters, price lists and minutes of a household, clubs, a museum and a vet's practice, and
+articles about people, films and places. Answer with the single word yes or no.
+
+Question: {question}"""
 REWRITE = """Write the question anew so that a search finds what the first search missed. Reply with the question alone.
 
 Question: {question}"""

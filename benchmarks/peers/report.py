@@ -1,6 +1,6 @@
 """The tables and the drawing of docs/compared.md, from what run.py kept.
 
-python benchmarks/peers/report.py quality | speed | busy | growth | life | trouble
+python benchmarks/peers/report.py quality | speed | growth | life | trouble
 python benchmarks/peers/report.py plot FILE.png
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -37,22 +38,30 @@ def counts(rows: dict[str, dict[str, Any]], asked: list[dict[str, Any]]) -> tupl
 
 
 def quality() -> None:
-    """Print right, wrong and declined by program and set, its calls and tokens, and the paired difference."""
-    asked = questions(2)
+    """Print right, wrong and declined by program and set, its calls and tokens, and the paired difference.
+
+    First the programs that were asked all questions, or all of a library; then every one, of those that all were asked.
+    """
     told = arms()
-    _, ours = counts(told["ragweave"], asked)
-    head = f"{'':32} {'library: right wrong declined':>30} {'two and more hops':>20}   calls  tokens in"
-    print(f"{head}   right, less ragweave")
-    for name, rows in told.items():
-        cells = []
-        for kind in ("house", "hops"):
-            of = [q for q in asked if q["set"] == kind and q["id"] in rows]
-            cells.append("{:4} {:4} {:4}".format(*counts(rows, of)[0]) if of else "   not asked  ")
-        _, mine = counts(rows, asked)
-        calls, tokens = (sum(rows[i].get(k, 0) for i in mine) / len(mine) for k in ("calls", "tokens_in"))
-        gains = [(v == "right") - (ours[i] == "right") for i, v in mine.items() if i in ours]
-        less = "" if name == "ragweave" else f"   {interval(gains)}"
-        print(f"{name:32} {cells[0]:>30} {cells[1]:>20} {calls:7.2f} {tokens:10.0f}{less}")
+    _, ours = counts(told["ragweave"], questions(2))
+    for each in (2, 1):
+        asked = questions(each)
+        head = f"{len(asked)} questions"
+        print(
+            f"{head:32} {'library: right wrong declined':>30} {'two and more hops':>20}   calls  tokens   less ragweave"
+        )
+        for name, rows in told.items():
+            if len(rows) < len([q for q in asked if q["set"] == "house"]):
+                continue
+            cells = []
+            for kind in ("house", "hops"):
+                of = [q for q in asked if q["set"] == kind and q["id"] in rows]
+                cells.append("{:4} {:4} {:4}".format(*counts(rows, of)[0]) if of else "   not asked  ")
+            _, mine = counts(rows, asked)
+            calls, tokens = (sum(rows[i].get(k, 0) for i in mine) / len(mine) for k in ("calls", "tokens_in"))
+            gains = [(v == "right") - (ours[i] == "right") for i, v in mine.items()]
+            less = "" if name == "ragweave" else f"   {interval(gains)}"
+            print(f"{name:32} {cells[0]:>30} {cells[1]:>20} {calls:7.2f} {tokens:7.0f}{less}")
 
 
 def figures(topic: str) -> dict[str, dict[str, Any]]:
@@ -61,25 +70,23 @@ def figures(topic: str) -> dict[str, dict[str, Any]]:
     return {p: json.loads(path.read_text(encoding="utf-8")) for p, path in paths.items() if path.exists()}
 
 
-def speed(kept: str = "speed-{}") -> None:
-    """Print seconds beside a model of fixed latency, and how much more that is than Ragweave takes."""
-    rows = figures(kept)
-    later = f"  all, of {SLOW:g} s  processor" if "slow" in rows["ragweave"] else ""  # older records lack both
+def speed() -> None:
+    """Print seconds beside a model of fixed latency, as a multiple of Ragweave's, and those of the processor.
+
+    The vectors of the others are made outside of them, those of Ragweave within: the column has both.
+    """
+    rows = figures("speed-{}")
     print(
-        f"model of {LATENCY} s   index s  calls   one by one     four at once   twenty at once{later}  calls  tokens in"
+        f"model of {LATENCY} s     index s  calls   one by one     four at once   twenty at once"
+        f"  all, of {SLOW:g} s  processor  calls  tokens in  failed"
     )
     for peer, f in rows.items():
         cells = [f"{f[str(w)]['median']:7.2f} s {ratio(f, rows, str(w), 'median')}" for w in WIDTHS]
         told = f"{f['index']['seconds']:9.1f} {f['index']['calls']:6} " + " ".join(f"{c:>15}" for c in cells)
-        if later:
-            slow = f"{f['slow']['all']:7.2f} s {ratio(f, rows, 'slow', 'all')}"
-            told += f" {slow:>15} {1000 * f['1']['cpu']:7.0f} ms"
-        print(f"{peer:16}{told} {f['1']['calls']:6.2f} {f['1']['tokens_in']:10.0f}")
-
-
-def busy() -> None:
-    """Print the same of a run beside other work: the seconds say little, those of the processor more."""
-    speed("busy-{}")
+        spent = 1000 * (f["1"]["cpu"] + f["1"]["encoding"])
+        told += f" {f['slow']['all']:7.2f} s {ratio(f, rows, 'slow', 'all')} {spent:7.0f} ms"
+        failed = sum(f[k]["failed"] for k in (*map(str, WIDTHS), "slow"))
+        print(f"{peer:18}{told} {f['1']['calls']:6.2f} {f['1']['tokens_in']:10.0f} {failed:5} of 80")
 
 
 def ratio(mine: dict[str, Any], rows: dict[str, dict[str, Any]], *keys: str) -> str:
@@ -92,40 +99,48 @@ def ratio(mine: dict[str, Any], rows: dict[str, dict[str, Any]], *keys: str) -> 
 
 
 def growth() -> None:
-    """Print what passages by the thousand cost."""
-    for count in (1_000, 10_000):
+    """Print what passages by the thousand cost, in seconds and in the processor's (p); vectors are in the latter."""
+    for count in (1_000, 10_000, 100_000):
         rows = figures(f"growth-{{}}-{count}")
-        print(f"{count:,} passages      index s          MB  disk MB   search ms")
+        if rows:
+            print(f"{count:,} passages   index s      p   again s      p      MB  disk MB  search ms     p")
         for peer, f in rows.items():
-            told = f"{f['index']:9.1f} {ratio(f, rows, 'index'):>6} {f['mb']:8} {f['disk']:8}"
-            print(f"{peer:16} {told} {1000 * f['find']:9.0f} {ratio(f, rows, 'find'):>6}")
+            told = "".join(f"{f[k]:9.1f} {f[f'{k}_cpu']:6.1f} " for k in ("index", "again"))
+            print(f"{peer:16} {told}{f['mb']:7} {f['disk']:8} {1000 * f['find']:10.0f} {1000 * f['find_cpu']:5.0f}")
 
 
 def life() -> None:
-    """Print what becomes of an edited file, a removed one, and indexing that was killed."""
-    print("1,000 files      index s  again s  the new text first  the removed one found  after a kill s  found once")
+    """Print what becomes of files that change, and of indexing that was killed, with seconds of the processor."""
+    print(f"{'':16}files  index p  again p, calls  edited  removed  renamed  found meanwhile  after a kill p  there")
     for peer, f in figures("life-{}").items():
-        yes = {True: "yes", False: "no"}
-        told = f"{f['first']:7.1f} {f['again']:8.1f} {yes[f['edited']]:>19} {yes[f['removed']]:>22}"
-        print(f"{peer:16} {told} {f['after_kill']:15.1f} {yes[f['last'] == 1]:>11}")
+        done = ["new" if f["edited"] else "OLD", "STILL" if f["removed"] else "gone", "yes" if f["moved"] else "NO"]
+        told = f"{f['files']:5} {f['first']:8.1f} {f['again']:9.1f} {f['again_calls']:6} "
+        told += "{:>7} {:>8} {:>8}".format(*done)
+        there = {0: "NO", 1: "yes"}.get(f["last"], "TWICE")
+        end = f"{f['after_kill']:15.1f} {f['after_kill_calls']:6} of {f['calls']:<3} {there:>5}"
+        print(f"{peer:16}{told} {f['meanwhile']:10} of 20 {end}")
 
 
 def trouble() -> None:
     """Print what broken files, hidden orders, two processes and a model that refuses every other call lead to."""
     rows = figures("trouble-{}")
-    print(f"{'':16}broken files: named  others found   two processes: failed  found, twice   429: answered")
+    print(f"{'':19}broken files: named  others found   two processes: failed  found, twice   429: answered")
     for peer, f in rows.items():
-        b, t, s = f["broken"], f.get("two"), f["storm"]
-        held = f"{t['failed']:18} of 2 {t['first']:6} of {t['asked']}, {t['doubled']}" if t else f"{'not tried':>37}"
-        told = f"{b['named']:15} of 5 {b['first']:7} of {b['asked']}"
-        print(f"{peer:16}{told} {held} {s['answered']:11} of 20")
+        b, t, s = f.get("broken"), f.get("two"), f.get("storm")
+        held = f"{t['failed']:18} of 2 {t['first']:6} of {t['asked']}, {t['doubled']}" if t else ""
+        told = f"{b['named']:15} of 5 {b['first']:7} of {b['asked']}" if b else ""
+        print(f"{peer:19}{told:32}{held:38}{s['answered']:11} of 20")
     for peer, f in rows.items():
-        for why in filter(None, (f["broken"]["told"], f.get("two", {}).get("told"), f["storm"]["error"])):
+        for why in dict.fromkeys(
+            filter(None, (f.get("broken", {}).get("told"), f.get("two", {}).get("told"), f["storm"]["error"]))
+        ):
             print(f"{peer}: {why}")
-    print(f"\n{'orders in a note, shown to the model':40}" + "".join(f"{p:>15}" for p in rows))
-    for way in next(iter(rows.values()))["hostile"]:
-        cells = (f["hostile"][way] for f in rows.values())
-        print(f"{way:40}" + "".join(f"{_became(c):>15}" for c in cells))
+    print(f"\n{'orders in a note':19}{'told openly, two ways':>40}{'hidden, five ways':>40}")
+    for peer, f in rows.items():
+        if ways := f.get("hostile"):
+            became = [_became(c) for c in ways.values()]
+            cells = (", ".join(f"{n} {w}" for w, n in Counter(part).items()) for part in (became[:2], became[2:]))
+            print(f"{peer:19}" + "".join(f"{c:>40}" for c in cells))
 
 
 def _became(told: dict[str, Any]) -> str:
@@ -137,24 +152,29 @@ def _became(told: dict[str, Any]) -> str:
 
 
 def plot(to: Path) -> None:
-    """Draw right, wrong and declined by program."""
+    """Draw right, wrong and declined by program, and the processor's milliseconds of a question."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    asked, told = questions(2), arms()
-    told = {name: rows for name, rows in told.items() if all(q["id"] in rows for q in asked)}
-    shares = [counts(rows, asked)[0] for rows in told.values()]
-    figure, axes = plt.subplots(figsize=(8, 0.6 * len(told) + 1))
+    asked, told = questions(1), arms()
+    spent = figures("speed-{}")
+    figure, (axes, costs) = plt.subplots(1, 2, figsize=(11, 0.45 * len(told) + 1), width_ratios=(3, 2))
     left = [0] * len(told)
-    for n, (label, colour) in enumerate((("right", "#2a7f62"), ("wrong", "#b8433a"), ("declined", "#c9c5bb"))):
+    shares = [counts(rows, asked)[0] for rows in told.values()]
+    shares = [[*s, len(asked) - sum(s)] for s in shares]
+    labels = ("right", "wrong", "declined", "not asked, or broke off")
+    for n, (label, colour) in enumerate(zip(labels, ("#2a7f62", "#b8433a", "#c9c5bb", "#ffffff"), strict=True)):
         values = [s[n] for s in shares]
-        axes.barh(list(told), values, left=left, color=colour, label=label)
+        axes.barh(list(told), values, left=left, color=colour, label=label, edgecolor="#c9c5bb")
         left = [a + b for a, b in zip(left, values, strict=True)]
     axes.invert_yaxis()
     axes.set_xlabel(f"of {len(asked)} questions")
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.14), ncols=4, frameon=False, fontsize=8)
+    costs.barh(list(spent), [1000 * (f["1"]["cpu"] + f["1"]["encoding"]) for f in spent.values()], color="#5b6b8c")
+    costs.invert_yaxis()
+    costs.set_xlabel("milliseconds of the processor a question")
     figure.tight_layout()
     figure.savefig(to, dpi=120)
 
@@ -164,5 +184,5 @@ if __name__ == "__main__":
     if topic == "plot":
         plot(Path(sys.argv[2]))
     else:
-        topics = (quality, speed, busy, growth, life, trouble)
+        topics = (quality, speed, growth, life, trouble)
         {made.__name__: made for made in topics}[topic]()

@@ -25,7 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from against_plain_rag import as_files, passages, questions  # noqa: E402
 from desk import Desk, scripted  # noqa: E402
-from run import LATENCY, call, keep, options  # noqa: E402
+from run import LATENCY, SHARED, call, keep, options  # noqa: E402
 
 from ragweave.tests.support.faults import Fault  # noqa: E402
 from ragweave.tests.support.server import Received  # noqa: E402
@@ -170,7 +170,7 @@ def main() -> None:
     for peer in given.peers:
         kept = given.out / f"trouble-{peer}.json"
         figures = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-        for act in (broken, hostile, two, storm):
+        for act in (storm,) if peer in SHARED else (broken, hostile, two, storm):
             if act.__name__ in figures:
                 continue
             store = given.work / "stores" / f"{peer}-{act.__name__}"
