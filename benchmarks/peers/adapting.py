@@ -3,6 +3,7 @@
     adapter.py index STORE FOLDER        prints {"documents": N, "mb": memory of its largest process, "cpu": seconds}
     adapter.py ask STORE WIDTH < questions.jsonl > answers.jsonl
     adapter.py find STORE WIDTH < questions.jsonl > found.jsonl
+    adapter.py turns STORE - < rounds.jsonl > answers.jsonl      a line is {"width", "rows": questions}; ends with stdin
 
 A question is {"id", "question", "previous"}; an answer {"id", "answer", "read", "seconds"}, files in the order of the
 numbers that the answer cites. What fails is told as {"id", "error"}.
@@ -46,9 +47,8 @@ async def serve(index: Callable[[Path, Path], Any], asker: Callable[[Path], Any]
     made = asker(store)
     if hasattr(made, "ready"):
         await made.ready()
-    room = asyncio.Semaphore(int(what))
 
-    async def one(row: dict[str, Any]) -> None:
+    async def one(row: dict[str, Any], room: asyncio.Semaphore) -> None:
         async with room:
             began = time.perf_counter()
             try:
@@ -61,8 +61,16 @@ async def serve(index: Callable[[Path, Path], Any], asker: Callable[[Path], Any]
                 told = {"answer": "", "read": [], "error": f"{type(error).__name__}: {error}"[:500]}
             print(json.dumps({"id": row["id"], **told, "seconds": time.perf_counter() - began}), flush=True)
 
-    rows = [json.loads(line) for line in sys.stdin if line.strip()]
-    began, spent = time.perf_counter(), time.process_time()
-    await asyncio.gather(*(one(row) for row in rows))
-    took = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - spent}
-    print(json.dumps({"id": "", **took}), flush=True)
+    async def round_of(rows: list[dict[str, Any]], width: int) -> None:
+        room, began, spent = asyncio.Semaphore(width), time.perf_counter(), time.process_time()
+        await asyncio.gather(*(one(row, room) for row in rows))
+        took = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - spent}
+        print(json.dumps({"id": "", **took}), flush=True)
+
+    if verb == "turns":
+        print(json.dumps({"ready": True}), flush=True)
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            asked = json.loads(line)
+            await round_of(asked["rows"], asked["width"])
+        return
+    await round_of([json.loads(line) for line in sys.stdin if line.strip()], int(what))

@@ -33,7 +33,7 @@ SHARED = {"llamaindex_sub": "llamaindex", "langgraph_self": "langgraph_crag", "l
 GRAPHS = ("lightrag", "nano_graphrag")
 """Programs whose index takes a call or two of the model for each passage."""
 PEERS = ["ragweave", "llamaindex", "llamaindex_sub", "haystack", "txtai", "langgraph_crag", "langgraph_self"]
-PEERS += ["langgraph_adaptive", "lightrag", "nano_graphrag"]
+PEERS += ["langgraph_adaptive", "lightrag", "nano_graphrag", "open_webui"]
 LATENCY, SLOW = 0.2, 1.0
 WIDTHS = (1, 4, 20)
 
@@ -68,6 +68,22 @@ def keep(path: Path, figures: Any) -> None:
     part.rename(path)
 
 
+def started(
+    peer: str, work: Path, desk: Desk, verb: str, store: Path, what: str, stderr: int = subprocess.PIPE
+) -> subprocess.Popen[str]:
+    """Start an adapter."""
+    store.mkdir(parents=True, exist_ok=True)
+    env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_")} | {"PEER_URL": desk.base_url}
+    return subprocess.Popen(
+        [python_of(peer, work), str(HERE / peer / "adapter.py"), verb, str(store), what],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env=env,
+        text=True,
+    )
+
+
 def call(
     peer: str,
     work: Path,
@@ -84,16 +100,7 @@ def call(
     It is killed after `within` seconds. It may fail if `fails`; otherwise that ends the run.
     """
     before, encoding, began = len(desk.calls), desk.encoding, time.perf_counter()
-    store.mkdir(parents=True, exist_ok=True)
-    env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_")} | {"PEER_URL": desk.base_url}
-    process = subprocess.Popen(
-        [python_of(peer, work), str(HERE / peer / "adapter.py"), verb, str(store), what],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=env,
-        text=True,
-    )
+    process = started(peer, work, desk, verb, store, what)
     if within:
         time.sleep(within)
         process.kill()
@@ -154,41 +161,76 @@ def row(line: dict[str, Any], shared: dict[str, float], folder: Path) -> dict[st
     }
 
 
+class Turns:
+    """A program that stays open over a store, asked a round of questions at a time."""
+
+    def __init__(self, peer: str, work: Path, store: Path) -> None:
+        self.desk = Desk(LATENCY)
+        self.desk.__enter__()
+        self.process = started(peer, work, self.desk, "turns", store, "-", stderr=subprocess.DEVNULL)
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return what it prints up to the end of a round, or to its being ready."""
+        made: list[dict[str, Any]] = []
+        while not made or made[-1].get("id", "-"):
+            line = self.process.stdout.readline()
+            if not line:
+                raise SystemExit(f"a program ended: {self.process.args}")
+            made += [json.loads(line)] if line.startswith("{") else []
+            if made and "ready" in made[-1]:
+                break
+        return made
+
+    def round_of(self, rows: list[dict[str, Any]], width: int, latency: float) -> dict[str, Any]:
+        """Ask, and return the seconds of the middle question, of the processor, and calls."""
+        self.desk.latency, before, encoding = latency, len(self.desk.calls), self.desk.encoding
+        self.process.stdin.write(json.dumps({"width": width, "rows": rows}) + "\n")
+        self.process.stdin.flush()
+        *lines, whole = self.lines()
+        took, calls = sorted(line["seconds"] for line in lines), self.desk.calls[before:]
+        return {
+            "all": whole["seconds"],
+            "cpu": whole["cpu"] / len(took),
+            "encoding": (self.desk.encoding - encoding) / len(took),
+            "median": took[len(took) // 2],
+            "p95": took[int(0.95 * len(took))],
+            "calls": len(calls) / len(took),
+            "tokens_in": sum(c[0] for c in calls) / len(took),
+            "failed": sum("error" in line for line in lines),
+        }
+
+    def close(self) -> None:
+        """End the program."""
+        self.process.stdin.close()
+        self.process.wait()
+        self.desk.__exit__(None, None, None)
+
+
 def speed(peers: list[str], work: Path, out: Path) -> None:
     """Ask twenty questions of house_dev: one by one, four and twenty at once, beside a model of fixed latency.
 
-    The programs take turns at each width, so that a busy minute of the machine meets all of them.
+    The programs stay open and take turns at each width, so that a busy minute of the machine meets all of them.
     """
     folder = DATA / "house_dev" / "library"
     asked = [q for q in questions(4) if q["set"] == "house" and not q["previous"]][:20]
     figures: dict[str, dict[str, Any]] = {}
     for peer in peers:
-        if (out / f"speed-{peer}.json").exists():
-            continue
         store = work / "stores" / f"{peer}-speed"
         shutil.rmtree(store, ignore_errors=True)
         with Desk(LATENCY) as desk:
             ran = call(peer, work, desk, "index", store, str(folder))
-            kept = {k: ran[k] for k in ("seconds", "mb", "calls", "tokens_in")}
-            figures[peer] = {"index": kept | {"width": desk.max_in_flight}}
+        figures[peer] = {"index": {k: ran[k] for k in ("seconds", "mb", "calls", "tokens_in")}}
+    opened = {peer: Turns(peer, work, work / "stores" / f"{peer}-speed") for peer in peers}
+    for turn in opened.values():
+        turn.lines()
+        turn.round_of(asked[:1], 1, 0.0)
     for name, width, latency in [*((str(w), w, LATENCY) for w in WIDTHS), ("slow", WIDTHS[-1], SLOW)]:
-        for peer, made in figures.items():
-            with Desk(latency) as desk:
-                ran = call(peer, work, desk, "ask", work / "stores" / f"{peer}-speed", str(width), asked)
-            took = sorted(line["seconds"] for line in ran["lines"] if line["id"])
-            whole = next(line for line in ran["lines"] if not line["id"])
-            made[name] = {
-                "all": whole["seconds"],
-                "cpu": whole["cpu"] / len(took),
-                "encoding": ran["encoding"] / len(took),
-                "median": took[len(took) // 2],
-                "p95": took[int(0.95 * len(took))],
-                "calls": ran["calls"] / len(took),
-                "tokens_in": ran["tokens_in"] / len(took),
-                "failed": sum("error" in line for line in ran["lines"]),
-            }
-    for peer, made in figures.items():
-        keep(out / f"speed-{peer}.json", made)
+        for peer, turn in opened.items():
+            figures[peer][name] = turn.round_of(asked, width, latency)
+            print(name, peer, figures[peer][name], flush=True)
+    for peer, turn in opened.items():
+        turn.close()
+        keep(out / f"speed-{peer}.json", figures[peer])
 
 
 def options(about: str | None, *verbs: str) -> argparse.Namespace:
