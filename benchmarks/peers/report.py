@@ -99,26 +99,28 @@ def ratio(mine: dict[str, Any], rows: dict[str, dict[str, Any]], *keys: str) -> 
 
 
 def growth() -> None:
-    """Print what passages by the thousand cost, in seconds and in the processor's (p); vectors are in the latter."""
-    for count in (1_000, 10_000, 100_000):
-        rows = figures(f"growth-{{}}-{count}")
-        if rows:
-            print(f"{count:,} passages   index s      p   again s      p      MB  disk MB  search ms     p")
-        for peer, f in rows.items():
-            told = "".join(f"{f[k]:9.1f} {f[f'{k}_cpu']:6.1f} " for k in ("index", "again"))
-            print(f"{peer:16} {told}{f['mb']:7} {f['disk']:8} {1000 * f['find']:10.0f} {1000 * f['find_cpu']:5.0f}")
+    """Print what passages by the thousand cost, in seconds and in the processor's (p), the vectors' with them."""
+    columns = (("index", 9, 1), ("index_cpu", 7, 1), ("again", 10, 1), ("again_cpu", 7, 1), ("mb", 7, 0))
+    columns += (("disk", 8, 0), ("find", 11, 0), ("find_cpu", 6, 0))
+    for count in (1_000, 10_000):
+        told = f"{count:,} passages"
+        print(f"{told:16}  index s      p   again s      p     MB disk MB  search ms     p")
+        for peer, f in figures(f"growth-{{}}-{count}").items():
+            f |= {k: 1000 * f[k] for k in ("find", "find_cpu") if k in f}
+            cells = (f"{f[k]:{wide}.{digits}f}" if k in f else " " * wide for k, wide, digits in columns)
+            print(f"{peer:16}{''.join(cells)}".rstrip())
 
 
 def life() -> None:
     """Print what becomes of files that change, and of indexing that was killed, with seconds of the processor."""
-    print(f"{'':16}files  index p  again p, calls  edited  removed  renamed  found meanwhile  after a kill p  there")
+    print(f"{'':16}files  index p  again p, calls  edited  removed  renamed  meanwhile   after a kill p, calls   there")
     for peer, f in figures("life-{}").items():
         done = ["new" if f["edited"] else "OLD", "STILL" if f["removed"] else "gone", "yes" if f["moved"] else "NO"]
         told = f"{f['files']:5} {f['first']:8.1f} {f['again']:9.1f} {f['again_calls']:6} "
         told += "{:>7} {:>8} {:>8}".format(*done)
         there = {0: "NO", 1: "yes"}.get(f["last"], "TWICE")
-        end = f"{f['after_kill']:15.1f} {f['after_kill_calls']:6} of {f['calls']:<3} {there:>5}"
-        print(f"{peer:16}{told} {f['meanwhile']:10} of 20 {end}")
+        end = f"{f['after_kill']:13.1f} {f['after_kill_calls']:5} of {f['calls']:<4} {there:>5}"
+        print(f"{peer:16}{told} {f['meanwhile']:5} of 20 {end}")
 
 
 def trouble() -> None:
@@ -159,7 +161,7 @@ def plot(to: Path) -> None:
     import matplotlib.pyplot as plt
 
     asked, told = questions(1), arms()
-    spent = figures("speed-{}")
+    spent = {p: f for p, f in figures("speed-{}").items() if f["1"]["calls"] >= 1}
     figure, (axes, costs) = plt.subplots(1, 2, figsize=(11, 0.45 * len(told) + 1), width_ratios=(3, 2))
     left = [0] * len(told)
     shares = [counts(rows, asked)[0] for rows in told.values()]
@@ -171,7 +173,7 @@ def plot(to: Path) -> None:
         left = [a + b for a, b in zip(left, values, strict=True)]
     axes.invert_yaxis()
     axes.set_xlabel(f"of {len(asked)} questions")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.14), ncols=4, frameon=False, fontsize=8)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.09), ncols=4, frameon=False, fontsize=8)
     costs.barh(list(spent), [1000 * (f["1"]["cpu"] + f["1"]["encoding"]) for f in spent.values()], color="#5b6b8c")
     costs.invert_yaxis()
     costs.set_xlabel("milliseconds of the processor a question")

@@ -201,8 +201,8 @@ class Turns:
 
     def close(self) -> None:
         """End the program."""
-        self.process.stdin.close()
-        self.process.wait()
+        self.process.terminate()
+        self.process.communicate()
         self.desk.__exit__(None, None, None)
 
 
