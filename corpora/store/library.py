@@ -83,7 +83,7 @@ class Library:
 
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return items with their full text; ids that this library does not hold are left out."""
-        return await asyncio.to_thread(self.read, ids)
+        return await asyncio.to_thread(self.read, ids) if ids else {}
 
     def read(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return what `items` returns, to those who have a thread of their own."""
