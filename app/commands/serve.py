@@ -158,7 +158,7 @@ def build(settings: ServeSettings) -> FastAPI:
 
 
 def run_workers(settings: ServeSettings, log: str, listener: socket.socket) -> None:
-    """Have several processes answer on one socket until a signal; one that dies is started again."""
+    """Have several processes answer on one port until a signal; one that dies is started again."""
     from uvicorn.config import STARTUP_FAILURE
     from uvicorn.supervisors import Multiprocess
 
@@ -166,9 +166,12 @@ def run_workers(settings: ServeSettings, log: str, listener: socket.socket) -> N
     with tempfile.TemporaryDirectory(prefix="ragweave-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         several = {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": _SILENT}
-        workers = Multiprocess(
-            config_of(partial(worker, settings, log), settings.shutdown_seconds, **several), [listener]
-        )
+        config = config_of(partial(worker, settings, log), settings.shutdown_seconds, **several)
+        if sys.platform == "linux":
+            at = listener.getsockname()
+            listener.close()
+            listener = bound(at[0], at[1], OfEach)
+        workers = Multiprocess(config, [listener])
         workers.run()
     if any(process.exitcode == STARTUP_FAILURE for process in workers.processes):
         raise typer.Exit(1)
@@ -199,15 +202,34 @@ _SILENT = 30
 """Seconds after which a worker that says nothing is taken for hung; importing takes seconds on a busy machine."""
 
 
+class OfEach(socket.socket):
+    """A socket that is opened anew where it is handed to a worker: Linux deals out connections among those of one port.
+
+    Of one socket that all share, the worker that wakes first takes every connection that waits.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Say how it is opened anew."""
+        return bound, (*self.getsockname()[:2], OfEach)
+
+
 def listen(host: str, port: int) -> socket.socket:
     """Open the socket to listen on."""
+    listener = bound(host, port)
+    listener.listen(128)
+    return listener
+
+
+def bound(host: str, port: int, kind_of: type[socket.socket] = socket.socket) -> socket.socket:
+    """Open a socket at an address."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, protocol)
+        listener = kind_of(family, kind, protocol)
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if kind_of is OfEach:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind(address)
-        listener.listen(128)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             remedy = "stop what listens there, or choose another with --port"
