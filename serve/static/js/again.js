@@ -5,7 +5,7 @@ import { fill, h, iconButton, uid } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { knobName, valueName } from "./knobs.js";
-import { lay, sentenceOf, tally } from "./sentence.js";
+import { lay, sentenceOf, tally, write } from "./sentence.js";
 import { row } from "./settings.js";
 import { runContext, state } from "./state.js";
 import { Trail } from "./trail.js";
@@ -181,10 +181,8 @@ class Side {
   }
 
   whole(answer, steps) {
-    const byNumber = new Map(answer.citations.map((c) => [c.n, c]));
-    fill(this.answer);
-    if (answer.abstained) this.answer.append(h("p", { text: t("again.none", { why: answer.why }), dir: "auto" }));
-    else for (const s of answer.sentences) lay(this.answer, sentenceOf(s.text, s.support, s.citations.map((n) => byNumber.get(n)).filter(Boolean)), s.sign);
+    if (answer.abstained) fill(this.answer, h("p", { text: t("again.none", { why: answer.why }), dir: "auto" }));
+    else write(this.answer, answer);
     fill(this.tally, answer.abstained ? null : tally(answer.sentences));
     this.said = answer.abstained ? [] : answer.sentences.map((s) => s.text);
     const sum = (key) => answer.usage.reduce((total, u) => total + (u[key] || 0), 0);

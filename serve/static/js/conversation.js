@@ -12,7 +12,6 @@ import { whatNext } from "./next.js";
 import { welcome } from "./welcome.js";
 
 const MARGIN = 28; // pixels above a question that is scrolled to
-const LIST = 500; // milliseconds until a conversation that begins is listed
 const main = () => document.getElementById("main");
 let column = h("div.column");
 let turns = [];
@@ -90,7 +89,7 @@ export async function ask(question, pictures = [], knobs = {}, replaced = null) 
       watch(began.run, began.thread, turn, true);
       if (stopped) stop();
     }
-    setTimeout(() => loadThreads().catch(() => {}), LIST); // the first sentence before the list
+    loadThreads().catch(() => {});
   } catch (error) {
     taken = false;
     if (mine === shown) {

@@ -1,7 +1,7 @@
 // One checked sentence on screen: its words, its state, and the numbers of what it rests on.
 
 import { chip } from "./cite.js";
-import { h } from "./dom.js";
+import { fill, h } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { inline } from "./markdown.js";
@@ -39,6 +39,13 @@ export function lay(answer, sentence, sign) {
   let block = answer.lastChild;
   if (block?.localName !== kind) answer.append((block = h(kind, { start: kind === "ol" ? parseInt(sign, 10) : null })));
   block.append(kind === "table" ? rowOf(sentence) : h("li", {}, sentence));
+}
+
+/** Write all sentences of an answer into an element, each with what it rests on. */
+export function write(box, { sentences, citations }) {
+  const byNumber = new Map(citations.map((c) => [c.n, c]));
+  fill(box);
+  for (const s of sentences) lay(box, sentenceOf(s.text, s.support, s.citations.map((n) => byNumber.get(n)).filter(Boolean)), s.sign);
 }
 
 /** A row of a table is one sentence, cited in its last cell. */

@@ -50,9 +50,14 @@ export function useLibrary(name) {
   ring("library");
 }
 
+let asked = 0; // times that the conversations were asked for: an earlier list that comes later is an old one
+
 /** Load the conversations. */
 export async function loadThreads() {
-  state.threads = (await call("GET", "/api/threads")).threads;
+  const mine = ++asked;
+  const { threads } = await call("GET", "/api/threads");
+  if (mine !== asked) return;
+  state.threads = threads;
   ring("threads");
 }
 

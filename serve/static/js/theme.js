@@ -13,7 +13,7 @@ let button = null;
 let mode = recall("theme", "auto");
 
 /** Put the theme into effect. */
-export function applyTheme() {
+function applyTheme() {
   document.documentElement.dataset.theme = mode === "auto" ? (system.matches ? "dark" : "light") : mode;
   if (!button) return;
   fill(button, icon(ICONS[mode]));

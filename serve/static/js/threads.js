@@ -103,11 +103,12 @@ function row(thread) {
 
 async function change(thread, what) {
   try {
-    Object.assign(thread, await call("PATCH", `/api/threads/${encodeURIComponent(thread.id)}`, what));
+    await call("PATCH", `/api/threads/${encodeURIComponent(thread.id)}`, what);
+    await loadThreads();
   } catch (error) {
     toast(error.sentence, { bad: true });
+    draw();
   }
-  draw();
   list.querySelector(`[data-key="${CSS.escape(thread.id)}"]`)?.focus();
 }
 

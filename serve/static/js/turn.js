@@ -10,7 +10,7 @@ import { thumbs } from "./pictures.js";
 import { saveProof } from "./proof.js";
 import { rail } from "./rail.js";
 import { refusal } from "./refusal.js";
-import { lay, sentenceOf, tally } from "./sentence.js";
+import { lay, sentenceOf, tally, write } from "./sentence.js";
 import { openShares } from "./share.js";
 import { state } from "./state.js";
 import { Trail } from "./trail.js";
@@ -86,15 +86,10 @@ export class Turn {
 
   /** Show the answer object: it holds the same sentences, numbered for good. */
   whole(answer, live) {
-    const byNumber = new Map(answer.citations.map((c) => [c.n, c]));
-    const cited = (s) => s.citations.map((n) => byNumber.get(n)).filter(Boolean);
     if (answer.abstained) {
       fill(this.answer, refusal(answer, this.trail.steps, (knobs) => this.doing.again(this.question, this.pictures, knobs), this.question));
       if (live) announce(t("again.none", { why: answer.why }));
-    } else {
-      fill(this.answer);
-      for (const s of answer.sentences) lay(this.answer, sentenceOf(s.text, s.support, cited(s)), s.sign);
-    }
+    } else write(this.answer, answer);
     this.answer.classList.toggle("settled", !live);
     for (const note of answer.notes) this.note(note);
     if (answer.sentences.some((s) => s.support === "model") && answer.citations.length) {
