@@ -1,8 +1,9 @@
 """Facts out of recordings: `python benchmarks/recorded.py DATA [--work FOLDER] [--only podcast] [--show]`.
 
-Three libraries: the four films with their questions and 25 further ones (`unseen`, written before the first of them
+Four libraries: the four films with their questions and 25 further ones (`unseen`, written before the first of them
 was asked), twelve episodes of a podcast as a transcript, and six lectures made of slides with the narration as
-subtitles; `many` asks the podcast about several episodes or people at once. The further questions stand in
+subtitles; `heard` asks all questions on the films, and some on the sound of a lecture, without subtitles beside them;
+`many` asks the podcast about several episodes or people at once. The further questions stand in
 `recorded.jsonl`; the second of an answer is where the words `said` begin in a turn of stated time, or when the slide is
 shown. Questions fall into two halves by the hash of their id: what is chosen is chosen on `a`, and `b` says what it is
 worth.
@@ -22,7 +23,7 @@ from typing import Any
 from printed import answered, is_right, options, own_home, rates, tell
 from video_lectures import PACE, write
 
-SETS = ("films", "unseen", "podcast", "many", "lecture")
+SETS = ("films", "unseen", "heard", "podcast", "many", "lecture")
 CHANNELS = ("speech", "chunk", "visual")
 
 
@@ -37,6 +38,9 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
             shutil.copytree(data / "videos", folder, ignore=shutil.ignore_patterns("*.jsonl"))
         if name == "films":
             return read_asked(data / "videos" / "qa.jsonl")
+    if name == "heard" and fresh:
+        shutil.copytree(data / "videos", folder, ignore=shutil.ignore_patterns("*.jsonl", "*.vtt"))
+        shutil.copy(data / "audio" / "swc_softeng_intro.mp3", folder)
     at: dict[str, float] = {}
     slides: Mapping[str, tuple[str, float, float]] = {}
     if library_of(name) == "podcast":
@@ -50,14 +54,16 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
         slides = json.loads((work / "slides.json").read_text(encoding="utf-8"))
     if name == "many":
         return []
-    rows = [r for r in read_jsonl(Path(__file__).with_suffix(".jsonl"), ["id"]) if r["set"] == name]
+    wanted = (name, "unseen") if name == "heard" else (name,)
+    rows = [r for r in read_jsonl(Path(__file__).with_suffix(".jsonl"), ["id"]) if r["set"] in wanted]
     for row in rows:
         if row.get("slide"):
             at[row["id"]] = slides[f"slides/{row['recording']}/{row['slide']:03}.png"][1]
         elif row.get("said"):
             turn = next(t for t in turns if t["t"] is not None and row["said"] in t["text"])
             at[row["id"]] = turn["t"] + len(turn["text"].split(row["said"])[0].split()) / PACE
-    return [
+    before = read_asked(data / "videos" / "qa.jsonl") if name == "heard" else []
+    return before + [
         Asked(
             r["id"],
             r["question"],

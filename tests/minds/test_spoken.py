@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.items import items_of
-from ragweave.corpora.video.recording import Cue, Recording, Shown
+from ragweave.corpora.video.recording import Cue, Frame, Recording, Shown
+from ragweave.minds.evidence import Strip
 from ragweave.minds.passages import as_strip, evidence_of
-from ragweave.minds.small.answer.chapters import MOST, outline
+from ragweave.minds.small.answer.chapters import LEAST, MOST, outline, show
 from ragweave.minds.small.answer.sentences import Extract
-from ragweave.minds.small.answer.spoken import LONGEST, around, doubtful, slide
+from ragweave.minds.small.answer.spoken import LONGEST, around, doubtful, passage, slide
 
 SAID = (
     "The second trip was in May.",
@@ -89,6 +92,31 @@ def test_a_recording_without_chapters_is_told_by_at_most_twelve_stretches() -> N
     assert len(heads) == MOST and heads == sorted(heads, key=lambda h: tuple(map(int, h.split(":"))))
 
 
+class Told:
+    """A page that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.rows: list[Strip] = []
+
+    def show(self, text: str, support: str, strips: list[Strip], sure: float, sign: str = "") -> None:
+        self.rows += strips
+
+
+def test_each_chapter_is_shown_by_a_frame_of_its_own_seconds() -> None:
+    lines = [f"Now the {letter * 3}stone is set in the wall." for letter in "abcdefghijklmnop"]
+    said = tuple(Cue(30.0 * n, 30.0 * n + 8, line) for n, line in enumerate(lines))
+    frames = tuple(Frame(float(t), f"f{t}") for t in range(0, 480, 2))
+    named = tuple((60.0 * n, 60.0 * (n + 1), f"Part {n}") for n in range(8))
+    *clips, whole = items_of(
+        "s", "talk.mp4", Recording("Talk", 480.0, said, "subtitles", frames=frames, chapters=named)
+    )
+    page: Any = Told()
+    assert show(whole, clips, "what is it about", page)
+    told = [s["locator"] for s in page.rows[1:]]
+    assert len({p["image"] for p in told}) == len(told) >= LEAST
+    assert all(p["start"] - 2 <= float(p["image"][1:]) <= p["end"] + 2 for p in told)
+
+
 class Shelf:
     """A desk whose library holds given items."""
 
@@ -100,6 +128,20 @@ class Shelf:
 
     async def items(self, ids: list[str]) -> dict[str, Item]:
         return {i: self.held[i] for i in ids if i in self.held}
+
+    async def items_of(self, source: str, corpus: str) -> list[Item]:
+        return [i for i in self.held.values() if (i.source, i.corpus) == (source, corpus)]
+
+
+async def test_a_passage_of_several_slides_shows_the_one_of_its_sentence() -> None:
+    said = tuple(Cue(6.0 * n, 6.0 * n + 5.5, line) for n, line in enumerate(SAID))
+    frames = tuple(Frame(float(t), f"f{t}") for t in range(0, 24, 2))
+    [clip, _] = items_of("s", "talk.mp4", Recording("Talk", 24.0, said, "subtitles", frames=frames))
+    row = as_strip(evidence_of(clip, "", 1, 0.0, 0.0))
+    start = clip.text.index(SAID[3])
+    best = Extract(row, start, start + len(SAID[3]), 0.0, frozenset())
+    told = (await passage(Shelf([clip]), best, "where did it run", lambda _: 1.0))["locator"]  # type: ignore[arg-type]
+    assert told["start"] < 18.0 and told["image"] in ("f20", "f22")
 
 
 async def test_speech_is_doubtful_where_the_recogniser_was_not_sure_and_the_screen_is_not() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Span
@@ -39,8 +40,8 @@ async def named(library: Library, about: str, source: str = "") -> Item | None:
     return (await library.items([best.id])).get(best.id)
 
 
-def show(whole: Item, question: str, page: Page) -> bool:
-    """Show the chapters of a recording; False where there are so few that more can be said of it."""
+def show(whole: Item, clips: Sequence[Item], question: str, page: Page) -> bool:
+    """Show the chapters of a recording, each by a frame of its clip; False where more can be said of it."""
     rows = outline(whole)
     if len(rows) < LEAST:
         return False
@@ -51,6 +52,10 @@ def show(whole: Item, question: str, page: Page) -> bool:
     page.show(phrase("excerpts", question, title=whole.title, facts=" – ".join(facts)), "verified", [lead], 1.0)
     for head, span in rows:
         place = whole.locate(span.start, span.end)
+        start, end = place["start"], place["end"]
+        seen = next((c for c in clips if c.frames and c.locator["start"] <= start < c.locator["end"]), None)
+        if seen is not None:
+            place["image"] = seen.during(start, end)["image"]
         strip = Strip(**{**row, "text": whole.text[span.start : span.end], "locator": place})
         said = clip(" ".join(strip["text"].split()), _QUOTE)
         page.show(f"{head}: {said}" if head and head not in said else said, "verified", [strip], 1.0, sign="-")

@@ -90,7 +90,8 @@ async def overview(desk: Desk, brief: Brief, page: Page) -> bool:
         found = await _named(library, held, brief, about)
     whole = None if about is None else await chapters.named(library, about, found.id if found else "")
     if whole is not None:
-        if chapters.show(whole, brief.question, page):
+        clips = [c for c in await library.items_of(whole.source, "clip") if c.title == whole.title]
+        if chapters.show(whole, clips, brief.question, page):
             return True
         found = (await library.source_of([whole.id])).get(whole.id)
     if found is None:

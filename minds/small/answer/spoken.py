@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ragweave.corpora.types import Item
+from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.recording import SURE
 from ragweave.corpora.video.slides import Slide, part, slides_of, sureness
 from ragweave.corpora.video.utterances import pieces, spoken
@@ -85,7 +85,8 @@ async def passage(desk: Desk, best: Extract, question: str, idf: Idf) -> Strip:
     else:
         near = [i for i in clips if abs(i.ordinal - item.ordinal) <= 1]
         text, seconds = around(near, item, start, end, {t: idf(t) for t in content_terms(question)})
-    place = item.during(*seconds)
+    # What is seen while the sentence itself is said: a passage may pass several slides.
+    place: Locator = {**item.during(*_seconds(item, start, end)), "start": seconds[0], "end": seconds[1]}
     if image:
         place["image"] = image
     return Strip(**{**best.strip, "text": text, "locator": place})
