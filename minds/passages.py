@@ -136,6 +136,13 @@ def reading(e: Evidence) -> Passage:
     return Passage(e["title"], " ".join(filter(None, (e["text"], e.get("seen")))))
 
 
+async def reread(library: Library, question: str, rows: Iterable[Evidence]) -> list[Evidence]:
+    """Return rows with their relevance to another question than that which found them."""
+    found = [*rows]
+    scores = await floors(library, question, [reading(e) for e in found])
+    return [Evidence(**{**e, "relevance": s}) for e, s in zip(found, scores, strict=True)]
+
+
 def best_sentence(text: str, passage: str) -> str:
     """Return the sentence of a passage that shares most words with a text: the quote of a citation."""
     wanted = set(terms(text))

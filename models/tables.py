@@ -91,6 +91,11 @@ def is_heads(text: str, start: int, end: int) -> bool:
     return _heads(text).get(end + 1) == cells(text[start:end])
 
 
+def has_heads(text: str, start: int) -> bool:
+    """Tell whether a row starts there whose columns have heads."""
+    return start in _heads(text)
+
+
 def statements(text: str) -> list[str]:
     """Return the sentences of a text, each row of a table told as what its columns say."""
     if " | " not in text:

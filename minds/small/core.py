@@ -21,6 +21,7 @@ _EMPTY = frozenset(
 """Stems that a courtesy is made of."""
 _TOPIC = 6
 """Words of a topic that is only named (“The trip to the mine: what does it cost?”)."""
+_SHORT = re.compile(r"^(who|what|where|when|how)['’]s\b", re.I)
 _LIMIT = 12
 """Frames around one question that are taken off."""
 
@@ -61,7 +62,8 @@ def core(text: str) -> Core:
         # A pronoun takes what the reason or the topic names; a tale that leads to the question stays whole.
         found = resolve(question, Said(context) if topic else Said("", context)) if own else question
         question = found if found != question else f"{context} {question}" if own else whole
-    return Core(text, text.strip() if " ".join(question.split()) == whole else question, fresh, onward)
+    question = _SHORT.sub(r"\1 is", text.strip() if " ".join(question.split()) == whole else question)
+    return Core(text, question, fresh, onward)
 
 
 def _parts(text: str) -> list[str]:

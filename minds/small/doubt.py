@@ -38,7 +38,7 @@ _NUMBERED = re.compile(r"\b([A-Z][\w-]+) (\d{1,3})\b")
 """A thing told from its like by a number: “Ferry 5”."""
 
 
-def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str) -> bool:
+def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str, filled: bool = False) -> bool:
     """Tell whether something speaks against the best sentence, however sure it is.
 
     Args:
@@ -46,6 +46,7 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str) 
         best: the sentence.
         chosen: the sentences that are shown together.
         date: of the document, or "".
+        filled: a name was put in the place of a description: the sentence has to name it.
     """
     asked = asked_of(question)
     # What is shown beside it may tell the value, if it tells it of the same.
@@ -61,6 +62,8 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str) 
     when = "" if _ENTRY.match(best.text) else f"{place} {date}"
     if not codes <= set(terms(around)) or another(asked, when, shown, around):
         return True
+    if filled and best.signs[0] < OF_IT:
+        return True
     if best.partner is None and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]:
         return True
     # Of what is shown beside it counts what names the subject as well.
@@ -71,7 +74,7 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str) 
     if not typed and best.signs[0] >= OF and max(e.signs[1] for e in [best, *of_it]) < (LITTLE if said else UNSAID):
         return True
     held = best.covers.union(*(e.covers for e in of_it))
-    return any(of and not of & held for of in (asked.attribute, beyond(question, held) - asked.implied))
+    return any(of and not of & held for of in (asked.attribute, beyond(question, filled) - asked.implied))
 
 
 def _noun(question: str) -> frozenset[str]:

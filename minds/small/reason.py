@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,13 +11,13 @@ from functools import partial
 
 from ragweave.minds.chain import BEST
 from ragweave.minds.desk import Desk
-from ragweave.minds.evidence import Evidence, Strip
+from ragweave.minds.evidence import Evidence
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.looks import shown_by_look
-from ragweave.minds.passages import as_strip, floors, reading
+from ragweave.minds.passages import as_strip, reread
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.sentences import Extract, rank
-from ragweave.minds.small.clauses import splits, standing, trimmed, value_of
+from ragweave.minds.small.clauses import splits, standing, value_of
 from ragweave.minds.small.question.asked import has_clause, share
 from ragweave.models.text import content_terms, fold, names, sentences, terms
 
@@ -32,8 +33,11 @@ NEARLY, JOINTLY = 0.6, 0.85
 """Share that the best items together must hold after a further hop, without a relative clause and with one."""
 SURE, NEXT = 0.75, 3
 """How sure one of the best sentences must be that a question need not be taken apart."""
-DESCRIBED = 0.54
-"""How sure a sentence must be that it tells what a question describes."""
+DESCRIBED, OWNED, BESIDE, LIKELY = 0.36, 0.6, 0.3, 0.4
+"""How sure a sentence must be that it tells what a question describes by a clause, or a person otherwise; how near the
+best one another may tell it as well; and how sure an answer must be lest another is tried."""
+_MOST = re.compile(r"\b(?:most|least|fewest|\w{3,}est)\b")
+"""What no row tells by itself."""
 NAMES = 6
 """Names that one query may ask for."""
 
@@ -58,11 +62,14 @@ async def reason(desk: Desk, known: Known) -> Decision:
     idf = await (await desk.library()).idf(content_terms(question))
     asked = standing(known.question, known.hops)
     inner, further, sure = await _described(desk, asked, known, idf)
+    if further is None and sure < LIKELY and asked != known.question:
+        # Another may be what is described.
+        further = (await _described(desk, known.question, known, idf))[1]
     used = [h["lead"] for h in known.hops]
-    if further is not None and not known.asked(further.query):
+    if further is not None:
         also = lead(question, rows, used, idf)
         return replace(further, learnt=learnt, more=(also.query,) if also else ())
-    if (sure and asked != known.question) or enough(question, rows, known.gap, idf, known.hops[-1]["n"]):
+    if (sure >= SURE and asked != known.question) or enough(question, rows, known.gap, idf, known.hops[-1]["n"]):
         return Decision(learnt)
     # What refinement dropped may still lead on, if it is among the best.
     able = [*rows, *(e for e in known.rows[:BEST] if e["id"] not in kept)]
@@ -76,40 +83,41 @@ async def reason(desk: Desk, known: Known) -> Decision:
 
 async def _described(
     desk: Desk, asked: str, known: Known, idf: Mapping[str, float]
-) -> tuple[str, Decision | None, bool]:
+) -> tuple[str, Decision | None, float]:
     """Look for what a question describes in what was found.
 
     Returns:
-        The question for it where it is not told, else the question with it in its place; and whether a sentence is sure
-        to answer the question as it is.
+        The question for it where it is not told, else the question with it in its place; and how sure a sentence is to
+        answer the question as it is.
     """
     apart, library = splits(asked), await desk.library()
 
     async def best(question: str) -> list[Extract]:
-        scores = await floors(library, question, [reading(e) for e in known.rows])
-        strips = [Strip(**{**as_strip(e), "score": s}) for e, s in zip(known.rows, scores, strict=True)]
-        found = await asyncio.to_thread(rank, question, strips, partial(_rarity, idf))
+        strips = [as_strip(e) for e in await reread(library, question, known.rows)]
+        found = await asyncio.to_thread(rank, question, strips, partial(_rarity, idf), rows=not _MOST.search(question))
         return sorted(found[:NEXT], key=lambda e: -e.sure)
 
     if not apart and asked == known.question:
-        return "", None, False
-    whole = [e for e in await best(asked) if e.sure >= SURE]
-    clause = has_clause(asked)
+        return "", None, 0.0
+    direct = await best(asked)
+    whole, clause = [e for e in direct if e.sure >= SURE], has_clause(asked)
+    sure = max((e.sure for e in direct), default=0.0)
     if not apart:
-        return "", None, bool(whole)
+        return "", None, sure
     for split in apart:
-        found, wanted = await best(split.inner), split.open
-        if found and (cut := trimmed(split, found[0].covers)) != split:
-            split, found = cut, await best(cut.inner)
         # Who tells only what is described has not answered what is asked of it.
-        wanted = split.open if clause else wanted
+        found, wanted = await best(split.inner), split.open
         if any(not wanted or wanted & e.covers for e in whole):
-            return "", None, True
-        least = DESCRIBED if clause else SURE
-        if found and split.asks and found[0].sure >= least and (value := value_of(split, found[0])):
-            missing, led = f"{split.inner} {value}", found[0].strip["evidence"]
-            return "", Decision(missing=missing, query=split.filled(value), lead=led), False
-    return apart[0].inner if apart and apart[0].asks and clause else "", None, False
+            return "", None, sure
+        least = DESCRIBED if clause else OWNED if split.kind == "person" else SURE
+        if not any(e.sure >= least for e in found):
+            # What is described need not be called what it is: “Which boat was damaged?” “The Grebe was damaged.”
+            found = await best(split.bare)
+        least = max([least, *(e.sure - BESIDE for e in found)])
+        for e in found if split.asks else ():
+            if e.sure >= least and (value := value_of(split, e)) and not known.asked(query := split.filled(value)):
+                return "", Decision(missing=f"{split.inner} {value}", query=query, lead=e.strip["evidence"]), sure
+    return apart[0].inner if apart[0].asks and clause else "", None, sure
 
 
 def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[str, float], searched: int = 1) -> bool:

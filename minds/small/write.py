@@ -14,7 +14,7 @@ from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
 from ragweave.minds.looks import shown_by_look
 from ragweave.minds.page import Page
-from ragweave.minds.passages import as_seen, as_strip
+from ragweave.minds.passages import as_seen, as_strip, reread
 from ragweave.minds.phrases import phrase
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.compare import weigh
@@ -95,13 +95,16 @@ async def _write(desk: Desk, brief: Brief, page: Page) -> str:
         return ""
     if await _each(desk, brief, page):
         return ""
+    barred = ""
     if (asked := standing(brief.question, brief.hops)) != brief.question:
-        found = replace(brief, question=asked, best=-1.0)
-        if await work(desk, found, page) or not await _extract(desk, found, page, closest=False):
+        rows = await reread(await desk.library(), asked, brief.rows.values())
+        best = max(e["relevance"] for e in rows)
+        found = replace(brief, question=asked, rows={e["id"]: e for e in rows}, best=best)
+        if await work(desk, found, page) or not (barred := await _extract(desk, found, page, False, True)):
             return ""
     if await weigh(desk, brief, page) or await work(desk, brief, page) or await overview(desk, brief, page):
         return ""
-    why = await _extract(desk, brief, page)
+    why = await _extract(desk, brief, page, barred=barred)
     show_pictures(brief, page)
     told = await foreign(desk, brief, page)
     return f"{why}; {told}" if told else why
@@ -172,8 +175,13 @@ def readable(brief: Brief) -> list[Strip]:
     ]
 
 
-async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -> str:
-    """Show the sentence that answers, and what adds to it; where that is not sure, cite it as the closest."""
+async def _extract(
+    desk: Desk, brief: Brief, page: Page, closest: bool = True, filled: bool = False, barred: str = ""
+) -> str:
+    """Show the sentence that answers, and what adds to it; where that is not sure, cite it as the closest.
+
+    What did not answer the question with its description `filled` in (`barred`) does not answer it as it was asked.
+    """
     told = await attributed(desk, brief.question)
     strips = told or readable(brief)
     question = timeless(brief.question, datetime.now(UTC))
@@ -198,7 +206,7 @@ async def _extract(desk: Desk, brief: Brief, page: Page, closest: bool = True) -
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
     chosen = choose(ranked, question, idf, limit)
     date = brief.rows[best.strip["evidence"]]["date"] if best.strip["evidence"] in brief.rows else ""
-    doubt = doubted(question, best, chosen, date)
+    doubt = doubted(question, best, chosen, date, filled) or clip(best.told, _QUOTE) in barred
     enough = (
         answers(best, whole, question, idf)
         if whole is not None and least is None

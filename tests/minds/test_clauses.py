@@ -4,14 +4,14 @@ import pytest
 
 from ragweave.minds.evidence import Hop
 from ragweave.minds.small.answer.sentences import Extract, rank
-from ragweave.minds.small.clauses import beyond, splits, standing, trimmed, value_of
+from ragweave.minds.small.clauses import beyond, splits, standing, value_of
 from tests.minds.test_conflict import strip
 
 
 @pytest.mark.parametrize(
     ("question", "inner", "filled"),
     [
-        ("When was the woman who founded the mill born?", "Who founded the mill born?", "When was X?"),
+        ("When was the woman who founded the mill born?", "Who founded the mill?", "When was X born?"),
         ("How high is the hill on which the tower stands?", "On which hill the tower stands?", "How high is X?"),
         ("Who led in the year when the mill burned?", "In which year the mill burned?", "Who led in X?"),
         ("What does the dog of the Tarn Choir's conductor weigh?", "Who is the conductor of the Tarn Choir?",
@@ -21,6 +21,12 @@ from tests.minds.test_conflict import strip
         ("Where must the key of the hut be fetched that has a bell?", "Which hut has a bell?",
          "Where must the key of X be fetched?"),
         ("What is the number of Ada's cello teacher?", "Who is the cello teacher of Ada?", "What is the number of X?"),
+        ("In which year did the woman who built the mill die?", "Who built the mill?", "In which year did X die?"),
+        ("How many days does the firm need to deliver whose leather smells?", "Which firm leather smells?",
+         "How many days does X need to deliver?"),
+        ("Who did we buy the press from that was mended?", "Which press was mended?", "Who did we buy X from?"),
+        ("The man who mended the mill, what is he in the club?", "Who mended the mill?", "what is X in the club?"),
+        ("What is our treasurer's locker number?", "Who is our treasurer?", "What is X's locker number?"),
         ("Who wrote the song that opens the film that Ilse Marwen made?", "Which film Ilse Marwen made?",
          "Who wrote the song that opens X?"),
     ],
@@ -35,20 +41,9 @@ def test_a_plain_question_is_not_taken_apart(question: str) -> None:
     assert splits(question) == []
 
 
-def test_the_verb_behind_a_clause_goes_back_to_the_question() -> None:
-    split = trimmed(splits("In which year did the woman who built the mill die?")[0], {"built", "build", "mill"})
-    assert (split.inner, split.filled("Ilse Marwen")) == ("Who built the mill?", "In which year did Ilse Marwen die?")
-
-
-def test_a_name_or_number_behind_a_description_stays_with_it() -> None:
-    split = splits("What is the name of the brother of Ilse Marwen?")[0]
-    assert trimmed(split, {"brother"}) == split
-
-
 def test_what_is_asked_of_what_is_described_is_open_until_a_sentence_holds_it() -> None:
-    question = "Where did the woman after whom the fund is called work?"
-    assert beyond(question, {"woman", "fund", "call"}) == {"work"}
-    assert not beyond("Where does Ada work?", set())
+    assert beyond("Where did the woman after whom the fund is called work?") == {"work"}
+    assert not beyond("Where does Ada work?")
 
 
 def test_a_description_that_is_all_that_is_asked_asks_nothing_more() -> None:
@@ -72,6 +67,8 @@ def test_a_description_that_is_all_that_is_asked_asks_nothing_more() -> None:
          "Marmot Hut"),
         ("How old is the teacher of Ada?", "Plays the cello; his teacher is Mrs Quist.", "Family · Ada", "Mrs Quist"),
         ("How old is the mother of Ada Pell?", "Ada Pell's mother, a baker.", "Family · Ilse Marwen", "Ilse Marwen"),
+        ("How old is the boat that was damaged?", "The Grebe was damaged; Quist thinks two weeks.", "Race", "Grebe"),
+        ("How old is the man who taught Ada?", "Soak it overnight.", "glue · Glue, as Ada taught it", ""),
         ("What does the clock that gets 96 turns weigh?", "96 turns, slowly", "Winding · The Hesper", "The Hesper"),
     ],
 )  # fmt: skip

@@ -37,6 +37,7 @@ ALIKE, LATER, BEST = 0.2, 0.01, 8
 """What it counts that both values stand in one document, or have one unit; what each place costs; values of a side."""
 TOLD = 3.0
 """Signs that both values together must have."""
+_PAST = frozenset(content_terms("last year month week before earlier past"))
 _SHORT = 400
 """Characters of a text whose pieces are said of all that it names."""
 _CLOCK = re.compile(r"\b(\d{1,2})[:.](\d{2})\b")
@@ -188,6 +189,8 @@ def _values(
     """Return the values that may stand for one side with how well they do, best first; of equal ones the newer."""
     own, theirs = set(content_terms(side)), set(content_terms(other))
     mine = own - theirs or own
+    if mine <= _PAST:
+        return []  # another time of the first side, which nothing names
     words = content_terms(question)
     weights = {t: idf(t) * (1.0 if t in own or t in content_terms(asked.ask) else BESIDE) for t in words}
     said = frozenset(content_terms(asked.ask)) - own - theirs

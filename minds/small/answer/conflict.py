@@ -11,7 +11,7 @@ from ragweave.minds.evidence import Evidence
 from ragweave.minds.small.answer.sentences import Extract
 from ragweave.minds.small.question.asked import Asked, asked_of
 from ragweave.minds.small.question.facts import counted, facts, with_noun
-from ragweave.models.calendar import WEEKDAYS
+from ragweave.models.calendar import MONTHS, WEEKDAYS
 from ragweave.models.text import STOP, content_terms, fold, names, stem, terms, words
 
 RIVALS = 8
@@ -63,7 +63,7 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
         )
         abroad = e.signs[0] >= NAMED and _language(e) != _language(best)
         near = any(e is r for r in ranked[1:RIVALS]) or e.signs[1] >= NAMED * best.signs[1]
-        says_it = abroad or (near and said & set(terms(e.text)))
+        says_it = abroad or (near and (said & set(terms(e.text)) if said else asked.slot & best.covers & e.covers))
         if not (names_it and says_it and e.signs[3] >= best.signs[3]) or fold(e.text) == fold(best.text):
             continue
         versions = _versions(best, e)
@@ -101,8 +101,8 @@ def _date(e: Extract, rows: Mapping[str, Evidence]) -> str:
 
 
 def _versions(a: Extract, b: Extract) -> bool:
-    """Tell whether two sentences stand in two versions of one document: their titles are the same but for numbers."""
-    one, two = ([w for w in words(e.strip["title"]) if not w.isdigit()] for e in (a, b))
+    """Tell whether two sentences stand in two versions of one document: their titles are the same but for dates."""
+    one, two = ([w for w in words(e.strip["title"]) if not (w.isdigit() or w in MONTHS)] for e in (a, b))
     if not all(e.strip["locator"].get("file") for e in (a, b)):
         return False
     ours, theirs = ({t for t in terms(e.text) if not t.isdigit()} for e in (a, b))

@@ -16,6 +16,7 @@ from ragweave.minds.small.question.asked import asked_of
 from ragweave.minds.small.question.facts import units
 from ragweave.minds.small.question.lexicon import TAUGHT, in_english
 from ragweave.models import tables
+from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.text import names, terms
 
 _LEANS = re.compile(
@@ -166,4 +167,8 @@ def person_of(strip: Strip) -> str:
 
 def run_in(text: str) -> bool:
     """Tell whether a sentence is the head that opens a paragraph: “Quiet hours”."""
-    return len(text.split()) <= 5 and text.rstrip().endswith((".", ":")) and not re.search(r"\d|: ", text)
+    return len(text.split()) <= 5 and text.rstrip().endswith((".", ":")) and not _STATES.search(text)
+
+
+_STATES = re.compile(rf"\d|: |\b(?:{'|'.join(NUMBER_WORDS)})\b|^(?:he|she|it|they|we)\b", re.I)
+"""What a head does not say: “He keeps eleven sheep.”"""

@@ -128,14 +128,20 @@ _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*(?:\s[^)]*)?\)")
 
 
 def rank(
-    question: str, strips: Sequence[Strip], rarity: Idf, chain: Chain | None = None, best: float | None = None
+    question: str,
+    strips: Sequence[Strip],
+    rarity: Idf,
+    chain: Chain | None = None,
+    best: float | None = None,
+    rows: bool = False,
 ) -> list[Extract]:
     """Order the sentences of the strips by how well they answer.
 
     A sentence is read with its title and with what it leans on. Its score adds: coverage by rarity of the question and
     of what it asks for, the cosine, the strip's own relevance, and the kind of thing asked for. Where items lead to one
     another, the answer stands at the end: in an item that the best ones name rather than in one that led on, and beside
-    the words that those lack.
+    the words that those lack. Rows of several short cells are read where a description is looked for (`rows`); what
+    they answer by themselves, the tables tell.
     """
     chain = chain or Chain()
 
@@ -147,7 +153,7 @@ def rank(
     asked = asked_of(question, cased)
     wanted, part = content_terms(question), content_terms(asked_part(question))
     every = frozenset(wanted)
-    read = [r for s in strips for part in sections(s) for r in _candidates(part, s["text"], question, every)]
+    read = [r for s in strips for part in sections(s) for r in _candidates(part, s["text"], question, every, rows)]
     if not read:
         return []
     cosine = encoder().texts([r.read for r in read]) @ encoder().queries([question])[0]
@@ -156,7 +162,9 @@ def rank(
     best = max((s["score"] for s in strips), default=-1.0) if best is None else best
     out: list[tuple[Extract, Read]] = []
     for r, cos in zip(read, cosine, strict=True):
-        fit = asked.fits(f"{person_of(r.strip)} {r.told}" if asked.kind == "person" else r.told)
+        # The head of a column is no name of anybody.
+        held = r.strip["text"][r.start : r.end] if asked.kind in ("person", "name") else r.told
+        fit = asked.fits(f"{person_of(r.strip)} {held}" if asked.kind == "person" else held)
         if 0 < fit < 1 and alike.get(asked.counted, frozenset()) & r.own:
             fit = 1.0
         swapped = {t for t, held in listed.items() if held & r.have and r.level(t) < LIKE}
@@ -206,13 +214,13 @@ def _linked(asked: Asked, wanted: Sequence[str], best: Sequence[Extract], idf: I
     for i, e in enumerate(best):
         alone = share(wanted, e.covers, idf)
         able = [
-            (share(wanted, e.covers | o.covers, idf) - alone, -j)
+            (share(wanted, e.covers | o.covers, idf) - alone, len(have[i] & have[j]), -j)
             for j, o in enumerate(best)
             if o.strip["evidence"] != e.strip["evidence"]
             and (o.covers & asked.slot or e.covers & asked.subject)
             and any(n <= have[b] and not n <= titles[a] & titles[b] for a, b in ((i, j), (j, i)) for n in named[a])
         ]
-        gain, j = max(able, default=(0.0, 0))
+        gain, _, j = max(able, default=(0.0, 0, 0))
         if gain >= GAIN and e.signs[1] >= ALONE:
             e = replace(e, partner=best[-j], signs=(*e.signs[:-1], gain))
         out.append(e)
@@ -264,7 +272,7 @@ def _labels(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def _candidates(strip: Strip, around: str, question: str, wanted: Set[str]) -> list[Read]:
+def _candidates(strip: Strip, around: str, question: str, wanted: Set[str], headed: bool) -> list[Read]:
     """Return the sentences of a section that say something; `around` is the text that it stands in.
 
     Of a table those rows are left out whose cells hold less of what is wanted than those of another row: the heads of
@@ -278,15 +286,22 @@ def _candidates(strip: Strip, around: str, question: str, wanted: Set[str]) -> l
     able = {p for p in harmless(text, parts) if p not in rows or not any(rows[p] < other for other in rows.values())}
     heads = {a for a, b in parts if run_in(text[a:b]) and b < len(text) and text[b] == " "}
     found = [Read(strip, n, parts, question, around) for n, p in enumerate(parts) if p in able and p[0] not in heads]
-    return [r for r in found if _says(text[r.start : r.end], r.said, strip["title"])]
+    return [
+        r
+        for r in found
+        if _says(text[r.start : r.end], r.said, strip["title"], headed and tables.has_heads(text, r.start))
+    ]
 
 
-def _says(sentence: str, said_in_it: str, title: str) -> bool:
-    """Tell whether a sentence says more than its title does: headings and page titles stand in texts as sentences."""
+def _says(sentence: str, said_in_it: str, title: str, headed: bool) -> bool:
+    """Tell whether a sentence says more than its title does: headings and page titles stand in texts as sentences.
+
+    A row under the heads of columns is no menu, however short its cells are.
+    """
     plain = sentence if re.search(r"\d", sentence) else said_in_it
     said = words(plain)
     if plain != sentence and len(content_terms(plain)) < 2:
         return False
     least = 2 if tables.is_row(sentence) or ": " in sentence else 3
-    bare = _HEADING.fullmatch(sentence.strip()) or _FURNITURE.search(sentence)
+    bare = not headed and (_HEADING.fullmatch(sentence.strip()) or _FURNITURE.search(sentence))
     return len(said) >= least and not set(said) <= set(words(title)) and not bare

@@ -28,7 +28,8 @@ _QUESTION_WORD = re.compile(
 )
 _DATE = re.compile(
     rf"\b(?:1\d{{3}}|20\d{{2}})\b|\b(?:{'|'.join(m for m in MONTHS if len(m) > 3 or m in ('may', 'mai'))})\b"
-    rf"|\b(?:{'|'.join(WEEKDAYS)})s?\b|\d{{1,2}}:\d{{2}}|\b\d{{1,2}} ?(?:a\.?m|p\.?m|uhr|h)\b"
+    rf"|\b\d{{1,2}}\.? (?:{'|'.join(MONTHS)})\b|\b(?:{'|'.join(WEEKDAYS)})s?\b|\d{{1,2}}:\d{{2}}"
+    r"|\b\d{1,2} ?(?:a\.?m|p\.?m|uhr|h)\b"
     r"|[\d〇零一二三四五六七八九十]+\s*[年月日号点时]|\b(?:century|decade|noon|midnight|summer|autumn|winter)\b"
 )
 """A time, in a folded text."""

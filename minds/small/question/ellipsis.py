@@ -60,6 +60,12 @@ DAY = re.compile(
     r"|evenings?|tomorrow|today|yesterday)\b",
     re.I,
 )
+_TIME = re.compile(
+    r"\b(?:(?:in|since) (?:1\d|20)\d\d|(?:this|last|next) (?:year|month|week|season)|a (?:year|month|week) ago"
+    r"|now|today|nowadays|the year before)\b",
+    re.I,
+)
+"""A time that takes the place of another: “And this year?”."""
 _NEWER = {"newer": "newest", "older": "oldest", "later": "latest", "earlier": "earliest", "new": "new", "old": "old"}
 
 
@@ -74,6 +80,9 @@ def carry(fragment: str, before: str) -> str:
         return _asked_otherwise(m["wh"] or m["what"], before)
     if m := _ONE.match(plain):
         return _other_one(m["how"].lower(), m["prep"] or "", before)
+    if _TIME.fullmatch(plain):
+        at = _TIME.search(before)
+        return f"{before[: at.start()]}{plain}{before[at.end() :]}" if at else f"{before.rstrip(' ?？.!')} {plain}?"
     found = phrases(before)
     if m := _HEADED.match(plain):
         for p in reversed(found):
@@ -83,11 +92,9 @@ def carry(fragment: str, before: str) -> str:
     if not found:
         return f"{plain}: {before}"
     at = _nearest(plain, found, before)
-    text = plain
-    owner = re.search(r"['’]s?$", at.text)
-    if owner:
-        bare = re.sub(r"['’]s?$", "", plain)
-        text = (bare[:-1] if bare == plain and bare.endswith("s") and bare.islower() else bare) + owner.group()
+    text = re.sub(r"['’]s?$", "", plain)
+    if owner := re.search(r"['’]s?$", at.text):
+        text = (text[:-1] if text == plain and text.endswith("s") and text.islower() else text) + owner.group()
     return before[: at.start] + text + before[at.end :]
 
 

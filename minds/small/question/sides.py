@@ -30,7 +30,7 @@ _MEASURES = (
     ("deeper", "shallower", "how deep", "depth deep", _LENGTHS),
     ("wider broader", "narrower", "how wide", "width wide", _LENGTHS),
     ("farther further", "nearer closer", "how far", "distance far away", _LENGTHS),
-    ("faster quicker", "slower", "how fast", "speed pace", ""),
+    ("faster quicker", "slower", "how fast", "speed pace", "km mile knot"),
     ("bigger larger", "smaller", "how big", "size area square large big", ""),
     ("warmer hotter", "colder cooler", "temperature", "temperature", "celsius fahrenheit"),
     ("more", "less fewer", "how many much", "", ""),
