@@ -81,8 +81,8 @@ def carry(fragment: str, before: str) -> str:
     if m := _ONE.match(plain):
         return _other_one(m["how"].lower(), m["prep"] or "", before)
     if _TIME.fullmatch(plain):
-        at = _TIME.search(before)
-        return f"{before[: at.start()]}{plain}{before[at.end() :]}" if at else f"{before.rstrip(' ?？.!')} {plain}?"
+        then = _TIME.search(before)
+        return f"{before[: then.start()]}{plain}{before[then.end() :]}" if then else f"{before.rstrip(' ?.!')} {plain}?"
     found = phrases(before)
     if m := _HEADED.match(plain):
         for p in reversed(found):
