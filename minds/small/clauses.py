@@ -45,12 +45,6 @@ _HELD = DETERMINER | JOINS | DO | frozenset("and or by with for as than".split()
 """A word behind one of these is no verb of the question around a description."""
 _ROLE = re.compile(r"\b(?P<rest>(?:the|our|my) [a-z][\w-]*(?: [a-z][\w-]*)?)(?P<own>['’]s) (?=[a-z])")
 """Who is named by what he is: “our treasurer's locker”."""
-_FIRST = re.compile(
-    r"^the (?P<noun>[a-z]+) (?P<rel>who|that|which) (?P<rest>[^,]+), (?P<asks>(?:wh|how).*?\b(?:is|was|are|were|do|does"
-    r"|did|has|had|can|will)) (?:he|she|it|they)\b(?P<after>.*)$",
-    re.I,
-)
-"""What is described stands before the question: “The man who made it, where did he live?”."""
 _LONG = 6
 """Content words of a sentence that can stand for the thing it tells."""
 _BY = re.compile(r"\b(?:by|von|par)\s+$")
@@ -102,8 +96,6 @@ _SAID = frozenset(content_terms("name person people kind thing call"))
 def splits(question: str) -> list[Split]:
     """Return the ways to take a question apart, the innermost description first; none where nothing is described."""
     plain = question.strip().rstrip("?. ")
-    if m := _FIRST.match(plain):
-        return [_clause(m, f"{m['asks']} ", m["after"])]
     clauses: list[re.Match[str]] = []
     while m := _CLAUSE.search(plain, clauses[-1].start("rel") if clauses else 0):
         clauses.append(m)
@@ -186,8 +178,11 @@ def value_of(split: Split, e: Extract) -> str:
     if split.kind == "year":
         years = dict.fromkeys(y for y in _YEAR.findall(text) if y not in split.inner)
         return next(iter(years)) if len(years) == 1 else ""
-    if (noun := _noun(split)) and (m := re.search(rf"\b{re.escape(noun)} (?:no\. ?)?\d+\b", text, re.I)):
-        return m.group()
+    # The last word of what is described (“flat”) may be told by a number.
+    noun = re.match(r"(?:What is the|Which) ((?:[\w-]+ )*?[\w-]+)(?= (?:of|with|is|was)\b|$)", split.inner)
+    counted = noun and re.search(rf"\b{re.escape(noun[1].split()[-1])} (?:no\. ?)?\d+\b", text, re.I)
+    if counted and split.kind == "thing":
+        return counted.group()
     fresh = [n for n in names(text) if not set(content_terms(n)) <= said and not n.isdigit()]
     if split.kind == "person":
         fresh = [n for n in fresh if not re.search(r"\d", n)]
@@ -216,12 +211,6 @@ def _is_kind(name: str, split: Split) -> bool:
     m = re.match(r"(?:\w+ )?which (?:[\w'’-]+ )??([a-z]{3,})\b", split.inner, re.I)
     says = m is not None and any(len(w) > 2 and m[1].startswith(w) for w in fold(name).split())
     return says and " " in name and names(f"x {name}") == [name]
-
-
-def _noun(split: Split) -> str:
-    """Return the last word of what is described (“flat”), which may be told by a number."""
-    m = re.match(r"(?:What is the|Which) ((?:[\w-]+ )*?[\w-]+)(?= (?:of|with|is|was)\b|$)", split.inner)
-    return m[1].split()[-1] if m and split.kind == "thing" else ""
 
 
 def _nearest(found: Sequence[str], text: str, split: Split) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -67,18 +67,18 @@ async def reason(desk: Desk, known: Known) -> Decision:
         further = (await _described(desk, known.question, known, idf))[1]
     used = [h["lead"] for h in known.hops]
     if further is not None:
-        also = lead(question, rows, used, idf)
-        return replace(further, learnt=learnt, more=(also.query,) if also else ())
+        also, _ = lead(question, rows, used, idf)
+        return replace(further, learnt=learnt, more=(also,) if also else ())
     if (sure >= SURE and asked != known.question) or enough(question, rows, known.gap, idf, known.hops[-1]["n"]):
         return Decision(learnt)
     # What refinement dropped may still lead on, if it is among the best.
     able = [*rows, *(e for e in known.rows[:BEST] if e["id"] not in kept)]
-    found = lead(question, able, used, idf) or Lead("", "")
+    query, led = lead(question, able, used, idf)
     uncovered = open_words(question, [f"{e['title']} {e['text']}" for e in rows[:BEST]])
     missing = "not yet covered: " + ", ".join(uncovered[:6]) if uncovered else ""
-    if inner and not found.query:
+    if inner and not query:
         return Decision(learnt, inner, inner)
-    return Decision(learnt, missing, found.query, found.evidence)
+    return Decision(learnt, missing, query, led)
 
 
 async def _described(
@@ -146,16 +146,14 @@ def open_words(question: str, texts: Iterable[str]) -> list[str]:
     return [w for w in found if w]
 
 
-@dataclass(frozen=True)
-class Lead:
-    """The next query: new names and the question's open words, and the id of the item that it was made from."""
+def lead(
+    question: str, ordered: Sequence[Evidence], used: Collection[str], idf: Mapping[str, float]
+) -> tuple[str, str]:
+    """Make the next query from the best item that was not used for one yet and that names something new.
 
-    evidence: str
-    query: str
-
-
-def lead(question: str, ordered: Sequence[Evidence], used: Collection[str], idf: Mapping[str, float]) -> Lead | None:
-    """Make the next query from the best item that was not used for one yet and that names something new."""
+    Returns:
+        New names with the question's open words, and the id of the item; both empty where nothing new is named.
+    """
     said, wanted, rare = fold(question), content_terms(question), partial(_rarity, idf)
     for row in (e for e in ordered if e["id"] not in used):
         cut = [row["text"][a:b] for a, b in sentences(row["text"])]
@@ -164,5 +162,5 @@ def lead(question: str, ordered: Sequence[Evidence], used: Collection[str], idf:
             fresh = [n for n in names(text) if len(n) > 2 and fold(n) not in said]
             if fresh:
                 missing = open_words(question, [f"{row['title']} {row['text']}"])
-                return Lead(row["id"], " ".join([*fresh[:NAMES], *missing]))
-    return None
+                return " ".join([*fresh[:NAMES], *missing]), row["id"]
+    return "", ""

@@ -114,6 +114,24 @@ def test_the_newer_of_two_versions_leads_and_the_older_stands_behind_it() -> Non
     )
 
 
+def test_versions_of_one_list_may_differ_by_a_month_in_their_titles() -> None:
+    strips = [
+        filed("Gold lettering: 9 euros a line", "old.md", "What we charge, from January 2025"),
+        filed("Gold lettering: 11 euros a line", "new.md", "What we charge, from February 2026"),
+    ]
+    question = "what do we take per line of gold lettering"
+    told = conflict(question, rank(question, strips, lambda term: 1.0), dated(strips, "2025-01-06", "2026-02-02"))
+    assert told is not None
+    assert (told.first.text, told.how) == ("Gold lettering: 11 euros a line", "before")
+
+
+def test_who_says_what_is_asked_in_another_word_may_differ() -> None:
+    strips = [filed("Founded 1888 by Ambrose Tull.", "a.txt", "Wren Society"),
+              filed("The Wren Society was founded in 1891.", "b.eml", "our volumes")]  # fmt: skip
+    question = "In what year did the Wren Society start?"
+    assert conflict(question, rank(question, strips, lambda term: 1.0)) is not None
+
+
 def test_sources_of_which_neither_replaces_the_other_differ() -> None:
     strips = [
         filed("It was opened in 1931.", "a.md"),

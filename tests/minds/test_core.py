@@ -45,6 +45,7 @@ from ragweave.minds.small.core import core
         ("Long story short, I promised him an answer: how many moons has Mars?", "how many moons has Mars?"),
         ("I stand in on Saturday, which makes me nervous. How many turns has the key?", "How many turns has the key?"),
         ("Different subject: who won the race?", "who won the race?"),
+        ("Who's the captain of the club?", "Who is the captain of the club?"),
     ],
 )
 def test_what_is_said_around_a_question_is_set_aside(turn, question):

@@ -119,6 +119,18 @@ def test_heads_of_mails_and_menus_are_no_sentences() -> None:
     assert [e.text for e in rank("When does the tower open?", [strip(text)], one)] == ["The tower opens at nine."]
 
 
+def test_rows_of_short_cells_are_read_where_a_description_is_looked_for() -> None:
+    text = "name | born | office | boat\nAda Lund | 1960 | president | Grebe\nBo Quill | 1988 | cox | Kittiwake"
+    question = "Who is the president?"
+    assert rank(question, [strip(text, "members")], one) == []
+    assert "Ada Lund" in rank(question, [strip(text, "members")], one, rows=True)[0].text
+
+
+def test_a_short_sentence_with_a_number_is_no_head_of_its_paragraph() -> None:
+    text = "Calf and goat. Delivers in nine days. Smallest order 300 euros."
+    assert rank("How many days does it take to deliver?", [strip(text)], one)[0].text == "Delivers in nine days."
+
+
 def test_links_and_pictures_lose_their_marks() -> None:
     text = "The tower was built in [1874](https://example.invalid/x) by ![masons](m.png)."
     assert rank("When was the tower built?", [strip(text)], one)[0].text == "The tower was built in 1874 by masons."

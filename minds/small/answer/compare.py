@@ -141,7 +141,8 @@ def compare(
         (_alike(a, b) + x + y, a, b)
         for x, a in held[0]
         for y, b in held[1]
-        if _comparable(a, b) and a.worth + b.worth >= TOLD
+        if a.kind == b.kind and not (a.unit and b.unit and a.unit != b.unit) and a.worth + b.worth >= TOLD
+        if (a.rests, a.at) != (b.rests, b.at)  # one value does not stand for both
     ]
     if not pairs:
         return Weighed("", ())
@@ -162,12 +163,6 @@ def compare(
     (first, top), (last, low) = ((names[0], one), (names[1], two)) if wins else ((names[1], two), (names[0], one))
     said = f"{first[0].upper()}{first[1:]}: {top.shown}, against {low.shown} for {last}."
     return Weighed(f"{'Yes. ' if wins else 'No. '}{said}" if asked.how == "yes" else said, rests)
-
-
-def _comparable(a: _Value, b: _Value) -> bool:
-    """Tell whether two values can be weighed: of one kind and unit, and not one value that stands for both."""
-    same = a.rests == b.rests and a.at == b.at
-    return a.kind == b.kind and not (a.unit and b.unit and a.unit != b.unit) and not same
 
 
 def _alike(a: _Value, b: _Value) -> float:

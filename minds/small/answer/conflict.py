@@ -61,7 +61,7 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
         names_it = e.signs[0] >= min(SUBJECT, best.signs[0]) or (
             asked.subject <= told[_source(e)] and e.signs[1] == 1.0
         )
-        abroad = e.signs[0] >= NAMED and _language(e) != _language(best)
+        abroad = e.signs[0] >= NAMED and len({guess_language(x.strip["text"]) for x in (e, best)}) > 1
         near = any(e is r for r in ranked[1:RIVALS]) or e.signs[1] >= NAMED * best.signs[1]
         says_it = abroad or (near and (said & set(terms(e.text)) if said else asked.slot & best.covers & e.covers))
         if not (names_it and says_it and e.signs[3] >= best.signs[3]) or fold(e.text) == fold(best.text):
@@ -69,17 +69,13 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
         versions = _versions(best, e)
         if versions or _differ(asked, best, e):
             first, other = best, e
-            ages = [_date(x, dates) for x in (best, e)]
+            ages = [row["date"] if (row := dates.get(x.strip["evidence"])) else "" for x in (best, e)]
             if all(ages) and ages[1] > ages[0]:
                 first, other = e, best
             dated = all(ages) and ages[0] != ages[1]
             changed = versions or bool(_CHANGES.search(first.text))
             return Told(first, other, "before" if dated and changed else "differs")
     return None
-
-
-def _language(e: Extract) -> str:
-    return guess_language(e.strip["text"])
 
 
 def _told(ranked: Sequence[Extract]) -> dict[str, set[str]]:
@@ -93,11 +89,6 @@ def _told(ranked: Sequence[Extract]) -> dict[str, set[str]]:
 def _source(e: Extract) -> str:
     place = e.strip["locator"]
     return place.get("file") or place.get("url") or e.strip["evidence"]
-
-
-def _date(e: Extract, rows: Mapping[str, Evidence]) -> str:
-    row = rows.get(e.strip["evidence"])
-    return row["date"] if row else ""
 
 
 def _versions(a: Extract, b: Extract) -> bool:

@@ -77,7 +77,8 @@ def carry(fragment: str, before: str) -> str:
     """
     plain = fragment.strip(" ?？.!,")
     if m := _BARE.match(fragment):
-        return _asked_otherwise(m["wh"] or m["what"], before)
+        asked, led, first = m["wh"] or m["what"], _WH_PHRASE.match(before), phrases(before)
+        return f"{asked} {before[led.end('wh') if led else first[0].start if first else 0 :].strip()}"
     if m := _ONE.match(plain):
         return _other_one(m["how"].lower(), m["prep"] or "", before)
     if _TIME.fullmatch(plain):
@@ -127,15 +128,6 @@ def _owner(p: Phrase) -> Phrase | None:
     """Return the possessor that a phrase opens with (“Gus’s birthday”)."""
     m = re.match(r"(?:\S+\s+)??(\S*['’]s?)(?=\s)", p.text)
     return Phrase(p.start + m.start(1), p.start + m.end(1), m.group(1), m.group(1)) if m else None
-
-
-def _asked_otherwise(wh: str, before: str) -> str:
-    m = _WH_PHRASE.match(before)
-    if m is None:
-        first = phrases(before)
-        return f"{wh} {before[first[0].start :] if first else before}"
-    rest = before[m.end("wh") :].strip()
-    return f"{wh} {rest}"
 
 
 _VERSIONED = re.compile(r"(?:the|an?)\s+(?P<noun>(?:\w+\s+){0,2}?\w+)\s+(?:of|from|for|in)\s+(?:1\d|20)\d\d\b", re.I)

@@ -183,14 +183,10 @@ _NO_PERSON = re.compile(
 
 def _persons(text: str) -> list[str]:
     """Return the names of a text that may be those of persons, those in several words or with a title first."""
-    found = [n for n in names(text) if _personal(n, text)]
+    led = re.compile(r"\b(the|a|an|in|at|near|to)\s+$", re.I)
+    able = [n for n in names(text) if len(n.split()) <= 4 and not _NO_PERSON.search(n)]
+    found = [n for n in able if not led.search(text[: text.find(n)])]
     return sorted(found, key=lambda n: not (" " in n or _TITLED.match(n)))
-
-
-def _personal(name: str, text: str) -> bool:
-    at = text.find(name)
-    led = re.search(r"\b(the|a|an|in|at|near|to)\s+$", text[:at], re.I)
-    return not _NO_PERSON.search(name) and not led and len(name.split()) <= 4
 
 
 def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> str:

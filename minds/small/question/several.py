@@ -24,7 +24,9 @@ def several(question: str) -> list[str]:
     What is joined must ask by a verb of its own: “when and where did it sink” is one question, as is a clause.
     """
     asked = question.strip().rstrip("?")
-    cuts = [m.span() for m in _AND.finditer(asked) if not m["verb"] or _asks(m["verb"], asked[: m.start()])]
+    # “who founded ...” asks anew; behind a relative clause it may go on with that.
+    anew = [m for m in _AND.finditer(asked) if not (m["verb"] and has_clause(asked[: m.start()]))]
+    cuts = [m.span() for m in anew if not m["verb"] or verb_form(m["verb"].lower())]
     edges = zip([0, *(b for _, b in cuts)], [*(a for a, _ in cuts[: _MOST - 1]), len(asked)], strict=False)
     parts = [asked[a:b] for a, b in edges]
     out = [f"{parts[0].rstrip(' ,')}?"]
@@ -34,8 +36,3 @@ def several(question: str) -> list[str]:
         # A place that is only pointed at stays out: its words would answer for those of the question.
         out.append(own if stands.startswith(own) else stands)
     return out if len(out) > 1 and all(content_terms(q) for q in out) else [question]
-
-
-def _asks(verb: str, before: str) -> bool:
-    """Tell whether “who founded ...” asks anew: behind a relative clause it may go on with that."""
-    return verb_form(verb.lower()) and not has_clause(before)

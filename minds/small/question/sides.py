@@ -160,7 +160,9 @@ def _made(question: str, m: re.Match[str], how: str) -> Sides | None:
         elif same != b.strip():
             b = same
     said = list(_COMPARATIVE.finditer(question))
-    sign, measure = _weighed(said[0].group().lower()) if said else (1, len(_MEASURES) - 1)
+    first, _, adjective = said[0].group().lower().partition(" ") if said else ("more", "", "")
+    sign, measure = _BY_FORM[first]
+    measure = _ADJECTIVES.get(adjective, measure)
     if not said and re.search(r"\byears?\b", ask):
         measure, ask = 2, re.sub(r"\byears?\b", "", ask)
     elif measure in (_HIGH, _BIG, len(_MEASURES) - 1) and re.search(
@@ -174,12 +176,6 @@ def _made(question: str, m: re.Match[str], how: str) -> Sides | None:
     if not one - two or not (two - one or two):
         return None
     return Sides(clean[0], clean[1], clean[2], sign, measure, how)
-
-
-def _weighed(form: str) -> tuple[int, int]:
-    first, _, adjective = form.partition(" ")
-    sign, measure = _BY_FORM[first]
-    return sign, _ADJECTIVES[adjective] if adjective else measure
 
 
 def _plain(text: str) -> str:

@@ -53,6 +53,8 @@ async def foreign(desk: Desk, brief: Brief, page: Page) -> str:
         return ""
     tongues = {i.id: i.language for i in (await (await desk.library()).items([e["id"] for e in rows])).values()}
 
+    named = {code: NAMES.get(code, code) for code in tongues.values()}
+
     def other(e: Evidence) -> bool:
         return tongues.get(e["id"], "") not in ("", asked)
 
@@ -60,7 +62,7 @@ async def foreign(desk: Desk, brief: Brief, page: Page) -> str:
         cited = {c.id for c in page.citations}
         for e in rows:
             if e["id"] in cited and other(e):
-                desk.note(phrase("foreign", brief.question, title=e["title"], language=_named(tongues[e["id"]])))
+                desk.note(phrase("foreign", brief.question, title=e["title"], language=named[tongues[e["id"]]]))
                 break
         return ""
     # A year is in every file of its year.
@@ -75,8 +77,4 @@ async def foreign(desk: Desk, brief: Brief, page: Page) -> str:
         best = next((e for e in rows if other(e) and met(e)), None)
     if best is None:
         return ""
-    return phrase("foreign", brief.question, title=best["title"], language=_named(tongues[best["id"]]))
-
-
-def _named(code: str) -> str:
-    return NAMES.get(code, code)
+    return phrase("foreign", brief.question, title=best["title"], language=named[tongues[best["id"]]])
