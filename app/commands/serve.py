@@ -12,6 +12,7 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,11 +71,12 @@ def serve(
         set_up(log)
         at = listener.getsockname()
         shown = f"[{at[0]}]" if ":" in at[0] else at[0]
-        typer.echo(f"Ragweave is at http://{shown}:{at[1]} (library {library_name(None)}). Ctrl-C stops it.")
+        place = f"Ragweave is at http://{shown}:{at[1]} (library {library_name(None)}). Ctrl-C stops it."
         if app is not None:
+            typer.echo(place)
             uvicorn.Server(config_of(app, settings.shutdown_seconds)).run(sockets=[listener])
         else:
-            run_workers(settings, log, listener)
+            run_workers(settings, log, listener, place)
     typer.echo("Stopped.")
 
 
@@ -157,7 +159,7 @@ def build(settings: ServeSettings) -> FastAPI:
     return create_app(settings, exposed=is_exposed(settings))
 
 
-def run_workers(settings: ServeSettings, log: str, listener: socket.socket) -> None:
+def run_workers(settings: ServeSettings, log: str, listener: socket.socket, place: str) -> None:
     """Have several processes answer on one port until a signal; one that dies is started again."""
     from uvicorn.config import STARTUP_FAILURE
     from uvicorn.supervisors import Multiprocess
@@ -167,14 +169,27 @@ def run_workers(settings: ServeSettings, log: str, listener: socket.socket) -> N
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         several = {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": _SILENT}
         config = config_of(partial(worker, settings, log), settings.shutdown_seconds, **several)
+        at = listener.getsockname()
         if sys.platform == "linux":
-            at = listener.getsockname()
             listener.close()
             listener = bound(at[0], at[1], OfEach)
         workers = Multiprocess(config, [listener])
+        threading.Thread(target=_tell, args=(at[:2], place), daemon=True).start()
         workers.run()
     if any(process.exitcode == STARTUP_FAILURE for process in workers.processes):
         raise typer.Exit(1)
+
+
+def _tell(at: tuple[str, int], place: str) -> None:
+    """Say where the server is once a worker listens there."""
+    while True:
+        try:
+            socket.create_connection(at, 5).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            typer.echo(place)
+            return
 
 
 def worker(settings: ServeSettings, log: str) -> FastAPI:

@@ -107,3 +107,10 @@ def test_a_half_made_library_goes_when_its_process_is_dead_and_not_before(home):
     assert locks.forsaken(half)
     Catalog(home).create("second", "tiny", 4)
     assert not half.exists() and len(list(half.parent.iterdir())) == 2
+
+
+def test_whether_a_lock_is_held_is_told_and_what_is_left_of_one_that_is_not_goes(home):
+    with locks.held(home, "server 1", 0, "", ""):
+        assert locks.is_held(home, "server 1")
+    (home / "locks" / "server 1.json").write_text("{}")  # as a killed process leaves it
+    assert not locks.is_held(home, "server 1") and not list((home / "locks").iterdir())
