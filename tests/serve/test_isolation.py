@@ -239,6 +239,7 @@ def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
         "/open/{library}/{id}",
         "/shared/{secret}",
         "/favicon.ico",
+        "/sw.js",
         "/healthz",
         "/readyz",
         "/api/login",
