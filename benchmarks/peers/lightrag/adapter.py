@@ -1,4 +1,4 @@
-"""LightRAG: its own graph of entities and relations, mode `mix` (graph and vectors), or PEER_MODE.
+"""LightRAG: its own graph of entities and relations, mode `mix` (graph and vectors).
 
 It takes texts: pages of a PDF and paragraphs of a DOCX are read as its server does, the rest as it stands.
 """
@@ -9,12 +9,14 @@ import asyncio
 import os
 import re
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 from adapting import serve, text_of
 from lightrag import LightRAG, QueryParam
+from lightrag.base import DocStatus
 from lightrag.utils import EmbeddingFunc, Tokenizer, setup_logger
 from openai import AsyncOpenAI
 
@@ -22,9 +24,7 @@ CLIENT = AsyncOpenAI(base_url=os.environ["PEER_URL"], api_key="peer", timeout=7_
 setup_logger("lightrag", level="ERROR", enable_file_logging=False)
 
 
-async def complete(
-    prompt: str, system_prompt: str | None = None, history_messages: list | None = None, **_: object
-) -> str:
+async def complete(prompt: str, system_prompt: str = "", history_messages: list | None = None, **_: object) -> str:
     said = [{"role": "system", "content": system_prompt}] if system_prompt else []
     said += [*(history_messages or []), {"role": "user", "content": prompt}]
     reply = await CLIENT.chat.completions.create(model="desk", messages=said)
@@ -66,9 +66,12 @@ async def made(store: Path) -> LightRAG:
 
 async def index(store: Path, folder: Path) -> int:
     rag = await made(store)
-    files = [(p, text_of(p)) for p in sorted(folder.rglob("*")) if p.is_file()]
-    files = [(p, text) for p, text in files if text.strip()]
-    await rag.ainsert([text for _, text in files], file_paths=[str(p) for p, _ in files])
+    files = [(p, text) for p in sorted(folder.rglob("*")) if p.is_file() and (text := text_of(p)).strip()]
+    wanted = {sha256(f"{p}\n{text}".encode()).hexdigest(): (str(p), text) for p, text in files}
+    for gone in (await rag.doc_status.get_docs_by_statuses(list(DocStatus))).keys() - wanted.keys():
+        await rag.adelete_by_doc_id(gone)
+    paths, texts = zip(*wanted.values(), strict=True)
+    await rag.ainsert(list(texts), ids=list(wanted), file_paths=list(paths))
     await rag.finalize_storages()
     return len(files)
 
@@ -76,18 +79,17 @@ async def index(store: Path, folder: Path) -> int:
 class Asker:
     def __init__(self, store: Path) -> None:
         self.store = store
-        self.mode = os.environ.get("PEER_MODE", "mix")
 
     async def ready(self) -> None:
         self.rag = await made(self.store)
 
     async def find(self, question: str) -> list[str]:
-        data = await self.rag.aquery_data(question, QueryParam(mode=self.mode, chunk_top_k=10, enable_rerank=False))
+        data = await self.rag.aquery_data(question, QueryParam(mode="mix", chunk_top_k=10, enable_rerank=False))
         return [c["file_path"] for c in data.get("data", {}).get("chunks", [])]
 
     async def ask(self, question: str, previous: list[str]) -> tuple[str, list[str]]:
         told = [{"role": "user", "content": p} for p in previous]
-        given = QueryParam(mode=self.mode, chunk_top_k=10, enable_rerank=False, conversation_history=told)
+        given = QueryParam(mode="mix", chunk_top_k=10, enable_rerank=False, conversation_history=told)
         answer = str(await self.rag.aquery(question, given))
         # Its references name files by number below the answer.
         named = dict(re.findall(r"^\s*[-*]?\s*\[(\d+)\]\s*(\S.*)$", answer, re.M))

@@ -40,8 +40,7 @@ class Asker:
         run = [str(Path(sys.executable).parent / "open-webui"), "serve", "--host", "127.0.0.1", "--port", str(port)]
         given = os.environ | SETTINGS | {"DATA_DIR": str(store.resolve())}
         with (store / "log").open("w") as log:
-            process = subprocess.Popen(run, env=given, stdout=log, stderr=log, cwd=store)
-        atexit.register(process.terminate)
+            atexit.register(subprocess.Popen(run, env=given, stdout=log, stderr=log, cwd=store).terminate)
         self.http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=7_200)
 
     async def call(self, verb: str, path: str, **given: Any) -> Any:
