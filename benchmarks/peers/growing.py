@@ -98,9 +98,9 @@ def life(peers: list[str], work: Path, out: Path) -> None:
                 "moved": "renamed.md" in now[moved.name] and moved.name not in now[moved.name],
             }
             shutil.rmtree(store)
-            call(peer, work, desk, "index", store, str(folder), within=first["seconds"] / 2)
+            killed = call(peer, work, desk, "index", store, str(folder), within=first["lines"][0]["cpu"] / 2)["killed"]
             after = call(peer, work, desk, "index", store, str(folder), fails=True)
-            figures |= {"after_kill": spent(after), "told": after["told"], "calls": first["calls"]}
+            figures |= {"killed": killed, "after_kill": spent(after), "told": after["told"], "calls": first["calls"]}
             figures |= {"after_kill_calls": after["calls"], "last": found(asked).get(last.name, []).count(last.name)}
         keep(kept, figures)
 

@@ -113,29 +113,31 @@ def growth() -> None:
 
 def life() -> None:
     """Print what becomes of files that change, and of indexing that was killed, with seconds of the processor."""
-    print(f"{'':16}files  index p  again p, calls  edited  removed  renamed  meanwhile   after a kill p, calls   there")
+    print(
+        f"{'program':16}files  index p  again p, calls  edited  removed  renamed  meanwhile  after a kill, calls  there"
+    )
     for peer, f in figures("life-{}").items():
         done = ["new" if f["edited"] else "OLD", "STILL" if f["removed"] else "gone", "yes" if f["moved"] else "NO"]
         told = f"{f['files']:5} {f['first']:8.1f} {f['again']:9.1f} {f['again_calls']:6} "
         told += "{:>7} {:>8} {:>8}".format(*done)
         there = {0: "NO", 1: "yes"}.get(f["last"], "TWICE")
         end = f"{f['after_kill']:13.1f} {f['after_kill_calls']:5} of {f['calls']:<4} {there:>5}"
-        print(f"{peer:16}{told} {f['meanwhile']:5} of 20 {end}")
+        print(f"{peer:16}{told} {f['meanwhile']:5} of 20 {end if f['killed'] else ''}".rstrip())
 
 
 def trouble() -> None:
     """Print what broken files, hidden orders, two processes and a model that refuses every other call lead to."""
     rows = figures("trouble-{}")
-    print(f"{'':19}broken files: named  others found   two processes: failed  found, twice   429: answered")
+    print(f"{'program':19}broken files: named  others found   two processes: failed  found, twice   429: answered")
     for peer, f in rows.items():
         b, t, s = f.get("broken"), f.get("two"), f.get("storm")
         held = f"{t['failed']:18} of 2 {t['first']:6} of {t['asked']}, {t['doubled']}" if t else ""
         told = f"{b['named']:15} of 5 {b['first']:7} of {b['asked']}" if b else ""
-        print(f"{peer:19}{told:32}{held:38}{s['answered']:11} of 20")
+        answered = f"{s['answered']:11} of 20" if s else ""
+        print(f"{peer:19}{told:34}{held:39}{answered}".rstrip())
     for peer, f in rows.items():
-        for why in dict.fromkeys(
-            filter(None, (f.get("broken", {}).get("told"), f.get("two", {}).get("told"), f["storm"]["error"]))
-        ):
+        whys = [f.get(act, {}).get(key) for act, key in (("broken", "told"), ("two", "told"), ("storm", "error"))]
+        for why in dict.fromkeys(filter(None, whys)):
             print(f"{peer}: {why}")
     print(f"\n{'orders in a note':19}{'told openly, two ways':>40}{'hidden, five ways':>40}")
     for peer, f in rows.items():

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -84,6 +85,12 @@ def started(
     )
 
 
+def spent_by(pid: int) -> float:
+    """Return the seconds of the processor that a process itself has taken."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def call(
     peer: str,
     work: Path,
@@ -97,12 +104,13 @@ def call(
 ) -> dict[str, Any]:
     """Run an adapter; return its lines, seconds, most megabytes, calls, why it failed, and all that it said.
 
-    It is killed after `within` seconds. It may fail if `fails`; otherwise that ends the run.
+    It is killed after `within` seconds of the processor. It may fail if `fails`; otherwise that ends the run.
     """
     before, encoding, began = len(desk.calls), desk.encoding, time.perf_counter()
     process = started(peer, work, desk, verb, store, what)
     if within:
-        time.sleep(within)
+        while process.poll() is None and spent_by(process.pid) < within:
+            time.sleep(0.02)
         process.kill()
     printed, told = process.communicate("\n".join(json.dumps(r) for r in rows))
     if process.returncode and not (within or fails):
@@ -113,6 +121,7 @@ def call(
         "lines": made,
         "told": told.strip().splitlines()[-1][:200] if process.returncode and told.strip() else "",
         "said": f"{printed}\n{told}",
+        "killed": process.returncode == -signal.SIGKILL,
         "seconds": time.perf_counter() - began,
         "mb": next((line["mb"] for line in made if "mb" in line), 0),
         "encoding": desk.encoding - encoding,
