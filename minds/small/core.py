@@ -61,7 +61,7 @@ def core(text: str) -> Core:
     if context and leans(question, context, strict=own):
         # A pronoun takes what the reason or the topic names; a tale that leads to the question stays whole.
         found = resolve(question, Said(context) if topic else Said("", context)) if own else question
-        question = found if found != question else f"{context} {question}" if own else whole
+        question = found if found != question else f"{context} {question}"
     question = _SHORT.sub(r"\1 is", text.strip() if " ".join(question.split()) == whole else question)
     return Core(text, question, fresh, onward)
 
