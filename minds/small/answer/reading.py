@@ -35,14 +35,9 @@ _SAID = (".", "!", "?", "。", "”")
 
 
 _HEADING = re.compile(r"(?:(?<=\n\n)|\A)(?=[^\W_])(?P<head>(?:[^\s|]+ ){0,7}[^\s|]*[^\s|.!?:;,])\n\n(?=\S)")
-_HOURS = re.compile(r"\d{1,2}[:.]\d{2}\s*(?:to|till|until|bis|à|[–-])\s*\d{1,2}[:.]\d{2}")
-LATER = 10
-"""How much further back a sentence counts to stand for each paragraph before its section."""
 _PHONE = re.compile(r"(?<![\w.])(?:\+\d{1,3} ?)?\(?\d{3,5}\)?[ /-]\d{3,}(?:[ -]\d+)*(?![\w.])")
 _CALLED = frozenset(terms("phone telephone"))
 """What a number of its form says without a word: “Orla Finch: 0331 8080”."""
-_SPAN = frozenset(terms("open opens close closes begin start end finish"))
-"""What a span of hours says without a verb: when something begins and when it ends."""
 
 
 @lru_cache(maxsize=20_000)
@@ -71,9 +66,7 @@ class Read:
 
     def __init__(self, strip: Strip, at: int, parts: Sequence[tuple[int, int]], question: str, around: str) -> None:
         text, (a, b) = strip["text"], parts[at]
-        # Only what stands first, or under the title alone, opens the text.
-        later = around[: max(0, around.find(text))].strip().count("\n\n")
-        self.strip, self.start, self.end, self.at = strip, a, b, at + LATER * later
+        self.strip, self.start, self.end = strip, a, b
         told = tables.told(text, a, b)
         self.told = told
         self.said = uttered(strip, told, question)
@@ -88,7 +81,7 @@ class Read:
             elif not self.piece:
                 self.before, self.leans = None, False
         near = _stems(text[slice(*self.before)]) if self.before else frozenset()
-        self.own = _stems(self.said) | _measured(told) | (_SPAN if _HOURS.search(told) else frozenset())
+        self.own = _stems(self.said) | _measured(told)
         self.own |= _CALLED if _PHONE.search(told) else frozenset()
         self.title = _stems(strip["title"])
         self.abroad = (tongue := _tongue(text)) in TAUGHT and not asked_of(question).foreign

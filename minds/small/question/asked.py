@@ -160,9 +160,9 @@ class Asked:
     def numbered(self, text: str) -> bool:
         """Tell whether a text holds a number beside those of the question, one that may count."""
         found = facts(text)
-        if self.counted and self.counted not in UNITS:  # no day, hour or measure
+        if _MANY.search(self.question) and self.counted not in UNITS:  # no day, hour or measure
             text = DAY.sub(" ", fold(text))
-            found = [f for f in facts(text) if f.unit in ("", "%", "celsius", "fahrenheit")]
+            found = [f for f in facts(text) if not self.counted or f.unit in ("", "%", "celsius", "fahrenheit")]
         return bool({f.value for f in found} - self._said or _ONCE.search(text))
 
     @cached_property
@@ -171,6 +171,7 @@ class Asked:
         return frozenset(f.value for f in facts(self.question))
 
 
+_MANY = re.compile(r"\bhow (?:many|much)\b", re.I)
 _MONTH = "|".join(m for m in MONTHS if m.isascii() and m.isalpha())
 DAY = re.compile(
     r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?|\d{1,2}:\d\d|\b(?:1\d|20)\d\d\b(?! [a-z]+s\b)"
