@@ -12,23 +12,17 @@ from ragweave.minds.small.answer.sentences import Extract
 from ragweave.minds.small.clauses import beyond
 from ragweave.minds.small.question.asked import Asked, asked_of, has_clause
 from ragweave.minds.small.question.facts import facts
-from ragweave.minds.small.question.likes import likes
+from ragweave.minds.small.question.likes import LIGHT, likes
 from ragweave.minds.small.question.value import affirms, lacks
+from ragweave.minds.small.tables.ask import Asked as Table
 from ragweave.models.calendar import MONTHS
-from ragweave.models.text import content_terms, fold, terms
+from ragweave.models.text import fold, terms
 
-NAMED = 0.2
-"""Share of the subject below which a sentence that says all that is asked says it of another."""
 OF, LITTLE, UNSAID = 0.7, 0.4, 0.65
 """Share of the subject at which a sentence is of it, and of the slot below which it tells something else of it: without
 a word for what is asked for (“what position”) it has to say more of the rest."""
 OF_IT = 0.5
 """Share of the subject from which a sentence beside the best one is of it."""
-_WHICH = re.compile(
-    r"\b(?:which|what) ((?:(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may|might|of"
-    r"|the|a|an)\b)[^\W\d_][\w'’-]*(?: |\b)){1,3})",
-    re.I,
-)
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _ENTRY = re.compile(r"\d{4}-\d\d-\d\d\b")
 """The day of an entry of a log, which holds for it whatever its file is of."""
@@ -64,12 +58,11 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str, 
         return True
     if filled and best.signs[0] < OF_IT:
         return True
-    if best.partner is None and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]:
-        return True
     # Of what is shown beside it counts what names the subject as well.
     of_it = [e for e in chosen if e is best.partner or e.signs[0] >= OF_IT]
     typed = asked.kind in ("time", "count", "yes") or asked.value is not None
-    noun = _noun(question)
+    named = Table(question).named - LIGHT
+    noun = named.union(*(alike for t, alike in likes(question).items() if t in named))
     said = not noun or noun & set(terms(f"{best.strip['title']} {shown}"))
     if not typed and best.signs[0] >= OF and max(e.signs[1] for e in [best, *of_it]) < (LITTLE if said else UNSAID):
         return True
@@ -77,15 +70,8 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str, 
     return any(of and not of & held for of in (asked.attribute, beyond(question, filled) - asked.implied))
 
 
-def _noun(question: str) -> frozenset[str]:
-    """Return the stems of what is asked for by name (“what *position*”), and of all that stand for it."""
-    m = _WHICH.search(question)
-    said = frozenset(content_terms(m[1])) if m else frozenset()
-    return said.union(*(alike for t, alike in likes(question).items() if t in said))
-
-
 def another(asked: Asked, place: str, told: str, around: str) -> bool:
-    """Tell whether a sentence is of another year, month or numbered thing than the question names.
+    """Tell whether a sentence is of another year, month or numbered thing than the question names, or of none.
 
     Args:
         asked: the question.
@@ -93,9 +79,10 @@ def another(asked: Asked, place: str, told: str, around: str) -> bool:
         told: the sentence.
         around: the text that it stands in, with its place.
     """
-    for ours, theirs in zip(_times(asked.question), _times(f"{told} {place}"), strict=True):
-        apart = ours and theirs and not ours & theirs and not any(min(theirs) < o < max(theirs) for o in ours)
-        if apart and asked.kind != "time" and not (_OVER.search(told) or has_clause(asked.question)):
+    near, far = _times(f"{told} {place}"), _times(around)
+    for ours, theirs in zip(_times(asked.question), (n or f for n, f in zip(near, far, strict=True)), strict=True):
+        within = ours & theirs or any(min(theirs, default=o) < o < max(theirs, default=o) for o in ours)
+        if ours and not within and asked.kind != "time" and not (_OVER.search(told) or has_clause(asked.question)):
             return True
     for m in _NUMBERED.finditer(asked.question):
         found = re.findall(rf"\b{re.escape(fold(m[1]))}[ _-]?(\d+)\b", fold(around))

@@ -37,6 +37,8 @@ _INLINE = re.compile(r"(?<=\S)\s+(?=[A-Z][a-z'’]*(?: [a-z'’]+){0,3}: \S)")
 COSINE, STRIP, FIT, NAMED, LED, OPEN = 0.75, 0.35, 0.4, 0.8, -0.4, 0.5
 """What counts beside coverage: the meaning, the relevance of the strip, a value of the kind asked for, standing in an
 item that a best one names, or in one that led on, and the words of the question that those that led on lack."""
+FOREIGN = 1.5
+"""Where the question is not English its function words and endings, which are not known, cannot be asked for."""
 SURE = 0.3
 """What the log odds that a sentence answers count for its order."""
 WHOLE, HALF = 0.9, 0.4
@@ -236,6 +238,8 @@ def _signs(
         return sum(w * v for w, v in rows) / total if total else 1.0
 
     subject, slot = covered(asked.subject or asked.slot), covered(asked.slot)
+    if asked.foreign:
+        subject, slot = min(1.0, FOREIGN * subject), min(1.0, FOREIGN * slot)
     covers = frozenset(t for t in wanted & (asked.subject | asked.slot | r.have) if level(t) >= 0.8)
     return (subject, slot, subject * slot, fit, cosine, r.strip["score"]), covers
 
