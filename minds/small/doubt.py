@@ -24,23 +24,14 @@ a word for what is asked for (“what position”) it has to say more of the res
 OF_IT = 0.5
 """Share of the subject from which a sentence beside the best one is of it."""
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
-_ENTRY = re.compile(r"\d{4}-\d\d-\d\d\b")
-"""The day of an entry of a log, which holds for it whatever its file is of."""
-_OVER = re.compile(r"\b(?:since|from|until|till|for|every|each)\b", re.I)
-"""What is so for longer than the time that is named."""
 _NUMBERED = re.compile(r"\b([A-Z][\w-]+) (\d{1,3})\b")
 """A thing told from its like by a number: “Ferry 5”."""
 
 
-def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str, filled: bool = False) -> bool:
-    """Tell whether something speaks against the best sentence, however sure it is.
+def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: bool = False) -> bool:
+    """Tell whether something speaks against the best sentence, shown with the others that were chosen.
 
-    Args:
-        question: standing by itself.
-        best: the sentence.
-        chosen: the sentences that are shown together.
-        date: of the document, or "".
-        filled: a name was put in the place of a description: the sentence has to name it.
+    Where a name was put in the place of a description (`filled`), the sentence has to name it.
     """
     asked = asked_of(question)
     # What is shown beside it may tell the value, if it tells it of the same.
@@ -53,8 +44,7 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str, 
     shown = " ".join(e.told if e.before else e.text for e in chosen)
     around = f"{place} {best.strip['text']} {shown}"
     codes = {t for t in asked.subject if t.isalnum() and not (t.isalpha() or t.isdigit())}
-    when = "" if _ENTRY.match(best.text) else f"{place} {date}"
-    if not codes <= set(terms(around)) or another(asked, when, shown, around):
+    if not codes <= set(terms(around)) or another(asked, f"{place} {shown}", around):
         return True
     if filled and best.signs[0] < OF_IT:
         return True
@@ -70,19 +60,12 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], date: str, 
     return any(of and not of & held for of in (asked.attribute, beyond(question, filled) - asked.implied))
 
 
-def another(asked: Asked, place: str, told: str, around: str) -> bool:
-    """Tell whether a sentence is of another year, month or numbered thing than the question names, or of none.
-
-    Args:
-        asked: the question.
-        place: title, file and date of the sentence, as far as they tell its time.
-        told: the sentence.
-        around: the text that it stands in, with its place.
-    """
-    near, far = _times(f"{told} {place}"), _times(around)
+def another(asked: Asked, told: str, around: str) -> bool:
+    """Tell whether what is told, else the text around it, is of another time or numbered thing than is asked of."""
+    near, far = _times(told), _times(around)
     for ours, theirs in zip(_times(asked.question), (n or f for n, f in zip(near, far, strict=True)), strict=True):
         within = ours & theirs or any(min(theirs, default=o) < o < max(theirs, default=o) for o in ours)
-        if ours and not within and asked.kind != "time" and not (_OVER.search(told) or has_clause(asked.question)):
+        if ours and not within and asked.kind != "time" and not has_clause(asked.question):
             return True
     for m in _NUMBERED.finditer(asked.question):
         found = re.findall(rf"\b{re.escape(fold(m[1]))}[ _-]?(\d+)\b", fold(around))

@@ -205,8 +205,7 @@ async def _extract(
     whole = await passage(desk, best, question, idf) if recorded else None
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
     chosen = choose(ranked, question, idf, limit)
-    date = brief.rows[best.strip["evidence"]]["date"] if best.strip["evidence"] in brief.rows else ""
-    doubt = doubted(question, best, chosen, date, filled) or clip(best.told, _QUOTE) in barred
+    doubt = doubted(question, best, chosen, filled) or clip(best.told, _QUOTE) in barred
     enough = (
         answers(best, whole, question, idf)
         if whole is not None and least is None

@@ -9,7 +9,6 @@ from ragweave.minds.small.question.facts import UNITS, negations, units
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.text import fold, stem, terms
 
-_HOW_LONG = re.compile(r"how long\b", re.I)
 _LASTS = re.compile(
     r"\b(?:\d+|an?|one|half|all|every|several|many|\w+(?:teen|ty|illion)|"
     + "|".join(NUMBER_WORDS)
@@ -42,7 +41,7 @@ def lacks(asked: Asked, text: str) -> bool:
         measured = asked.counted not in UNITS or asked.counted in units(text)
         if not measured or not asked.numbered(text):
             return True
-        if _HOW_LONG.match(asked.question):
+        if fold(asked.question).startswith("how long "):
             return not _LASTS.search(text)
     much = _HOW_MUCH.search(asked.question)
     named = much is not None and stem(fold(much[1])) in terms(text)
