@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ParamSpec, TypeVar
 
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import ClipFilter, Evaluator, Looker, Minds, PassageEvaluator, Router
+from ragweave.minds.contracts import Minds, Router
 from ragweave.minds.desk import chosen
 from ragweave.minds.llm import check as llm_check
 from ragweave.minds.llm import clips as llm_clips
@@ -49,22 +49,24 @@ def build(context: Context) -> Minds:
     opinion = "small" if context.check_by == "off" else context.check_by
     second = either(context, llm_check.doubt, llm_check.check, opinion)
     rewrites = "auto" if context.expand_when == "always" else "small"
+    by, sees = context.grade_by, context.look == "auto" and chosen("vision", context) is not None
+    graded, passages, keep = small_grade.grade, small_grade.passages, small_clips.keep
     return Minds(
         condenser=either(context, small_condense.condense, llm_condense.condense),
         seer=either(context, small_see.see, llm_see.see, role="vision" if context.look == "auto" else None),
         router=_router(context),
         expander=either(context, small_expand.expand, llm_expand.expand),
         web_querist=either(context, small_search_web.web_query, llm_search_web.web_query),
-        evaluator=_evaluator(context),
-        strip_evaluator=_passage_evaluator(context, strips),
+        evaluator=_graded(context, by, graded, llm_grade.grade, llm_grade.grade_by_checkpoint),
+        strip_evaluator=_graded(context, strips, passages, llm_grade.passages, llm_grade.passages_by_checkpoint),
         reasoner=either(context, small_reason.reason, llm_reason.reason, role="reasoner"),
         recaller=Mind(recall.nothing, recall.recall) if chosen("writer", context) else None,
         writer=either(context, small_write.write, llm_write.write, role="writer"),
         checker=Mind(small_check.check),
         second=None if second.alone else second,
         rewriter=either(context, small_rewrite.rewrite, llm_rewrite.rewrite, rewrites),
-        clip_filter=_clip_filter(context),
-        looker=_looker(context),
+        clip_filter=_graded(context, by, keep, llm_clips.keep, llm_clips.keep_by_checkpoint),
+        looker=Mind(look.nothing, look.look_closer) if sees else Mind(look.nothing),
     )
 
 
@@ -88,33 +90,16 @@ def either(
     return Mind(small) if model is None else Mind(small, llm)
 
 
-def _router(context: Context) -> Router:
-    by = context.route_by
+def _graded(
+    context: Context, by: str, small: Maker[P, T], llm: Maker[P, T | None], checkpoint: Maker[P, T | None]
+) -> Mind[P, T]:
+    """Return the mind of a trained checkpoint, that of a language model, or the small one, as `by` says."""
     if by == "checkpoint":
-        return Mind(small_route.route, llm_route.by_checkpoint, "checkpoint")
-    if by == "ensemble":
+        return Mind(small, checkpoint, "checkpoint")
+    return either(context, small, llm, "llm" if by == "llm" else "small")
+
+
+def _router(context: Context) -> Router:
+    if context.route_by == "ensemble":
         return llm_route.Ensemble(Mind(small_route.route), Mind(small_route.route, llm_route.route))
-    return either(context, small_route.route, llm_route.route, "llm" if by == "llm" else "small")
-
-
-def _evaluator(context: Context) -> Evaluator:
-    if context.grade_by == "checkpoint":
-        return Mind(small_grade.grade, llm_grade.grade_by_checkpoint, "checkpoint")
-    return either(context, small_grade.grade, llm_grade.grade, "llm" if context.grade_by == "llm" else "small")
-
-
-def _passage_evaluator(context: Context, choice: str) -> PassageEvaluator:
-    if choice == "checkpoint":
-        return Mind(small_grade.passages, llm_grade.passages_by_checkpoint, "checkpoint")
-    return either(context, small_grade.passages, llm_grade.passages, choice)
-
-
-def _clip_filter(context: Context) -> ClipFilter:
-    if context.grade_by == "checkpoint":
-        return Mind(small_clips.keep, llm_clips.keep_by_checkpoint, "checkpoint")
-    return either(context, small_clips.keep, llm_clips.keep, "llm" if context.grade_by == "llm" else "small")
-
-
-def _looker(context: Context) -> Looker:
-    sees = context.look == "auto" and chosen("vision", context) is not None
-    return Mind(look.nothing, look.look_closer) if sees else Mind(look.nothing)
+    return _graded(context, context.route_by, small_route.route, llm_route.route, llm_route.by_checkpoint)

@@ -138,7 +138,7 @@ def compare(
         for mine, other, ask in zip((asked.a, asked.b), (asked.b, asked.a), asked.asks, strict=True)
     ]
     pairs = [
-        (_alike(a, b) + x + y, a, b)
+        (ALIKE * ((_file(a) == _file(b)) + (a.unit == b.unit)) + x + y, a, b)
         for x, a in held[0]
         for y, b in held[1]
         if a.kind == b.kind and not (a.unit and b.unit and a.unit != b.unit) and a.worth + b.worth >= TOLD
@@ -165,10 +165,8 @@ def compare(
     return Weighed(f"{'Yes. ' if wins else 'No. '}{said}" if asked.how == "yes" else said, rests)
 
 
-def _alike(a: _Value, b: _Value) -> float:
-    """Return what it counts that two values stand in one document and have one unit."""
-    one, two = (v.rests["locator"].get("file", v.rests["evidence"]) for v in (a, b))
-    return ALIKE * ((one == two) + (a.unit == b.unit))
+def _file(value: _Value) -> str:
+    return value.rests["locator"].get("file", value.rests["evidence"])
 
 
 def _values(

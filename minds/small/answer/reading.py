@@ -69,7 +69,9 @@ class Read:
         self.strip, self.start, self.end = strip, a, b
         told = tables.told(text, a, b)
         self.told = told
-        self.said = uttered(strip, told, question)
+        # Who speaks counts only where a question asks what somebody says; an entry of a list is said by nobody.
+        entry = self.piece and strip["locator"].get("kind") != "time"
+        self.said = told if entry or _ATTRIBUTED.search(question) else spoken(told, question)
         first = next(p for p in parts[: at + 1] if "\n\n" not in text[p[0] : a])
         head = _stems(text[slice(*first)]) if first != parts[at] and run_in(text[slice(*first)]) else frozenset()
         self.before = parts[at - 1] if at and "\n\n" not in text[parts[at - 1][1] : a] else None
@@ -126,15 +128,6 @@ def _item(text: str, parts: Sequence[tuple[int, int]], at: int) -> int | None:
         if n and "\n" in text[parts[n - 1][1] : parts[n][0]]:
             return None
     return None
-
-
-def uttered(strip: Strip, told: str, question: str) -> str:
-    """Return what a sentence says: without the speaker's name, which a question asks for only where it says so.
-
-    What stands before a colon in a list of a text is no speaker: “Treasurer: Percy Dunn”.
-    """
-    label = not told.endswith(_SAID) and strip["locator"].get("kind") != "time"
-    return told if label or _ATTRIBUTED.search(question) else spoken(told, question)
 
 
 def sections(strip: Strip) -> list[Strip]:
