@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ragweave.corpora.store.library import Library
 from ragweave.minds.desk import Desk
 from ragweave.minds.passages import floors, passage_of
 
@@ -20,17 +17,11 @@ async def expand(desk: Desk, query: str) -> list[str]:
 
 
 async def strong(desk: Desk, query: str) -> bool:
-    """Tell whether the first retrieval already holds a passage that answers."""
+    """Tell whether one plain search already finds a paragraph that answers."""
     library = await desk.library()
     if not (await library.counts()).get("paragraph"):
         return False
-    return await first_look(library, query, desk.context.sources) >= STRONG
-
-
-async def first_look(library: Library, query: str, sources: Sequence[str] = ()) -> float:
-    """Return the calibrated relevance, in [-1, 1], of the best paragraph that one plain search finds."""
-    (lists,) = await library.search("paragraph", [query], FIRST_LOOK, sources)
+    (lists,) = await library.search("paragraph", [query], FIRST_LOOK, desk.context.sources)
     items = await library.items([h.id for h in (*lists.lexical, *lists.dense)])
-    if not items:
-        return -1.0
-    return max(await floors(library, query, [passage_of(i, query) for i in items.values()]))
+    read = await floors(library, query, [passage_of(i, query) for i in items.values()]) if items else []
+    return max(read, default=-1.0) >= STRONG

@@ -119,7 +119,9 @@ def _scored(
     if context.rerank:
         needed = judge if scores.floor.max() < STRONG else None
         crossed = _crossed(needed, query, passages, notes) if needed else None
-        order = crossed or blended(scores.order.tolist(), before)
+        # The relevance model's order, with a little of the fused one.
+        both = zip(standardise(scores.order.tolist()), standardise(before), strict=True)
+        order = crossed or [a + BEFORE * b for a, b in both]
         if seen:
             order = with_pictures(order, before, [item.id in seen for item, _ in kept], context.method.alpha)
     rows: list[Evidence] = []
@@ -145,11 +147,6 @@ def _read(library: Library, ids: Sequence[str], enough: int) -> list[tuple[Item,
         if len(kept) >= enough:
             break
     return kept[:enough]
-
-
-def blended(order: Sequence[float], before: Sequence[float]) -> list[float]:
-    """Return the relevance model's order with a little of the fused one, both standardised over the pool."""
-    return [a + BEFORE * b for a, b in zip(standardise(order), standardise(before), strict=True)]
 
 
 def with_pictures(order: Sequence[float], before: Sequence[float], seen: Sequence[bool], alpha: float) -> list[float]:

@@ -60,10 +60,8 @@ async def foreign(desk: Desk, brief: Brief, page: Page) -> str:
 
     if page.sentences:
         cited = {c.id for c in page.citations}
-        for e in rows:
-            if e["id"] in cited and other(e):
-                desk.note(phrase("foreign", brief.question, title=e["title"], language=named[tongues[e["id"]]]))
-                break
+        for e in [e for e in rows if e["id"] in cited and other(e)][:1]:
+            desk.note(phrase("foreign", brief.question, title=e["title"], language=named[tongues[e["id"]]]))
         return ""
     # A year is in every file of its year.
     shared = {fold(n) for n in names(brief.question)} | {n for n in numbers(brief.question) if len(n) != 4}
