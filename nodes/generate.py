@@ -93,7 +93,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         page.nearest()
     if run.meter.refused and not page.sentences:
         why = phrase("budget", question, limit=run.meter.refused)
-    summary = f"{len(page.sentences)} sentences" if page.sentences else f"nothing: {why}"
+    n = len(page.sentences)
+    summary = f"{n} sentence{'s' * (n > 1)}" if n else f"nothing: {why}"
     if page.dropped:
         summary += f", {page.dropped} left out"
     return run.done(summary, made, mind="llm" if made.by == "llm" else "small", **written(page), abstain=why)

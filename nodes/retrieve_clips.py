@@ -39,7 +39,7 @@ async def retrieve_clips(task: ClipTask, runtime: Runtime[Context]) -> Update:
     except RagweaveError as error:
         run.note(f"The retriever {name} of the recordings failed: {error}")
         return run.done(str(error), data={"retriever": name, "clips": []})
-    noun = "recordings" if name == "video" else "clips"
+    noun = ("recording" if name == "video" else "clip") + "s" * (len(ids) != 1)
     data = {"retriever": name, "clips": ids}
     return run.done(f"{len(ids)} {noun}", data=data, lists=[{"retriever": name, "ids": ids}] if ids else [])
 

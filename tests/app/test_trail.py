@@ -26,7 +26,7 @@ PLAIN = [
     step("grade", "correct, best +0.97 of 8"),
     step("refine", "4 of 10 strips kept"),
     step("reason", "enough"),
-    step("generate", "1 sentences", by="llm"),
+    step("generate", "1 sentence", by="llm"),
     step("check", "1 sentence, 1 source", by="rule"),
 ]
 
