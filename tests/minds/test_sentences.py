@@ -43,6 +43,12 @@ def test_sentence_is_read_with_its_title() -> None:
     assert "1874" in ranked[0].text
 
 
+def test_under_a_title_that_says_all_that_is_asked_the_text_is_read_from_its_start() -> None:
+    text = "Nine tenths come from wind, sun and tide. The price is low. The power that is sold pays for the cable."
+    best = rank("How does Corvane get its electricity?", [strip(text, title="Electricity on Corvane")], one)[0]
+    assert best.text.startswith("Nine tenths")
+
+
 def test_two_parts_of_a_question_get_a_sentence_each_the_first_asked_first() -> None:
     question = "Who designed the lens and when was the tower built?"
     text = "The tower was built in 1874. The lens was designed by Ada Lund. Goats are kept behind the wall of the yard."

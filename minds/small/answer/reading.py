@@ -35,6 +35,8 @@ _SAID = (".", "!", "?", "。", "”")
 
 
 _HEADING = re.compile(r"(?:(?<=\n\n)|\A)(?=[^\W_])(?P<head>(?:[^\s|]+ ){0,7}[^\s|]*[^\s|.!?:;,])\n\n(?=\S)")
+LATER = 10
+"""How much further back a sentence counts to stand for each paragraph before its section."""
 _PHONE = re.compile(r"(?<![\w.])(?:\+\d{1,3} ?)?\(?\d{3,5}\)?[ /-]\d{3,}(?:[ -]\d+)*(?![\w.])")
 _CALLED = frozenset(terms("phone telephone"))
 """What a number of its form says without a word: “Orla Finch: 0331 8080”."""
@@ -66,7 +68,9 @@ class Read:
 
     def __init__(self, strip: Strip, at: int, parts: Sequence[tuple[int, int]], question: str, around: str) -> None:
         text, (a, b) = strip["text"], parts[at]
-        self.strip, self.start, self.end = strip, a, b
+        # Only what stands first, or under the title alone, opens the text.
+        later = around[: max(0, around.find(text))].strip().count("\n\n")
+        self.strip, self.start, self.end, self.at = strip, a, b, at + LATER * later
         told = tables.told(text, a, b)
         self.told = told
         # Who speaks counts only where a question asks what somebody says; an entry of a list is said by nobody.

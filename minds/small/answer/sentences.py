@@ -37,6 +37,8 @@ _INLINE = re.compile(r"(?<=\S)\s+(?=[A-Z][a-z'’]*(?: [a-z'’]+){0,3}: \S)")
 COSINE, STRIP, FIT, NAMED, LED, OPEN = 0.75, 0.35, 0.4, 0.8, -0.4, 0.5
 """What counts beside coverage: the meaning, the relevance of the strip, a value of the kind asked for, standing in an
 item that a best one names, or in one that led on, and the words of the question that those that led on lack."""
+LEAD = 0.3
+"""What the first sentence under a title that covers the question counts more; the second half of it, and so on."""
 FOREIGN = 1.5
 """Where the question is not English its function words and endings, which are not known, cannot be asked for."""
 SURE = 0.3
@@ -171,6 +173,8 @@ def rank(
         value += COSINE * float(cos) + STRIP * r.strip["score"] + FIT * fit
         value += NAMED * (r.strip["evidence"] in chain.named) + LED * (r.strip["evidence"] in chain.led)
         value += OPEN * share(chain.open, r.have, idf)
+        # Where the title says all that is asked, its sentences are alike in that, and a text sums itself up first.
+        value += LEAD / (1 + r.at) if not asked.kind and wanted and every <= r.title else 0.0
         signs, covers = _signs(asked, every, r, fit, float(cos), idf, near)
         top = best
         if (r.abroad and signs[2] >= WHOLE) or (swapped and fit == 1 and signs[2] >= HALF):
