@@ -136,11 +136,10 @@ def reading(e: Evidence) -> Passage:
     return Passage(e["title"], " ".join(filter(None, (e["text"], e.get("seen")))))
 
 
-async def reread(library: Library, question: str, rows: Iterable[Evidence]) -> list[Evidence]:
+async def reread(library: Library, question: str, rows: Sequence[Evidence]) -> list[Evidence]:
     """Return rows with their relevance to another question than that which found them."""
-    found = [*rows]
-    scores = await floors(library, question, [reading(e) for e in found])
-    return [Evidence(**{**e, "relevance": s}) for e, s in zip(found, scores, strict=True)]
+    scores = await floors(library, question, [reading(e) for e in rows])
+    return [Evidence(**{**e, "relevance": s}) for e, s in zip(rows, scores, strict=True)]
 
 
 def best_sentence(text: str, passage: str) -> str:

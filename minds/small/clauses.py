@@ -116,9 +116,8 @@ def splits(question: str) -> list[Split]:
         person = bool(_DOES.search(noun))
         inner = f"{'Who' if person else 'What'} is the {noun} {by or 'of'} {rest}?"
         found.append(Split(before, inner, f"{back}{after}", "person" if person else "thing"))
-    for m in _ROLE.finditer(plain) if not found else ():
-        if _DOES.search(m["rest"]):
-            found.append(Split(plain[: m.start()], f"Who is {m['rest']}?", plain[m.start("own") :], "person"))
+    roles = [m for m in _ROLE.finditer(plain) if not found and _DOES.search(m["rest"])]
+    found += [Split(plain[: m.start()], f"Who is {m['rest']}?", plain[m.start("own") :], "person") for m in roles]
     return [s for s in found if content_terms(s.inner)]
 
 
@@ -215,9 +214,8 @@ def _is_kind(name: str, split: Split) -> bool:
 
 def _nearest(found: Sequence[str], text: str, split: Split) -> str:
     """Return the name after “by”, else the one nearest to what is asked of it."""
-    for n in found:
-        if _BY.search(text[: text.find(n)]):
-            return n
+    if led := [n for n in found if _BY.search(text[: text.find(n)])]:
+        return led[0]
     wanted = set(content_terms(split.inner)) - {t for n in names(split.inner) for t in content_terms(n)}
     text = max(text.split("; "), key=lambda part: len(wanted & set(terms(part))))
     found = [n for n in found if n in text] or found

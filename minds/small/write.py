@@ -97,7 +97,7 @@ async def _write(desk: Desk, brief: Brief, page: Page) -> str:
         return ""
     barred = ""
     if (asked := standing(brief.question, brief.hops)) != brief.question:
-        rows = await reread(await desk.library(), asked, brief.rows.values())
+        rows = await reread(await desk.library(), asked, [*brief.rows.values()])
         best = max(e["relevance"] for e in rows)
         found = replace(brief, question=asked, rows={e["id"]: e for e in rows}, best=best)
         if await work(desk, found, page) or not (barred := await _extract(desk, found, page, False, True)):
