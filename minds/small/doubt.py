@@ -18,6 +18,8 @@ from ragweave.minds.small.tables.ask import Asked as Table
 from ragweave.models.calendar import MONTHS
 from ragweave.models.text import fold, terms
 
+NAMED = 0.2
+"""Share of the subject below which a sentence that says all that is asked says it of another."""
 OF, LITTLE, UNSAID = 0.7, 0.4, 0.65
 """Share of the subject at which a sentence is of it, and of the slot below which it tells something else of it: without
 a word for what is asked for (“what position”) it has to say more of the rest."""
@@ -47,6 +49,8 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
     if not codes <= set(terms(around)) or another(asked, f"{place} {shown}", around):
         return True
     if filled and best.signs[0] < OF_IT:
+        return True
+    if best.partner is None and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]:
         return True
     # Of what is shown beside it counts what names the subject as well.
     of_it = [e for e in chosen if e is best.partner or e.signs[0] >= OF_IT]
