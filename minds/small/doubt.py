@@ -9,6 +9,7 @@ from pathlib import PurePath
 from ragweave.corpora.meta import guess_language
 from ragweave.minds.small.answer.reading import person_of
 from ragweave.minds.small.answer.sentences import Extract
+from ragweave.minds.small.answer.spoken import is_recorded
 from ragweave.minds.small.clauses import beyond
 from ragweave.minds.small.question.asked import Asked, asked_of, has_clause
 from ragweave.minds.small.question.facts import facts
@@ -50,7 +51,9 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
         return True
     if filled and best.signs[0] < OF_IT:
         return True
-    if best.partner is None and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]:
+    # Who speaks in a recording names neither himself nor, in each sentence, what he speaks of.
+    whole = best.partner is not None or is_recorded(best.strip)
+    if not whole and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]:
         return True
     # Of what is shown beside it counts what names the subject as well.
     of_it = [e for e in chosen if e is best.partner or e.signs[0] >= OF_IT]

@@ -107,3 +107,10 @@ def test_who_tells_of_the_subject_and_little_of_what_is_asked_of_it_is_doubted()
     assert doubts("Whom did Ada Lund marry?", strip(text, "Ada Lund"))
     assert doubts("What position did Ada Lund hold in the first parliament?", strip(text, "Ada Lund"))
     assert not doubts("What did Ada Lund climb as the first woman?", strip(text, "Ada Lund"))
+
+
+def test_what_is_told_of_another_is_doubted_but_not_in_a_recording_where_names_are_seldom_said() -> None:
+    question, told = "When was the crane of Pell built?", "The crane of Vellmouth was built in 1900."
+    assert doubts(question, strip(told))
+    assert not doubts("When was the crane of Vellmouth built?", strip(told))
+    assert not doubts(question, {**strip(told), "locator": {"kind": "time", "start": 0.0, "end": 5.0}})
