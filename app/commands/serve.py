@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import ipaddress
-import logging
-import multiprocessing
 import os
-import signal
-import socket
-import sys
-import tempfile
-import threading
-import time
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragweave.app.commands.common import LibraryOption, debugging, library_name, run
-from ragweave.models.errors import InputError, MissingExtra, RagweaveError
+from ragweave.models.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import uvicorn
     from fastapi import FastAPI
 
     from ragweave.serve.access import Keys
@@ -56,6 +44,7 @@ def serve(
 
     from ragweave.serve.process import only_server, set_up
     from ragweave.serve.settings import serve_settings
+    from ragweave.serve.workers import config_of, listen, run_workers
 
     if log not in ("text", "json", "none"):
         raise InputError(f"there is no log of the form {log!r}", "use text, json or none")
@@ -75,8 +64,8 @@ def serve(
         if app is not None:
             typer.echo(place)
             uvicorn.Server(config_of(app, settings.shutdown_seconds)).run(sockets=[listener])
-        else:
-            run_workers(settings, log, listener, place)
+        elif not run_workers(partial(build, settings), settings, log, listener, partial(typer.echo, place)):
+            raise typer.Exit(1)
     typer.echo("Stopped.")
 
 
@@ -157,116 +146,3 @@ def build(settings: ServeSettings) -> FastAPI:
     from ragweave.serve.app import create_app
 
     return create_app(settings, exposed=is_exposed(settings))
-
-
-def run_workers(settings: ServeSettings, log: str, listener: socket.socket, place: str) -> None:
-    """Have several processes answer on one port until a signal; one that dies is started again."""
-    from uvicorn.config import STARTUP_FAILURE
-    from uvicorn.supervisors import Multiprocess
-
-    logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # it tells of workers that come and go
-    with tempfile.TemporaryDirectory(prefix="ragweave-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        several = {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": _SILENT}
-        config = config_of(partial(worker, settings, log), settings.shutdown_seconds, **several)
-        at = listener.getsockname()
-        if sys.platform == "linux":
-            listener.close()
-            listener = bound(at[0], at[1], OfEach)
-        workers = Multiprocess(config, [listener])
-        threading.Thread(target=_tell, args=(at[:2], place), daemon=True).start()
-        workers.run()
-    if any(process.exitcode == STARTUP_FAILURE for process in workers.processes):
-        raise typer.Exit(1)
-
-
-def _tell(at: tuple[str, int], place: str) -> None:
-    """Say where the server is once a worker listens there."""
-    while True:
-        try:
-            socket.create_connection(at, 5).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            typer.echo(place)
-            return
-
-
-def worker(settings: ServeSettings, log: str) -> FastAPI:
-    """Return the app of one of several processes, which ends with the one that started it."""
-    from uvicorn.config import STARTUP_FAILURE
-
-    from ragweave.serve.process import set_up
-
-    set_up(log)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        return build(settings)
-    except RagweaveError as error:  # another try would fail alike: the parent ends
-        typer.echo(str(error), err=True)
-        sys.exit(STARTUP_FAILURE)
-
-
-def _end_with_parent() -> None:
-    if parent := multiprocessing.parent_process():
-        parent.join()
-        signal.raise_signal(signal.SIGTERM)
-
-
-_SILENT = 30
-"""Seconds after which a worker that says nothing is taken for hung; importing takes seconds on a busy machine."""
-
-
-class OfEach(socket.socket):
-    """A socket that is opened anew where it is handed to a worker: Linux deals out connections among those of one port.
-
-    Of one socket that all share, the worker that wakes first takes every connection that waits.
-    """
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Say how it is opened anew."""
-        return bound, (*self.getsockname()[:2], OfEach)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Open the socket to listen on."""
-    listener = bound(host, port)
-    listener.listen(128)
-    return listener
-
-
-def bound(host: str, port: int, kind_of: type[socket.socket] = socket.socket) -> socket.socket:
-    """Open a socket at an address."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = kind_of(family, kind, protocol)
-        if os.name == "posix":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if kind_of is OfEach:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        listener.bind(address)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            remedy = "stop what listens there, or choose another with --port"
-            raise InputError(f"port {port} on {host} is in use", remedy) from None
-        what = f"cannot listen on {host}:{port} ({error.strerror})"
-        raise InputError(what, "choose another --host or --port") from None
-    return listener
-
-
-def config_of(app: FastAPI | Callable[[], FastAPI], shutdown_seconds: int, **more: Any) -> uvicorn.Config:
-    """Return how the app is served."""
-    import uvicorn
-
-    return uvicorn.Config(
-        app,
-        http="h11",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=shutdown_seconds,
-        timeout_keep_alive=20,
-        h11_max_incomplete_event_size=64 * 1024,
-        proxy_headers=False,
-        **more,
-    )

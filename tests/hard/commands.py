@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import json
 import logging
 import os
@@ -14,6 +15,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,14 @@ os.environ |= {"OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "
 os.environ |= {"RAGWEAVE_OCR": "off", "RAGWEAVE_PARSE_WORKERS": "1", "RAGWEAVE_HOME": os.devnull}
 
 # Everything is imported before the first step, which then only has to be forked.
-from ragweave.app import api, cli  # noqa: E402, F401
+import langgraph.checkpoint.sqlite.aio  # noqa: E402, F401
+import lxml.html  # noqa: E402, F401
+import markdown_it  # noqa: E402, F401
+import pathspec  # noqa: E402, F401
+import typer  # noqa: E402
+
+from ragweave.app import api, cli, threads  # noqa: E402, F401
+from ragweave.corpora.ingest import run  # noqa: E402, F401
 from ragweave.corpora.ingest.readers import Readers  # noqa: E402
 from ragweave.corpora.ingest.stages import prepare  # noqa: E402
 from ragweave.corpora.settings import CorporaSettings  # noqa: E402
@@ -37,10 +46,15 @@ from ragweave.tests.hard.uploaded import serve  # noqa: E402
 LIMIT = 90.0
 """Seconds after which a step counts as one that hangs."""
 BESIDE = "search beside"
+CUT = "cut"
+"""The fault of which a database knows besides: every connection to it ends at a moment."""
 Step = dict[str, Any]
 
+typer.main.get_command = cache(typer.main.get_command)
+typer.main.get_command(cli.app)
 _wordllama = embed._load("wordllama", embed.model_settings())
 logging.getLogger().handlers.clear()  # its package makes one, where nothing else has
+gc.freeze()
 
 
 class Broken(Exception):
@@ -52,6 +66,8 @@ class Commands:
     """A home with what is known to be in it, and a way to run commands over it."""
 
     root: Path
+    database: str = ""
+    """The address of the PostgreSQL that keeps the catalogs, or none: they lie in the home."""
     clock: float = 0.0
     state: dict[str, Any] = field(default_factory=lambda: {"libraries": {}, "turns": {}})
     counts: Counter[str] = field(default_factory=Counter)
@@ -133,6 +149,7 @@ class Commands:
                 os.dup2(out.fileno(), 1)
                 os.dup2(out.fileno(), 2)
                 faulthandler.register(signal.SIGUSR1, sys.__stderr__, all_threads=True)
+                os.environ["RAGWEAVE_DATABASE_URL"] = self.database
                 code = work(writing) or 0
             except BaseException:
                 traceback.print_exc()
@@ -147,7 +164,7 @@ class Commands:
         return code, out.read().decode(errors="replace"), json.loads(got) if got else None
 
     def _wait(self, child: int, step: Step, library: str) -> int:
-        began, stopped, kill = time.monotonic(), False, step.get("fault") == "timed kill"
+        began, stopped, due = time.monotonic(), False, step.get("fault") in ("timed kill", CUT)
         while True:
             pid, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED)
             spent = time.monotonic() - began
@@ -162,9 +179,9 @@ class Commands:
             elif pid:
                 self.counts["stopped and continued"] += stopped
                 return os.waitstatus_to_exitcode(status)
-            elif kill and spent > step["at"] / 300:
-                os.kill(child, signal.SIGKILL)
-                kill = False
+            elif due and spent > step["at"] / 300:
+                self._cut() if step["fault"] == CUT else os.kill(child, signal.SIGKILL)
+                due = False
             elif spent > LIMIT:
                 os.kill(child, signal.SIGUSR1)
                 time.sleep(1)
@@ -173,3 +190,11 @@ class Commands:
                 return -signal.SIGABRT
             else:
                 time.sleep(0.002)
+
+    def _cut(self) -> None:
+        """End every connection to the database."""
+        import psycopg
+
+        others = "datname = current_database() AND pid <> pg_backend_pid()"
+        with psycopg.connect(self.database.replace("+psycopg", ""), autocommit=True) as connection:
+            connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")

@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.corpora.store import lexical
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import lexical, postgres
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import chunked, chunks
 from ragweave.corpora.types import CORPORA
 from ragweave.models import embed
+from ragweave.serve.conversations import in_database, latest
 
 
 class Tiny:
@@ -82,8 +84,10 @@ def examine(home: Path) -> dict[str, Any]:
     held = {row.name: _library(catalog, row, home, wrong) for row in rows}
     catalog.close()
     left = {p.name for p in (home / "libraries").glob("*")} - {row.id for row in rows}
-    threads = home / "threads.sqlite"
-    turns = asyncio.run(_conversations(threads, wrong)) if threads.exists() else {}
+    url, threads = corpora_settings().database, home / "threads.sqlite"
+    if url:  # of a library that is deleted, the rows are under another name
+        left |= {f"{name}.gone" for name in postgres.server(url)._schemas(postgres._GONE)}
+    turns = asyncio.run(_conversations(url, threads, wrong)) if url or threads.exists() else {}
     return {"libraries": held, "turns": turns, "left": sorted(left), "wrong": wrong}
 
 
@@ -91,13 +95,14 @@ def _library(catalog: Catalog, row: Any, home: Path, wrong: list[str]) -> dict[s
     mind, name = Tiny(row.encoder), row.name
     with catalog.reading(row.id) as connection:
         ask = connection.exec_driver_sql
-        for pragma in ("integrity_check", "foreign_key_check"):
+        checks = ("integrity_check", "foreign_key_check") if connection.dialect.name == "sqlite" else ()
+        for pragma in checks:
             wrong += [f"{name}: {r[0]}" for r in ask(f"PRAGMA {pragma}") if r[0] != "ok"]
         ids = [str(i) for i in ask("SELECT id FROM items").scalars()]
         stored = ask("SELECT space, corpus, item || '~' || part, data FROM vectors").fetchall()
         words = {c: ask(f"SELECT rowid, title, text FROM {lexical.table(c)}").fetchall() for c in CORPORA}
         numbers = dict(map(tuple, ask("SELECT n, id FROM items")))
-    items = catalog.items(row.id, ids)
+        items, sources = catalog.items(row.id, ids), catalog.sources(row.id)
     for corpus, found in words.items():
         mine = {i.id: i for i in items.values() if i.corpus == corpus}
         got = Counter(numbers.get(n, f"row {n}") for n, _, _ in found)
@@ -119,7 +124,7 @@ def _library(catalog: Catalog, row: Any, home: Path, wrong: list[str]) -> dict[s
         i for space, _, i, _ in stored if not space.startswith("entities") and i.rpartition("~")[0] not in items
     }:
         wrong.append(f"{name}: {len(stray)} vectors without an item")
-    media, sources = Media(home / "libraries" / row.id / "media"), catalog.sources(row.id)
+    media = Media(home / "libraries" / row.id / "media")
     for item in items.values():
         for value in item.meta.values():
             if isinstance(value, str) and value.startswith(item.source + "/"):
@@ -142,22 +147,22 @@ def _library(catalog: Catalog, row: Any, home: Path, wrong: list[str]) -> dict[s
     }
 
 
-async def _conversations(file: Path, wrong: list[str]) -> dict[str, int]:
+async def _conversations(url: str, file: Path, wrong: list[str]) -> dict[str, int]:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     from ragweave.graphs.run import build_agent
 
     found = {}
     try:
-        with closing(sqlite3.connect(file)) as raw:
-            wrong += [f"threads: {r[0]}" for r in raw.execute("PRAGMA integrity_check") if r[0] != "ok"]
-        async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
+        if not url:
+            with closing(sqlite3.connect(file)) as raw:
+                wrong += [f"threads: {r[0]}" for r in raw.execute("PRAGMA integrity_check") if r[0] != "ok"]
+        async with in_database(url) if url else AsyncSqliteSaver.from_conn_string(str(file)) as saver:
             await saver.setup()
             agent = build_agent(checkpointer=saver)
-            rows = await saver.conn.execute_fetchall("SELECT DISTINCT thread_id FROM checkpoints")
-            for (thread,) in rows:
+            for thread in await latest(saver, 10**6):
                 state = await agent.aget_state({"configurable": {"thread_id": thread}})
-                found[str(thread)] = sum(m.type == "ai" for m in state.values.get("messages", []))
+                found[thread] = sum(m.type == "ai" for m in state.values.get("messages", []))
     except Exception as error:
         wrong.append(f"threads cannot be read: {error!r}")
     return found

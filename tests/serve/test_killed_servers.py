@@ -1,4 +1,4 @@
-"""Servers and workers that are killed while they answer, and a database that is restarted under one."""
+"""Servers and workers that are killed while they answer, or stopped while they begin; a database that is restarted."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ import os
 import re
 import signal
 import sqlite3
+import sys
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import close_stores
+from ragweave.models.child import import_path
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
+from ragweave.serve.workers import config_of
 from ragweave.tests.serve.conftest import QUESTION, TEXTS
 from ragweave.tests.support.library import build_library
 from ragweave.tests.support.postgres import binaries, private_postgres
@@ -152,3 +156,43 @@ async def test_a_database_that_is_restarted_is_told_in_a_sentence_and_then_answe
                     status = turn["status"]
             assert status in ("failed", "done")
         close_stores()
+
+
+async def test_a_signal_is_heard_while_the_workers_have_not_begun_to_speak(home: Path) -> None:
+    environment = {**os.environ, "RAGWEAVE_SERVE_WORKERS": "2", "PYTHONPATH": import_path()}
+    command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0"]
+    process = await asyncio.create_subprocess_exec(*command, env=environment, stderr=asyncio.subprocess.PIPE)
+    begun = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+
+    def silent() -> list[int]:
+        found = [int(pid) for pid in begun.read_text().split()]
+        return [pid for pid in found if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
+
+    async with asyncio.timeout(120):
+        while len(silent()) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        workers = silent()
+        for pid in workers:
+            os.kill(pid, signal.SIGSTOP)
+        await asyncio.sleep(1)  # by now the parent waits for one of them
+        process.terminate()
+        assert process.stderr is not None
+        said = (await process.stderr.readuntil(b"Waiting for child")).decode()
+        for pid in workers:
+            os.kill(pid, signal.SIGCONT)
+        assert await process.wait() == 0
+    assert "Received SIGTERM" in said
+    assert "died" not in said
+
+
+@pytest.mark.filterwarnings("ignore:coroutine 'Server.serve' was never awaited")
+def test_an_app_is_loaded_while_a_signal_still_ends_its_process_at_once() -> None:
+    heard: list[Any] = []
+
+    def load() -> Any:
+        heard.append(signal.getsignal(signal.SIGTERM))
+        raise SystemExit
+
+    with pytest.raises(SystemExit):
+        uvicorn.Server(config_of(load, 1, factory=True)).run()
+    assert heard == [signal.getsignal(signal.SIGTERM)]

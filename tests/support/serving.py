@@ -17,8 +17,8 @@ import uvicorn
 from fastapi import FastAPI
 from langchain_core.messages import HumanMessage
 
-from ragweave.app.commands.serve import config_of, listen
 from ragweave.nodes.answer import Answer
+from ragweave.serve.workers import config_of, listen
 
 BASE = "http://127.0.0.1:8765"
 
