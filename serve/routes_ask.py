@@ -158,7 +158,7 @@ async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: 
     jpeg = await asyncio.to_thread(desk.store.picture, thread.id, turn, n)
     if jpeg is None:
         raise NotFound("There is no such picture", "the turns of the conversation say how many each has")
-    return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=86400"})
+    return Response(jpeg, media_type="image/jpeg")
 
 
 @router.get("/threads/{id}/proof")

@@ -42,6 +42,8 @@ class Run:
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
     task: asyncio.Task[None] | None = None
+    beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held until there is a task, or none will be."""
 
     @property
     def record(self) -> Record:

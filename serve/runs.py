@@ -9,8 +9,8 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -77,19 +77,26 @@ class Runs:
         Raises:
             Refused: too many answers are under way, or the conversation is being answered.
         """
-        self._slots.take()
-        self._runs[run.id] = run
-        try:
+        async with self._beginning(run):
             images = [p.image for p in run.pictures]
             run.turn = await asyncio.to_thread(self._records.begin, run.record, images, knobs)
-        except BaseException:
-            del self._runs[run.id]
-            self._slots.give()
-            raise
-        budget = {k: getattr(run.context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
-        begun = {"type": "start", "run": run.id, "thread": run.thread, "turn": run.turn, "graph": run.graph}
-        self._go(run, {**begun, "budget": budget})
+            budget = {k: getattr(run.context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
+            begun = {"type": "start", "run": run.id, "thread": run.thread, "turn": run.turn, "graph": run.graph}
+            self._go(run, {**begun, "budget": budget})
         return run
+
+    @asynccontextmanager
+    async def _beginning(self, run: Run) -> AsyncIterator[None]:
+        """Hold a place for a run that is being written down; whoever stops it meanwhile waits until it can be."""
+        self._slots.take()
+        async with run.beginning:
+            self._runs[run.id] = run
+            try:
+                yield
+            except BaseException:
+                self._leave(run)
+                self._slots.give()
+                raise
 
     async def get(self, caller: Caller, id: str) -> Record:
         """Return what is known of a run of a caller."""
@@ -123,17 +130,11 @@ class Runs:
         run.turn, run.journal = record.turn, await self._followed.take(run.id)
         if (other := self._runs.get(run.id)) and other.status == "running":  # answered here a moment ago
             raise taken
-        self._slots.take()
-        self._runs[run.id] = run
-        try:
+        async with self._beginning(run):
             if not await asyncio.to_thread(self._records.claim, record):
                 raise taken
             await self._followed.take(run.id)
-        except BaseException:
-            self._leave(run)
-            self._slots.give()
-            raise
-        self._go(run, {"type": "consented", "consent": consent}, consent)
+            self._go(run, {"type": "consented", "consent": consent}, consent)
 
     async def cancel(self, record: Record) -> None:
         """Stop a run; one that has ended stays as it is."""
@@ -238,6 +239,8 @@ class Runs:
         return last
 
     async def _stop(self, run: Run) -> None:
+        async with run.beginning:
+            pass
         if run.task is not None:
             run.task.cancel()
             await asyncio.wait([run.task])

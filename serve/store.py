@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from ragweave.models.text import clip
 from ragweave.serve.database import Database, sent
+from ragweave.serve.problems import NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +147,17 @@ def begin_turn(
     pictures: Sequence[bytes] = (),
     context: dict[str, Any] | None = None,
 ) -> int:
-    """Begin a turn within a transaction and return its number; the first one names an untitled conversation."""
+    """Begin a turn within a transaction and return its number; the first one names an untitled conversation.
+
+    Raises:
+        NotFound: the conversation was deleted meanwhile.
+    """
     given = {"thread": thread, "run": run, "graph": graph, "question": question, "at": now()}
     title = clip(" ".join(question.split()), 80)
     # First what lets nobody else begin one.
     change = "updated = :at, title = CASE title WHEN '' THEN :title ELSE title END"
-    sent(db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=now(), thread=thread)
+    if not sent(db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=now(), thread=thread).rowcount:
+        raise NotFound("The conversation was deleted", "begin another one")
     n = int(sent(db, "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread", thread=thread).scalar_one())
     sent(
         db,

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.ingest.walk import is_secret
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import locks
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.files import Known, Stat, known_paths
 from ragweave.corpora.store.folders import discard, uploads_of
@@ -110,7 +111,9 @@ def keep(name: str, content: BinaryIO, library: str) -> Path:
                 shutil.copyfileobj(content, out, 1 << 20)
                 out.flush()
                 os.fsync(out.fileno())  # what is acknowledged outlives a power cut
-            os.replace(part_of, path)
+            with locks.names(corpora_settings().home):  # another file of that name may have come meanwhile
+                path = place(folder, name, digest.hexdigest())
+                os.replace(part_of, path)
             _sync(folder)
         finally:
             part_of.unlink(missing_ok=True)
@@ -243,8 +246,10 @@ class Jobs:
         else:
             await asyncio.to_thread(self._records.stop, record.id)
             await self._followed.end(record.id)
-        left = set(record.about["paths"]) & {str(p) for p in await asyncio.to_thread(_not_indexed, record.library)}
-        await asyncio.to_thread(discard, corpora_settings().home, record.library, sorted(left))
+        others = _paths(await self._open(record.library))  # the same file may have been sent twice
+        left = set(await asyncio.to_thread(_not_indexed, record.library)) - others
+        mine = [path for path in record.about["paths"] if Path(path) in left]
+        await asyncio.to_thread(discard, corpora_settings().home, record.library, mine)
 
     async def close(self) -> None:
         """Stop every job after the batch in hand; the next index goes on from there."""

@@ -23,7 +23,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.serve.process import set_up
+from ragweave.serve.process import set_up, share_heaps
 from ragweave.serve.settings import ServeSettings
 
 _SILENT = 30
@@ -93,6 +93,7 @@ def _tell(at: tuple[str, int], tell: Callable[[], object]) -> None:
 def worker(build: Callable[[], FastAPI], log: str) -> FastAPI:
     """Return the app of one of several processes, which ends with the one that started it."""
     set_up(log)
+    share_heaps()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         return build()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import RagweaveError
-from ragweave.serve import uploads
 from ragweave.serve.app import create_app
+from ragweave.serve.desk import Desk
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import in_process
 
@@ -40,5 +40,10 @@ async def _serve(library: str, files: list[Path]) -> None:
                     print(f"{ACCEPTED}{path.name}\t{name}", flush=True)
             elif not answer.json().get("remedy"):
                 raise ValueError(f"an upload is refused with {answer.status_code}: {answer.text}")
-        jobs: uploads.Jobs = app.state.desk.jobs
-        await asyncio.gather(*(job.task for job in jobs._jobs.values() if job.task is not None))
+        desk: Desk = app.state.desk
+        # Beside others, what one of them had accepted before it was killed goes on once it is missed.
+        while desk.store.shared and any(  # noqa: ASYNC110
+            not record.thread for record in await asyncio.to_thread(desk.runs._records.running)
+        ):
+            await asyncio.sleep(0.1)
+        await asyncio.gather(*(job.task for job in desk.jobs._jobs.values() if job.task is not None))

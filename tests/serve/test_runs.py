@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.serve.app import create_app
-from ragweave.serve.conversations import forget_steps
+from ragweave.serve.conversations import forget_steps, latest
 from ragweave.serve.records import Record, Records
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.serve.conftest import QUESTION
@@ -117,6 +117,45 @@ async def test_who_comes_while_consent_is_taken_is_told_the_rest(
     async with asyncio.timeout(20):
         kinds = [e["type"] for e in await reading]
     assert kinds == ["start", "step", "consent", "consented", "step", "answer", "end"]
+
+
+async def test_a_question_whose_conversation_is_deleted_while_it_is_written_down_leaves_nothing(
+    client: httpx.AsyncClient, app: FastAPI, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = (await client.post("/api/threads", json={})).json()["id"]
+    written, may, begin_ = asyncio.Event(), threading.Event(), Records.begin
+    loop = asyncio.get_running_loop()
+
+    def slow(self: Records, *given: Any) -> int:
+        turn = begin_(self, *given)
+        loop.call_soon_threadsafe(written.set)
+        may.wait(30)
+        return turn
+
+    monkeypatch.setattr(Records, "begin", slow)
+    asked = asyncio.create_task(client.post("/api/ask", json={"question": QUESTION, "thread": thread}))
+    await written.wait()
+    deleting = asyncio.create_task(client.delete(f"/api/threads/{thread}"))
+    await asyncio.sleep(0.2)
+    may.set()
+    assert (await deleting).status_code == 204
+    assert (await asked).status_code == 202
+    assert app.state.desk.runs._runs == {}
+    assert await latest(app.state.desk.saver, 10) == []
+
+
+async def test_a_question_to_a_conversation_that_was_deleted_a_moment_ago_is_refused(
+    client: httpx.AsyncClient, app: FastAPI, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = (await client.post("/api/threads", json={})).json()["id"]
+    begin_ = Records.begin
+
+    def late(self: Records, *given: Any) -> int:
+        app.state.desk.store.delete_threads([thread])
+        return begin_(self, *given)
+
+    monkeypatch.setattr(Records, "begin", late)
+    assert (await client.post("/api/ask", json={"question": QUESTION, "thread": thread})).status_code == 404
 
 
 async def test_another_question_drops_the_one_that_waits_for_consent(client: httpx.AsyncClient, graph: Graph) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,20 @@ def test_the_same_name_with_other_bytes_is_kept_beside_the_first(home: Path) -> 
     assert sorted(p.name for p in first.parent.iterdir()) == ["a (2).md", "a.md"]
 
 
+def test_two_files_of_one_name_that_come_at_once_are_both_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    others, sync = iter([b"two"]), os.fsync
+
+    def meanwhile(descriptor: int) -> None:
+        sync(descriptor)
+        for data in others:
+            uploads.keep("a.md", io.BytesIO(data), "lib")
+
+    monkeypatch.setattr(os, "fsync", meanwhile)
+    kept = uploads.keep("a.md", io.BytesIO(b"one"), "lib")
+    assert kept.read_bytes() == b"one"
+    assert sorted(path.read_bytes() for path in kept.parent.iterdir()) == [b"one", b"two"]
+
+
 def test_a_link_in_the_place_of_a_file_is_not_followed(home: Path, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_bytes(b"mine")
@@ -149,6 +164,26 @@ async def test_a_job_that_is_cancelled_ends_and_leaves_no_file_that_was_not_read
     assert (told[-1]["type"], told[-1]["status"]) == ("end", "cancelled")
     assert not list(uploads.folder_of("").rglob("late.md"))
     assert (await client.post(f"/api/jobs/{job}/cancel", json={})).status_code == 204
+
+
+async def test_a_job_that_is_cancelled_leaves_a_file_that_another_one_was_given_too(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may, index = asyncio.Event(), uploads.aindex
+
+    async def late(*args: Any, **options: Any) -> None:
+        await may.wait()
+        await index(*args, **options)
+
+    monkeypatch.setattr(uploads, "aindex", late)
+    mill = ("files", ("mill.md", b"# The mill\n\nThe mill was built in 1702.\n"))
+    first, second = [
+        (await client.post("/api/upload", data={"library": "default"}, files=[mill])).json()["job"] for _ in range(2)
+    ]
+    assert (await client.post(f"/api/jobs/{first}/cancel", json={})).status_code == 204
+    may.set()
+    told = parse_events((await client.get(f"/api/jobs/{second}/events")).text)
+    assert [e["indexed"] for e in told if e["type"] == "finished"] == [1]
 
 
 async def test_a_deleted_source_takes_its_upload_along_and_nothing_else(client: httpx.AsyncClient, notes: Path) -> None:
