@@ -16,7 +16,8 @@ from ragweave.serve.problems import NotFound
 
 router = APIRouter()
 
-_KEPT = {"Cache-Control": "private, max-age=300"}
+_KEPT = {"Cache-Control": "private, max-age=300", "Vary": "Authorization, Cookie"}
+"""A browser may keep what was drawn for a while, for the key that it was drawn for."""
 
 
 @router.get("/media/{library}/source/{source}/page/{page}")

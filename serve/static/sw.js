@@ -9,6 +9,7 @@ const READ = /^\/api\/(me|context|graphs|libraries|sources|threads(\/[^/]+)?)$/;
 
 const NEEDED = ["me", "context", "graphs", "libraries", "threads"].map((name) => `/api/${name}`); // by the page, to begin
 
+let left = 0; // how often somebody gave the key back
 let behind = false; // the page that was sent last is of another version than the files kept here
 
 self.addEventListener("install", (event) => {
@@ -29,7 +30,10 @@ self.addEventListener("fetch", (event) => {
   const { method, url, headers } = event.request;
   const { origin, pathname } = new URL(url);
   if (origin !== self.location.origin) return;
-  if (pathname === "/api/logout" && method === "POST") event.waitUntil(forget((name) => name.startsWith(KEPT)));
+  if (pathname === "/api/logout" && method === "POST") {
+    left += 1;
+    event.waitUntil(forget((name) => name.startsWith(KEPT)));
+  }
   if (method !== "GET" || headers.has("range")) return;
   if (pathname === "/" || SHELL.includes(pathname)) event.respondWith(file(event.request, pathname));
   else if (READ.test(pathname)) event.respondWith(answer(event, pathname));
@@ -55,6 +59,7 @@ async function file(request, pathname) {
 
 async function answer(event, pathname) {
   const { request } = event;
+  const since = left;
   let sent;
   try {
     sent = await fetch(request);
@@ -66,15 +71,15 @@ async function answer(event, pathname) {
     headers.set("X-Ragweave-Copy", "1");
     return new Response(kept.body, { headers });
   }
-  event.waitUntil(keep(request, sent.clone(), pathname));
+  event.waitUntil(keep(request, sent.clone(), pathname, since));
   return sent;
 }
 
-async function keep(request, sent, pathname) {
+async function keep(request, sent, pathname, since = left) {
   // No copy outlives its key: another caller, or one that is refused, ends what was kept for the one before.
   const caller = sent.status === 401 ? null : sent.headers.get("X-Ragweave-Caller");
   await forget((name) => name.startsWith(KEPT) && name !== KEPT + caller);
-  if (!sent.ok || !caller) return;
+  if (!sent.ok || !caller || since !== left) return; // an answer may be slower than whoever leaves
   const cache = await caches.open(KEPT + caller);
   if (pathname === "/api/threads" && !new URL(request.url).search) {
     // What was deleted, by whomever, goes from here as well.

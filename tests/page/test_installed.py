@@ -133,6 +133,14 @@ def test_a_refused_key_and_a_deleted_conversation_take_their_copies_with_them(in
     until(page, "async () => !(await caches.keys()).some((name) => name.startsWith('kept '))")
 
 
+def test_an_answer_that_is_slower_than_whoever_leaves_is_not_kept(installed: tuple[Way, Any]) -> None:
+    _, page = installed
+    leaving = "fetch('/api/logout', {method: 'POST', headers: {'content-type': 'application/json'}, body: '{}'})"
+    page.evaluate(f"async () => {{ const asked = fetch('/api/threads'); await {leaving}; await asked; }}")
+    page.wait_for_timeout(1_000)
+    assert not [name for name in page.evaluate("caches.keys()") if name.startswith("kept ")]
+
+
 def test_a_page_of_another_version_is_never_put_together_from_files_that_were_kept(installed: tuple[Way, Any]) -> None:
     way, page = installed
     digest = page.request.get(way.url).headers["x-ragweave-page"]

@@ -202,6 +202,7 @@ async def test_every_endpoint_refuses_every_foreign_id(case: Case) -> None:
     assert turn["status"] == "done"
     picture = await case.theirs.get(f"/api/threads/{case.foreign.thread}/turns/1/pictures/1")
     assert picture.status_code == 200  # for its owner
+    assert picture.headers["cache-control"] == "no-store"  # no copy outlives its key
 
 
 async def test_a_foreign_library_reads_like_one_that_is_not_there(case: Case) -> None:

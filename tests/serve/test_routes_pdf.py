@@ -39,6 +39,7 @@ async def test_a_page_is_a_picture_of_the_asked_width(client: httpx.AsyncClient,
     from PIL import Image
 
     response = await client.get(f"{pdf}/page/1", params={"width": 400})
+    assert response.headers["vary"] == "Authorization, Cookie"
     assert (response.status_code, response.headers["content-type"]) == (200, "image/png")
     assert response.headers["x-page-count"] == "2"
     with Image.open(io.BytesIO(response.content)) as picture:
