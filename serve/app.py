@@ -14,6 +14,7 @@ from ragweave.serve import (
     langserve,
     mcp,
     media,
+    notes,
     openai,
     problems,
     responses,
@@ -62,6 +63,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(routes_turn.plain)
     app.include_router(shares.router)
     app.include_router(watches.router)
+    app.include_router(notes.router)
     app.include_router(media.router)
     app.include_router(routes_pdf.router)
     app.include_router(openai.router)

@@ -82,6 +82,13 @@ CREATE TABLE rates (who TEXT PRIMARY KEY, due DOUBLE PRECISION NOT NULL);
 UPDATE turns SET status = 'cancelled' WHERE status IN ('running', 'waiting');
 ALTER TABLE turns DROP COLUMN waiting;
 """,
+    """
+CREATE TABLE notes (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
+    answer TEXT NOT NULL, created TEXT NOT NULL
+);
+CREATE INDEX notes_by_owner ON notes (owner, library, created);
+""",
 )
 """What turns each version of the tables into the next, on either engine but for `BLOB`, which PostgreSQL calls `BYTEA`.
 `PRAGMA user_version`, or the comment of the schema, says which one they are."""

@@ -10,6 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from fastapi import Response
+
 from ragweave import __version__
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
@@ -39,7 +41,7 @@ h1{font-size:24px;line-height:1.3}h2{font-size:20px;margin-top:44px}h3{font-size
 .contradicted .state{color:#a32a22}blockquote{margin:8px 0;padding-left:12px;border-left:3px solid #cfe3df}
 article{margin:14px 0;padding:14px 16px;border:1px solid #e4e0d7;border-radius:10px;break-inside:avoid}
 img{max-width:100%;border:1px solid #e4e0d7;border-radius:6px}dl{display:grid;grid-template-columns:auto 1fr;gap:0 12px}
-dd{margin:0;overflow-wrap:anywhere}sup a{text-decoration:none}p{overflow-wrap:anywhere}
+dd{margin:0;overflow-wrap:anywhere}sup a{text-decoration:none}p{overflow-wrap:anywhere;white-space:pre-line}
 """.strip()
 
 
@@ -60,12 +62,19 @@ async def proof(library: LibraryRow, title: str, turns: Sequence[Turn]) -> str:
     )
 
 
+def as_file(page: str) -> Response:
+    """Return a proof as a file that a browser saves."""
+    named = {"Content-Disposition": 'attachment; filename="answer.html"', "Content-Security-Policy": "sandbox"}
+    return Response(page, media_type="text/html; charset=utf-8", headers=named)
+
+
 async def _turn(library: LibraryRow, turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any]) -> str:
     cards = [await _card(library, turn.n, c, held.get(c["open"].get("source", ""))) for c in answer["citations"]]
     said = "".join(_sentence(turn.n, s) for s in answer["sentences"]) or f"<p>{escape(answer['text'])}</p>"
-    writer = "the small mind, in sentences of the sources" if answer["mind"] == "small" else answer["model"]
     notes = "".join(f'<p class="fine">{escape(note)}</p>' for note in answer["notes"])
-    asked = f"Asked on {_time(turn.created)}; written by {escape(writer or '')}."
+    writer = "the small mind, in sentences of the sources" if answer["mind"] == "small" else answer.get("model") or ""
+    by = f"Asked on {{}}; written by {escape(writer)}." if answer["mind"] else "Noted on {} by the reader."
+    asked = by.format(_time(turn.created))
     head = f'<h2 dir="auto">{escape(turn.question)}</h2><p class="fine">{asked}</p>'
     return f"<section>{head}{said}{notes}{''.join(cards)}</section>"
 

@@ -27,7 +27,7 @@ from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import context_of, messages_of
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
-from ragweave.serve.proof import proof
+from ragweave.serve.proof import as_file, proof
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.run import new_thread
 from ragweave.serve.store import Thread
@@ -165,9 +165,7 @@ async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: 
 async def save_proof(caller: CallerNow, desk: DeskNow, id: str, turn: int | None = None) -> Response:
     """Send a conversation, or one answer of it, as a file of HTML that needs nothing else."""
     thread, row = await find_thread(caller, desk, id)
-    _, page = await proof_of(desk, thread, row, turn)
-    named = {"Content-Disposition": 'attachment; filename="answer.html"', "Content-Security-Policy": "sandbox"}
-    return Response(page, media_type="text/html; charset=utf-8", headers=named)
+    return as_file((await proof_of(desk, thread, row, turn))[1])
 
 
 async def proof_of(desk: Desk, thread: Thread, row: LibraryRow, turn: int | None) -> tuple[str, str]:

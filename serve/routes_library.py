@@ -25,7 +25,6 @@ from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.fetch import fetched
 from ragweave.serve.media import opening, plain_locator, sources_of
 from ragweave.serve.problems import NotFound
-from ragweave.serve.watches import forget_library
 
 router = APIRouter(prefix="/api")
 
@@ -73,7 +72,7 @@ async def delete_library(caller: CallerNow, desk: DeskNow, id: str) -> Response:
     await libraries.delete_library(row.name)
     threads = await asyncio.to_thread(desk.store.threads, library=row.id)  # whoever's they are
     await forget_threads(desk, [thread.id for thread in threads])
-    await asyncio.to_thread(forget_library, desk.store, row.id)
+    await asyncio.to_thread(desk.store.forget_library, row.id)
     return Response(status_code=204)
 
 

@@ -112,9 +112,3 @@ def _remove(store: Store, caller: Caller, id: str) -> bool:
     with store.writing() as db:
         given = {"id": id, "owner": caller.id}
         return bool(sent(db, "DELETE FROM watches WHERE id = :id AND owner = :owner", **given).rowcount)
-
-
-def forget_library(store: Store, library: str) -> None:
-    """Delete what is watched in a library, by whomever."""
-    with store.writing() as db:
-        sent(db, "DELETE FROM watches WHERE library = :library", library=library)

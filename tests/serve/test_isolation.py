@@ -48,6 +48,7 @@ class Foreign:
     job: str
     share: str
     watch: str
+    note: str
     media: str
 
 
@@ -85,6 +86,7 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[Case]:
         )
         shared = await their.post(f"/api/threads/{events[0]['thread']}/share", json={})
         watched = await their.post("/api/watches", json={"question": "Who guards it?", "library": "vault"})
+        noted = await their.post("/api/notes", json={"text": "Who guards it?", "library": "vault"})
         yield Case(
             my,
             their,
@@ -98,6 +100,7 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[Case]:
                 job=uploaded.json()["job"],
                 share=shared.json()["id"],
                 watch=watched.json()["id"],
+                note=noted.json()["id"],
                 media=f"{first['id']}/page-1.png",
             ),
             "mine",
@@ -146,6 +149,15 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("POST", "/api/watches", {"json": {"question": "What is the code word?", "library": f.name}}),
         ("GET", "/api/watches", {"params": {"library": f.name}}),
         ("DELETE", f"/api/watches/{f.watch}", {}),
+        ("POST", "/api/notes", {"json": {"text": "x", "library": f.name}}),
+        ("POST", "/api/notes", {"json": {"library": f.name, "item": f.item}}),
+        ("POST", "/api/notes", {"json": {"library": "mine", "item": f.item}}),
+        ("POST", "/api/notes", {"json": {"library": "mine", "thread": f.thread, "turn": 1}}),
+        ("GET", "/api/notes", {"params": {"library": f.name}}),
+        ("GET", "/api/notes/proof", {"params": {"library": f.name}}),
+        ("GET", "/api/notes/proof", {"params": {"library": "mine", "id": f.note}}),
+        ("PUT", f"/api/notes/{f.note}", {"json": {"text": "x"}}),
+        ("DELETE", f"/api/notes/{f.note}", {}),
         ("GET", "/api/models", {}),
         ("POST", "/api/models/writer/test", {"json": {}}),
         ("PATCH", f"/api/threads/{f.thread}", {"json": {"title": "x"}}),
@@ -229,7 +241,7 @@ async def test_what_is_listed_is_ones_own(case: Case) -> None:
 
 def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
     """A new endpoint fails here until it stands in the matrix."""
-    names = ("library", "name", "source", "item", "thread", "run", "job", "share", "watch")
+    names = ("library", "name", "source", "item", "thread", "run", "job", "share", "watch", "note")
     f = Foreign(*(f"{{{name}}}" for name in names), media="{source}/{file}")
     asked = {
         (method, re.sub(r"\{[^}]*\}", "{}", re.sub(r"/(page|turns|pictures)/1\b", r"/\1/{}", path)))

@@ -22,11 +22,16 @@ export function openAdd() {
       close();
     }),
     form(t("add.text"), text, t("add.keep"), t("add.text.tell"), async () => {
-      const title = text.value.trim().split("\n", 1)[0].replace(/^#+ */, "").slice(0, TITLE);
-      send([new File([text.value], `${title.replace(/[./\\]+/g, " ").trim() || t("add.untitled")}.md`, { type: "text/markdown" })]);
+      sendText(text.value);
       close();
     }),
   ]);
+}
+
+/** Index a text as a file that is named by its first line. */
+export function sendText(text) {
+  const title = text.trim().split("\n", 1)[0].replace(/^#+ */, "").slice(0, TITLE);
+  send([new File([text], `${title.replace(/[./\\]+/g, " ").trim() || t("add.untitled")}.md`, { type: "text/markdown" })]);
 }
 
 /** One way that is a field and its button; what goes wrong is said below it. */

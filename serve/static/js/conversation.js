@@ -19,13 +19,13 @@ let run = null; // {id, thread, turn, stop: AbortController} of the answer under
 let shown = 0; // grows with each conversation shown, so that late replies to an earlier one are dropped
 let atEnd = true;
 
-/** Show an empty conversation. */
-export function fresh() {
+/** Show an empty conversation, or what is to stand in its place. */
+export function fresh(view = welcome) {
   leave();
   state.thread = null;
   turns = [];
   column = h("div.column");
-  fill(main(), welcome());
+  fill(main(), view());
   ring("thread");
 }
 

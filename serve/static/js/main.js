@@ -8,6 +8,7 @@ import { language, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openLibraries } from "./libraries.js";
 import { askForKey } from "./login.js";
+import { notesPage } from "./notes.js";
 import { closePanel, openAddress, openCitation } from "./panel.js";
 import { recall } from "./prefs.js";
 import { watchSelection } from "./selection.js";
@@ -74,6 +75,9 @@ async function follow() {
     } catch (error) {
       toast(error.sentence || t("page.link"), { bad: true });
     }
+    return;
+  } else if (kind === "notes") {
+    fresh(notesPage);
     return;
   } else {
     fresh();

@@ -32,12 +32,13 @@ export function refusal(answer, steps, again, question) {
     !quotes && h("p", { text: sentenceCase(why), dir: "auto" }),
     facts.length && h("dl.reasoned", {}, ...facts.flatMap(([name, text]) => [h("dt", { text: name }), h("dd", { text, dir: "auto" })])),
     places.length && h("p.closest.fine", { text: t("refusal.near") }),
-    places.length && h("ol.places", { "aria-label": t("refusal.places") }, ...places.map(near)),
+    places.length && h("ol.places", { "aria-label": t("refusal.places") }, ...places.map(placeRow)),
     h("div.choices", {}, ...choices(again, question, steps.some((s) => s.node === "search_web" && s.data?.urls))),
   );
 }
 
-function near(place) {
+/** A place with its words, as a row that opens it. */
+export function placeRow(place) {
   const open = h("button.words", { type: "button" }, h("span.title", { text: titleOf(place), dir: "auto" }), h("span.place.fine", { text: placeBeside(place.title || "", place.locator), dir: "auto" }), h("span.said", { text: plain(place.quote), dir: "auto" }));
   open.addEventListener("click", () => openCitation({ n: null, ...place }, open));
   return h("li.source", {}, place.n ? h("span.ns", {}, chip(place)) : null, open);

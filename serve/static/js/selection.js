@@ -1,14 +1,16 @@
-// Text that is selected in an opened source: one button puts it into the next question.
+// Text that is selected in an opened source: it goes into the next question, or is kept as a note.
 
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
+import { keepNote } from "./notes.js";
 
 const MOST = 300; // characters that go into a question
+const LONGEST = 5000; // characters that are kept
 
 let button = null;
 
-/** Offer to ask about what is selected in the panel. */
+/** Offer to ask about what is selected in the panel, or to keep it. */
 export function watchSelection() {
   document.addEventListener("selectionchange", () => {
     clearTimeout(watchSelection.soon);
@@ -29,13 +31,25 @@ function offer() {
   if (button?.contains(document.activeElement)) return;
   drop();
   if (!inside || text.length < 2 || chosen.isCollapsed) return;
-  button = h("button.button.small.ask-about", { type: "button", on: { click: () => ask(text) } }, icon("pen"), t("select.ask"));
+  const from = chosen.anchorNode.parentElement;
+  const [item, page] = ["item", "page"].map((name) => from.closest(`[data-${name}]`)?.dataset[name]);
+  button = h(
+    "div.ask-about",
+    {},
+    h("button.button.small", { type: "button", on: { click: () => ask(text) } }, icon("pen"), t("select.ask")),
+    item && h("button.button.small", { type: "button", on: { click: () => keep({ item, quote: text.slice(0, LONGEST), ...(page && { page: Number(page) }) }) } }, icon("mark"), t("select.keep")),
+  );
   document.getElementById("panel").append(button);
   const at = chosen.getRangeAt(0).getBoundingClientRect();
   const panel = document.getElementById("panel").getBoundingClientRect();
   button.style.left = `${Math.min(Math.max(8, at.left - panel.left), panel.width - button.offsetWidth - 8)}px`;
   const below = at.bottom - panel.top + 8;
   button.style.top = `${Math.max(56, Math.min(below, panel.height - button.offsetHeight - 8))}px`;
+}
+
+function keep(passage) {
+  drop();
+  keepNote(passage);
 }
 
 function ask(text) {

@@ -25,6 +25,7 @@ export function buildSide() {
     h("div.brand", {}, h("img", { src: "/static/mark.svg", alt: "" }), "Ragweave", iconButton(icon("side"), t("side.hide"), () => fold(true), "bare.small")),
     choice,
     h("a.row", { href: "#/", on: { click: () => narrow() && fold(true) } }, icon("plus"), t("threads.new")),
+    h("a.row", { href: "#/notes", on: { click: () => narrow() && fold(true) } }, icon("note"), t("notes")),
     sourcesPane(),
     threadsPane(),
     h("div.foot", {}, themeButton(), iconButton(icon("keys"), t("keys"), openShortcuts), languageChoice(), h("span.grow"), recall("key") && iconButton(icon("leave"), t("side.forget"), leave), iconButton(icon("sliders"), t("settings"), openSettings)),

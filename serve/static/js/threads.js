@@ -55,9 +55,10 @@ async function look() {
 
 function draw() {
   const here = state.threads.find((t) => t.id === state.thread);
-  around.named(here?.title || "Ragweave");
-  document.getElementById("where").textContent = here?.title || t("threads.new");
-  document.title = here?.title ? `${here.title} · Ragweave` : "Ragweave";
+  const name = here?.title || (window.location.hash === "#/notes" ? t("notes") : "");
+  around.named(name || "Ragweave");
+  document.getElementById("where").textContent = name || t("threads.new");
+  document.title = name ? `${name} · Ragweave` : "Ragweave";
   if (list.querySelector("input")) return; // a title is being written
   const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key || "" : "";
   const mine = state.threads.filter((t) => t.library === state.library.name);

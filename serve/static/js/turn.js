@@ -6,6 +6,7 @@ import { editable } from "./edit.js";
 import { announce, fill, h, iconButton, toast } from "./dom.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
+import { keepNote } from "./notes.js";
 import { thumbs } from "./pictures.js";
 import { saveProof } from "./proof.js";
 import { rail } from "./rail.js";
@@ -182,7 +183,7 @@ export class Turn {
     fill(
       this.foot,
       usageTable(models, spent.filter(Boolean).join(" · ")),
-      h("span.actions", {}, judged, iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), iconButton(icon("seal"), t("turn.proof"), () => saveProof(this.place, this.question), "bare.small"), state.me?.keyed && iconButton(icon("link"), t("share"), () => openShares(this.place), "bare.small"), iconButton(icon("compare"), t("turn.again"), () => this.again.open(), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
+      h("span.actions", {}, judged, iconButton(icon("mark"), t("notes.answer"), () => keepNote({ ...this.place }), "bare.small"), iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), iconButton(icon("seal"), t("turn.proof"), () => saveProof(this.place, this.question), "bare.small"), state.me?.keyed && iconButton(icon("link"), t("share"), () => openShares(this.place), "bare.small"), iconButton(icon("compare"), t("turn.again"), () => this.again.open(), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
 

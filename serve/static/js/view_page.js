@@ -62,6 +62,7 @@ export async function pageView(citation, body) {
     picture.alt = t("pdf.alt", { n, title: citation.title });
     await picture.decode().catch(() => {});
     at = n;
+    sheet.dataset.page = n;
     text = read;
     const count = Number(response.headers.get("X-Page-Count")) || n;
     where.textContent = t("pdf.of", { at, count });
@@ -80,17 +81,20 @@ export async function pageView(citation, body) {
 
   /** Put the text of each line where the picture shows it; it is not seen, but selected and copied. */
   function write() {
-    fill(letters, ...text.lines.map((line) => h("span", { text: line.text })), h("span.last"));
-    text.lines.forEach((line, n) => lay(letters.children[n], line.box, 0));
+    // A break between two lines parts their words in what is copied.
+    fill(letters, ...text.lines.flatMap((line) => [h("span", { text: line.text }), h("br")]), h("span.last"));
+    text.lines.forEach((line, n) => lay(spans()[n], line.box, 0));
     fit();
   }
 
+  const spans = () => [...letters.querySelectorAll("span:not(.last)")];
+
   function fit() {
     const [across, down] = [sheet.clientWidth, sheet.clientHeight];
-    const spans = [...letters.children].slice(0, text.lines.length);
-    spans.forEach((span, n) => Object.assign(span.style, { width: "max-content", transform: "none", fontSize: `${text.lines[n].box[3] * down * 0.8}px` }));
-    const wide = spans.map((span) => span.offsetWidth);
-    spans.forEach((span, n) => wide[n] && (span.style.transform = `scaleX(${(text.lines[n].box[2] * across) / wide[n]})`));
+    const lines = spans();
+    lines.forEach((span, n) => Object.assign(span.style, { width: "max-content", transform: "none", fontSize: `${text.lines[n].box[3] * down * 0.8}px` }));
+    const wide = lines.map((span) => span.offsetWidth);
+    lines.forEach((span, n) => wide[n] && (span.style.transform = `scaleX(${(text.lines[n].box[2] * across) / wide[n]})`));
   }
 
   /** Bring the text of the page, without its margins, to the width of the panel. No line is cut. */

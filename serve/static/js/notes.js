@@ -1,0 +1,141 @@
+// What is kept of a library: answers as they were, passages, and words of one's own.
+
+import { sendText } from "./add.js";
+import { call } from "./api.js";
+import { confirm } from "./dialog.js";
+import { fill, h, iconButton, toast } from "./dom.js";
+import { t } from "./i18n.js";
+import { icon } from "./icons.js";
+import { saveFile } from "./proof.js";
+import { placeRow } from "./refusal.js";
+import { write } from "./sentence.js";
+import { on, state } from "./state.js";
+import { day } from "./words.js";
+
+const MANY = 8; // notes from which on there is a field to search them
+const LONGEST = "20000"; // characters of one's own words
+const address = (path = "", given = {}) => `/api/notes${path}?${new URLSearchParams({ library: state.library.name, ...given })}`;
+
+let page = null;
+let soon = 0;
+
+/** Keep an answer of a conversation, a passage of an item, or a text; tells whether the server took it. */
+export async function keepNote(about) {
+  try {
+    await call("POST", "/api/notes", { library: state.library.name, ...about });
+    if (!page?.isConnected) toast(t("notes.kept"), { action: h("a.button.small", { href: "#/notes", text: t("notes") }) });
+    return true;
+  } catch (error) {
+    toast(error.sentence, { bad: true });
+    return false;
+  }
+}
+
+/** The page of the notes on the library that is chosen. */
+export function notesPage() {
+  const { name } = state.library;
+  const title = h("h2.hello", { text: name === "default" ? t("notes") : t("notes.of", { library: name }), dir: "auto" });
+  const save = h("button.button.small", { type: "button", hidden: true, on: { click: () => saveFile(address("/proof"), t("notes")) } }, icon("seal"), t("notes.save"));
+  const field = h("input.field", { type: "search", hidden: true, placeholder: t("notes.search"), "aria-label": t("notes.search"), autocomplete: "off", dir: "auto" });
+  const list = h("ol.notes-list", { role: "list", "aria-label": t("notes") });
+  field.addEventListener("input", () => {
+    clearTimeout(soon);
+    soon = setTimeout(look, 200);
+  });
+  page = h("div.column.notes-page", {}, h("div.notes-head", {}, title, save), writer("", t("notes.write"), add), field, list);
+  look();
+  return page;
+
+  async function add(text) {
+    const taken = await keepNote({ text });
+    await look();
+    return taken;
+  }
+
+  async function look() {
+    const q = field.value.trim();
+    try {
+      const { notes } = await call("GET", address("", { q }));
+      if (q !== field.value.trim()) return;
+      save.hidden = !notes.length;
+      field.hidden = notes.length < MANY && !q;
+      fill(list, ...(notes.length ? notes.map((note) => row(note, look)) : [h("li.empty", { text: t(q ? "notes.none" : "notes.empty") })]));
+    } catch (error) {
+      toast(error.sentence, { bad: true });
+    }
+  }
+}
+
+/** A field for words of one's own and its button; it empties once they are kept. */
+function writer(text, label, keep, leave = null) {
+  const field = h("textarea.field", { rows: "3", required: true, maxlength: LONGEST, placeholder: label, "aria-label": label, value: text, dir: "auto" });
+  const made = h("form.note-writer", {}, field, h("div.choices", {}, h("button.button.small.primary", { type: "submit", text: t("keep") }), leave && h("button.button.small", { type: "button", text: t("cancel"), on: { click: leave } })));
+  made.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (await keep(field.value)) field.value = "";
+  });
+  return made;
+}
+
+function row(note, look) {
+  const { answer } = note;
+  const name = note.title || note.text.split("\n", 1)[0].slice(0, 80);
+  const said = h("div.answer.settled", { dir: "auto" });
+  if (answer?.sentences.length) write(said, answer);
+  else if (answer?.text) said.append(h("p", { text: answer.text }));
+  const own = h("div");
+  const tool = (sign, key, click) => iconButton(icon(sign), t(key, { name }), click, "bare.small");
+  const tools = [
+    tool("pen", "notes.edit", edit),
+    tool("upload", "notes.source", () => sendText(markdown(note, name))),
+    tool("seal", "notes.proof", () => saveFile(address("/proof", { id: note.id }), name)),
+    tool("trash", "notes.delete", remove),
+  ];
+  draw();
+  return h(
+    "li.note",
+    {},
+    h("div.note-head", {}, h("div.words", {}, answer?.text && h("h3", { text: note.title, dir: "auto" }), h("span.fine", { text: day(note.created) })), h("span.actions", {}, ...tools)),
+    said.childElementCount ? said : null,
+    answer && !answer.text ? h("ol.places", {}, ...answer.citations.map((c) => placeRow({ ...c, n: null }))) : null,
+    own,
+  );
+
+  function draw() {
+    fill(own, note.text && h("p.own", { text: note.text, dir: "auto" }));
+  }
+
+  function edit() {
+    fill(own, writer(note.text, t("notes.own"), keep, draw));
+    own.querySelector("textarea").focus();
+  }
+
+  async function keep(text) {
+    try {
+      await call("PUT", `/api/notes/${encodeURIComponent(note.id)}`, { text });
+      look();
+    } catch (error) {
+      toast(error.sentence, { bad: true });
+    }
+  }
+
+  async function remove() {
+    if (!(await confirm(t("notes.delete.ask"), t("notes.delete.tell", { name }), t("delete")))) return;
+    try {
+      await call("DELETE", `/api/notes/${encodeURIComponent(note.id)}`);
+    } catch (error) {
+      toast(error.sentence, { bad: true });
+    }
+    await look();
+    page.querySelector("textarea").focus();
+  }
+}
+
+/** A note as a source: what was verified of an answer, the words of a passage, and one's own. */
+function markdown({ answer, text }, name) {
+  const verified = (answer?.sentences || []).filter((s) => s.support === "verified").map((s) => (s.sign && s.sign !== "|" ? `${s.sign} ${s.text}` : s.text));
+  const quotes = answer && !answer.text ? answer.citations.map((c) => c.quote) : [];
+  return [`# ${name}`, ...verified, ...quotes, text].filter(Boolean).join("\n\n");
+}
+
+on("libraries library", () => page?.isConnected && page.replaceWith(notesPage()));

@@ -1,0 +1,76 @@
+"""What a reader keeps: an answer, selected words, and words of her own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.tests.page.test_axe import findings
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+
+def test_an_answer_and_selected_words_are_kept_open_again_are_written_to_and_deleted(
+    window: Callable[..., Any], ask: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = window()
+    turn = ask(page, "What does the new pier cost?")
+    turn.get_by_role("button", name="Keep this answer in the notes").click()
+    turn.locator(".sentence .cite").first.click()
+    panel = page.get_by_role("complementary")
+    panel.locator(".letters span", has_text="spring tides").evaluate("""
+      (line) => getSelection().setBaseAndExtent(line.firstChild, 0, document.querySelector(".letters .last"), 0)
+    """)
+    panel.get_by_role("button", name="Keep", exact=True).click()
+    page.locator("#toasts").get_by_role("link", name="Notes").last.click()
+    notes = page.get_by_role("list", name="Notes").locator(".note")
+    expect(notes).to_have_count(2)
+    expect(page.locator("#where")).to_have_text("Notes")
+    passage, answer = notes.first, notes.last
+    expect(passage).to_contain_text("within sixteen months. 2. School")  # the end of a line parts two words
+    expect(answer.get_by_role("heading", name="What does the new pier cost?")).to_be_visible()
+    assert findings(page) == []
+    answer.locator(".cite").first.click()
+    expect(panel.locator(".sheet .box").first).to_be_visible()
+    page.keyboard.press("Escape")
+    passage.locator("button.words").click()
+    expect(panel.locator(".sheet .box").first).to_be_visible()
+    page.keyboard.press("Escape")
+    answer.get_by_role("button", name="Write to").click()
+    answer.get_by_label("Words of your own").fill("Ask Mara about it.")
+    answer.get_by_role("button", name="Keep").click()
+    expect(answer.locator(".own")).to_have_text("Ask Mara about it.")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save all as a proof").click()
+    saved.value.save_as(tmp_path / "notes.html")
+    assert "Ask Mara about it." in (tmp_path / "notes.html").read_text(encoding="utf-8")
+    page.reload()
+    expect(answer.locator(".own")).to_have_text("Ask Mara about it.")
+    for left in (1, 0):
+        notes.last.get_by_role("button", name="Delete").click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).press("Enter")
+        expect(notes).to_have_count(left)
+    expect(page.get_by_text("Nothing is kept yet.")).to_be_visible()
+
+
+def test_words_of_ones_own_are_searched_and_become_a_source(window: Callable[..., Any], site: Any) -> None:
+    page = window()
+    kept = page.request.post(f"{site.url}/api/libraries", data={"name": "kept"}).json()
+    try:
+        page = window("/#/notes", keep={"library": json.dumps("kept")})
+        field, notes = page.get_by_label("Write a note"), page.get_by_role("list", name="Notes").locator(".note")
+        for n in range(8):
+            field.fill(f"Pump {n} leaks.")
+            page.get_by_role("button", name="Keep").click()
+            expect(notes).to_have_count(n + 1)
+            expect(field).to_have_value("")
+        page.get_by_label("Search notes").fill("PUMP 5")
+        expect(notes).to_have_count(1)
+        notes.get_by_role("button", name="Make Pump 5 leaks. a source of the library").click()
+        expect(page.locator(".sources-pane").get_by_text("Pump 5 leaks").first).to_be_visible(timeout=30_000)
+    finally:
+        page.request.delete(f"{site.url}/api/libraries/{kept['id']}")
