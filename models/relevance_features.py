@@ -42,7 +42,7 @@ LEAST = 0.1
 """The least that a term weighs."""
 
 _UNSPACED = re.compile(f"[{text.UNSPACED}]")
-_FUNCTION = re.compile("[的了吗呢吧么谁哪什几怎是在和与及有我你他她它这那何]|多少")
+FUNCTION_HAN = re.compile("[的了吗呢吧么谁哪什几怎是在和与及有我你他她它这那何]|多少")
 """Chinese function characters: a character pair with one of them is no content."""
 _BRACKETS = re.compile(r"\s*[(（][^)）]*[)）]")
 _DATE = re.compile(r"\b1\d{3}\b|\b20\d{2}\b|世纪|年")
@@ -131,7 +131,7 @@ def content_words(of: str) -> dict[str, str]:
     """Return the words that carry content by their stem, in order of appearance."""
     found: dict[str, str] = {}
     for w in text.words(of):
-        if w not in text.STOP and not _FUNCTION.search(w):
+        if w not in text.STOP and not FUNCTION_HAN.search(w):
             found.setdefault(text.stem(w), w)
     return found
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
+from ragweave.corpora.meta import FUNCTION_WORDS, guess_language
 from ragweave.minds.chain import BEST
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Evidence
@@ -19,7 +20,8 @@ from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.sentences import Extract, rank
 from ragweave.minds.small.clauses import splits, standing, value_of
 from ragweave.minds.small.question.asked import has_clause, share
-from ragweave.models.text import content_terms, fold, names, sentences, terms
+from ragweave.models.relevance_features import FUNCTION_HAN
+from ragweave.models.text import UNSPACED, content_terms, fold, names, sentences, terms
 
 COVERED = 0.5
 """Share of the question's words, by rarity, that the best item must hold to be the answer, if it also stands apart."""
@@ -40,6 +42,13 @@ _MOST = re.compile(r"\b(?:most|least|fewest|\w{3,}est)\b")
 """What no row tells by itself."""
 NAMES = 6
 """Names that one query may ask for."""
+_ASKING = frozenset(
+    "wer wem wen wessen wann wo wohin woher warum was welche welcher welches welchen welchem viel viele hat haben war "
+    "waren hatte wurde wurden werden kann ihn ihm ihr er es wir ich man am zum zur vom aus nach bei um vor qui quoi "
+    "quand où comment pourquoi quel quelle quels quelles combien quién cuándo dónde cómo cuál cuánto qué".split()
+)
+"""Words of German, French and Spanish questions that ask, point or join, beside the most frequent of each language."""
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
 async def reason(desk: Desk, known: Known) -> Decision:
@@ -74,7 +83,7 @@ async def reason(desk: Desk, known: Known) -> Decision:
     # What refinement dropped may still lead on, if it is among the best.
     able = [*rows, *(e for e in known.rows[:BEST] if e["id"] not in kept)]
     query, led = lead(question, able, used, idf)
-    uncovered = open_words(question, [f"{e['title']} {e['text']}" for e in rows[:BEST]])
+    uncovered = missing_words(question, [f"{e['title']} {e['text']}" for e in rows[:BEST]])
     missing = "not yet covered: " + ", ".join(uncovered[:6]) if uncovered else ""
     if inner and not query:
         return Decision(learnt, inner, inner)
@@ -144,6 +153,18 @@ def open_words(question: str, texts: Iterable[str]) -> list[str]:
     have = {t for text in texts for t in terms(text)}
     found = [w.strip("?,.!;:？\"'“”()") for w in question.split() if (t := content_terms(w)) and not set(t) & have]
     return [w for w in found if w]
+
+
+def missing_words(question: str, texts: Sequence[str]) -> list[str]:
+    """Return the open words for a reader: without those that only join or ask, in the question's language.
+
+    Of a language without spaces, the runs between its function characters that stand in no text.
+    """
+    runs = [r for run in _UNSPACED.findall(question) for r in FUNCTION_HAN.split(run) if len(r) > 1]
+    language = guess_language(question)
+    idle = _ASKING | FUNCTION_WORDS[language] if language in FUNCTION_WORDS and language != "en" else frozenset()
+    found = [w for w in open_words(_UNSPACED.sub(" ", question), texts) if w.lower() not in idle]
+    return [*found, *(r for r in runs if not any(r in text for text in texts))]
 
 
 def lead(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ragweave.minds.chain import Chain, chain, hop_rank, links, spread
 from ragweave.minds.evidence import Evidence, Hop
 from ragweave.minds.small.question.asked import share
-from ragweave.minds.small.reason import enough, has_clause, lead, open_words
+from ragweave.minds.small.reason import enough, has_clause, lead, missing_words, open_words
 
 IDF: dict[str, float] = {}
 
@@ -167,3 +167,16 @@ def test_chain_names_what_led_on_what_is_named_and_what_is_still_open() -> None:
 def test_without_rounds_of_reasoning_there_is_no_chain() -> None:
     assert chain(QUESTION, [MILL, ILSE], []) == Chain()
     assert chain(QUESTION, [], [hop(1, "gone")]) == Chain()
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("Wem gehört die Bäckerei auf dem Festland?", ["gehört", "Bäckerei"]),
+        ("Qui possède la boulangerie du continent ?", ["possède", "boulangerie", "continent"]),
+        ("谁拥有灯塔的面包店？", ["面包店"]),
+        ("What did the baker keep in her war hat?", ["baker", "keep", "war", "hat"]),
+    ],
+)
+def test_what_is_missing_is_told_without_the_words_that_only_ask_or_join(question: str, missing: list[str]) -> None:
+    assert missing_words(question, ["Die Fähre zum Festland.", "灯塔茶室开在石屋里。"]) == missing
