@@ -20,6 +20,7 @@ from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clock
 from ragweave.serve.drawing import drawn, first_file
+from ragweave.serve.formulas import with_formulas
 from ragweave.serve.problems import NotFound
 from ragweave.serve.store import Turn, now
 
@@ -70,8 +71,8 @@ def as_file(page: str) -> Response:
 
 async def _turn(library: LibraryRow, turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any]) -> str:
     cards = [await _card(library, turn.n, c, held.get(c["open"].get("source", ""))) for c in answer["citations"]]
-    said = "".join(_sentence(turn.n, s) for s in answer["sentences"]) or f"<p>{escape(answer['text'])}</p>"
-    notes = "".join(f'<p class="fine">{escape(note)}</p>' for note in answer["notes"])
+    said = "".join(_sentence(turn.n, s) for s in answer["sentences"]) or f"<p>{with_formulas(answer['text'])}</p>"
+    notes = "".join(f'<p class="fine">{with_formulas(note)}</p>' for note in answer["notes"])
     writer = "the small mind, in sentences of the sources" if answer["mind"] == "small" else answer.get("model") or ""
     by = f"Asked on {{}}; written by {escape(writer)}." if answer["mind"] else "Noted on {} by the reader."
     asked = by.format(_time(turn.created))
@@ -83,7 +84,7 @@ def _sentence(turn: int, sentence: Mapping[str, Any]) -> str:
     marks = "".join(f'<sup><a href="#s{turn}-{int(n)}">[{int(n)}]</a></sup>' for n in sentence["citations"])
     state = sentence["support"] if sentence["support"] in _STATES else "verified"
     sign = {"-": "• ", "|": "", "": ""}.get(sentence["sign"], sentence["sign"] + " ")
-    text = escape(sign + sentence["text"])
+    text = with_formulas(sign + sentence["text"])
     return f'<p class="{state}" dir="auto">{text}{marks} <span class="state">{_STATES[state]}</span></p>'
 
 
@@ -104,7 +105,7 @@ async def _card(library: LibraryRow, turn: int, citation: Mapping[str, Any], fou
     rows = "".join(f"<dt>{escape(name)}</dt><dd><code>{escape(value)}</code></dd>" for name, value in facts if value)
     shown = f'<img src="data:image/jpeg;base64,{picture}" alt="The cited place">' if picture else ""
     title = f"[{citation['n']}] {citation['title'] or 'Untitled'}"
-    where, quote = escape(_where(citation["locator"])), escape(citation["quote"])
+    where, quote = escape(_where(citation["locator"])), with_formulas(citation["quote"])
     return (
         f'<article id="s{turn}-{int(citation["n"])}"><h3 dir="auto">{escape(title)}</h3><p class="fine" dir="auto">'
         f'{where}</p><blockquote dir="auto">{quote}</blockquote>{shown}<dl>{rows}</dl></article>'

@@ -57,20 +57,30 @@ def test_an_answer_and_selected_words_are_kept_open_again_are_written_to_and_del
     expect(page.get_by_text("Nothing is kept yet.")).to_be_visible()
 
 
-def test_words_of_ones_own_are_searched_and_become_a_source(window: Callable[..., Any], site: Any) -> None:
+def test_words_of_ones_own_are_searched_and_become_a_source_with_their_formulas(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any, tmp_path: Path
+) -> None:
     page = window()
     kept = page.request.post(f"{site.url}/api/libraries", data={"name": "kept"}).json()
     try:
         page = window("/#/notes", keep={"library": json.dumps("kept")})
         field, notes = page.get_by_label("Write a note"), page.get_by_role("list", name="Notes").locator(".note")
         for n in range(8):
-            field.fill(f"Pump {n} leaks.")
+            lit = f"The lamp of the pump house was first lit on {n + 1} May 1901, using $\\frac{{V_{n}}}{{t}}$."
+            field.fill(f"Pump house {n}\n\n{lit}")
             page.get_by_role("button", name="Keep").click()
             expect(notes).to_have_count(n + 1)
             expect(field).to_have_value("")
-        page.get_by_label("Search notes").fill("PUMP 5")
+        page.get_by_label("Search notes").fill("HOUSE 5")
         expect(notes).to_have_count(1)
-        notes.get_by_role("button", name="Make Pump 5 leaks. a source of the library").click()
-        expect(page.locator(".sources-pane").get_by_text("Pump 5 leaks").first).to_be_visible(timeout=30_000)
+        notes.get_by_role("button", name="Make Pump house 5").click()
+        expect(page.locator(".sources-pane").get_by_text("Pump house 5").first).to_be_visible(timeout=30_000)
+        turn = ask(page, "When was the lamp of the pump house first lit?")
+        expect(turn.locator(".answer math mfrac").first).to_be_visible()
+        expect(turn.locator(".sources math mfrac").first).to_be_attached()
+        with page.expect_download() as saved:
+            turn.get_by_role("button", name="Save as a proof").click()
+        saved.value.save_as(tmp_path / "rate.html")
+        assert (tmp_path / "rate.html").read_text(encoding="utf-8").count("<mfrac>") == 2
     finally:
         page.request.delete(f"{site.url}/api/libraries/{kept['id']}")

@@ -31,7 +31,7 @@ export function openAdd() {
 /** Index a text as a file that is named by its first line. */
 export function sendText(text) {
   const title = text.trim().split("\n", 1)[0].replace(/^#+ */, "").slice(0, TITLE);
-  send([new File([text], `${title.replace(/[./\\]+/g, " ").trim() || t("add.untitled")}.md`, { type: "text/markdown" })]);
+  send([new File([text], `${title.replace(/[./\\$\s]+/g, " ").trim() || t("add.untitled")}.md`, { type: "text/markdown" })]);
 }
 
 /** One way that is a field and its button; what goes wrong is said below it. */

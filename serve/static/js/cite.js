@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
+import { withFormulas } from "./maths.js";
 import { openCitation } from "./panel.js";
 import { day, host, place, placeBeside, plain, titleOf } from "./words.js";
 
@@ -66,7 +67,7 @@ function show(button, citation) {
     h("p.title", { dir: "auto" }, icon(iconOf(citation.open?.view || citation.locator.kind)), titleOf(citation)),
     h("p.fine", { text: where(citation), dir: "auto" }),
     thumbnail(citation),
-    citation.quote && h("blockquote", { text: plain(citation.quote), dir: "auto" }),
+    citation.quote && h("blockquote", { dir: "auto" }, ...withFormulas(plain(citation.quote))),
   );
   document.body.append(card);
   place_(button);

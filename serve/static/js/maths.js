@@ -1,6 +1,7 @@
 // TeX between its signs, drawn as MathML by the browser itself; Temml is loaded when the first formula is met.
 
 import DOMPurify from "../vendor/purify.js";
+import { h } from "./dom.js";
 import { script } from "./trusted.js";
 
 /** `$$ … $$` and `\[ … \]` stand alone; `\( … \)` and `$ … $` within a line, where no price is meant: no space inside the signs, no word behind. */
@@ -13,6 +14,18 @@ const temml = () => (loading ||= script("/static/vendor/temml.js").then(() => wi
 
 /** What stands between the signs of a match, and whether it stands alone. */
 export const formulaOf = ([, alone, bracket, paren, dollar]) => ({ tex: (alone ?? bracket ?? paren ?? dollar).trim(), alone: (alone ?? bracket) !== undefined });
+
+/** A text as nodes: its formulas are drawn, the rest stays as it is. */
+export function withFormulas(text) {
+  const parts = [];
+  for (let found; (found = TEX.exec(text)); text = text.slice(found.index + found[0].length)) {
+    const { tex, alone } = formulaOf(found);
+    const code = h("code.tex", { text: tex, class: alone ? "alone" : "" });
+    draw(code).catch(() => {});
+    parts.push(text.slice(0, found.index), code);
+  }
+  return [...parts, text];
+}
 
 /** Draw the formulas below a node that are written as `code.tex`; one that cannot be drawn stays as it is written. */
 export function typeset(root) {

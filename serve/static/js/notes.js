@@ -87,7 +87,7 @@ function row(note, look) {
   const tool = (sign, key, click) => iconButton(icon(sign), t(key, { name }), click, "bare.small");
   const tools = [
     tool("pen", "notes.edit", edit),
-    tool("upload", "notes.source", () => sendText(markdown(note, name))),
+    tool("upload", "notes.source", () => sendText(markdown(note))),
     tool("seal", "notes.proof", () => saveFile(address("/proof", { id: note.id }), name)),
     tool("trash", "notes.delete", remove),
   ];
@@ -132,10 +132,10 @@ function row(note, look) {
 }
 
 /** A note as a source: what was verified of an answer, the words of a passage, and one's own. */
-function markdown({ answer, text }, name) {
+function markdown({ title, answer, text }) {
   const verified = (answer?.sentences || []).filter((s) => s.support === "verified").map((s) => (s.sign && s.sign !== "|" ? `${s.sign} ${s.text}` : s.text));
   const quotes = answer && !answer.text ? answer.citations.map((c) => c.quote) : [];
-  return [`# ${name}`, ...verified, ...quotes, text].filter(Boolean).join("\n\n");
+  return [title && `# ${title}`, ...verified, ...quotes, text].filter(Boolean).join("\n\n");
 }
 
 on("libraries library", () => page?.isConnected && page.replaceWith(notesPage()));

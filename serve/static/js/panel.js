@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { fill, h, iconButton } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
+import { withFormulas } from "./maths.js";
 import { pageView } from "./view_page.js";
 import { pictureView, videoView } from "./view_media.js";
 import { textView, webView } from "./view_text.js";
@@ -91,7 +92,7 @@ export const itemAddress = (citation) => `/api${citation.open.href.split("?")[0]
 /** The words that an answer rests on. */
 export function quoted(citation) {
   if (!citation.quote) return null;
-  return h("figure.quoted", {}, h("figcaption.fine", { text: t("panel.rests") }), h("blockquote", { text: citation.quote, dir: "auto" }));
+  return h("figure.quoted", {}, h("figcaption.fine", { text: t("panel.rests") }), h("blockquote", { dir: "auto" }, ...withFormulas(citation.quote)));
 }
 
 /** Make the panel wider, or as it was; with null, tell which it is. */

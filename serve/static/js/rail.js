@@ -5,6 +5,7 @@ import { fill, h } from "./dom.js";
 import { svg } from "./graph.js";
 import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
+import { withFormulas } from "./maths.js";
 import { openCitation } from "./panel.js";
 import { plain, titleOf } from "./words.js";
 
@@ -47,7 +48,7 @@ function card(citations) {
     { type: "button" },
     h("span.title", { text: titleOf(first), dir: "auto" }),
     h("span.place.fine", {}, icon(iconOf(first.open?.view || first.locator.kind)), h("span", { text: where(first), dir: "auto" })),
-    h("span.quote", { text: plain(citations.map((c) => c.quote).filter(Boolean).join(" … ")), dir: "auto" }),
+    h("span.quote", { dir: "auto" }, ...withFormulas(plain(citations.map((c) => c.quote).filter(Boolean).join(" … ")))),
     thumbnail(first),
   );
   words.addEventListener("click", () => openCitation(first, words));

@@ -4,6 +4,7 @@ import { chip } from "./cite.js";
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
+import { withFormulas } from "./maths.js";
 import { openCitation } from "./panel.js";
 import { onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
@@ -39,7 +40,7 @@ export function refusal(answer, steps, again, question) {
 
 /** A place with its words, as a row that opens it. */
 export function placeRow(place) {
-  const open = h("button.words", { type: "button" }, h("span.title", { text: titleOf(place), dir: "auto" }), h("span.place.fine", { text: placeBeside(place.title || "", place.locator), dir: "auto" }), h("span.said", { text: plain(place.quote), dir: "auto" }));
+  const open = h("button.words", { type: "button" }, h("span.title", { text: titleOf(place), dir: "auto" }), h("span.place.fine", { text: placeBeside(place.title || "", place.locator), dir: "auto" }), h("span.said", { dir: "auto" }, ...withFormulas(plain(place.quote))));
   open.addEventListener("click", () => openCitation({ n: null, ...place }, open));
   return h("li.source", {}, place.n ? h("span.ns", {}, chip(place)) : null, open);
 }

@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { fill, h } from "./dom.js";
 import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { formulaOf, TEX, typeset } from "./maths.js";
+import { withFormulas } from "./maths.js";
 import { itemAddress, quoted } from "./panel.js";
 import { host } from "./words.js";
 
@@ -92,16 +92,7 @@ function marked(text, found) {
     parts.push(h("div.wide", {}, h("table.cells", {}, ...drawn)));
     at = index + rows.length;
   }
-  return typeset(h("div.text", { dir: "auto" }, ...parts, ...piece(at, text.length)));
-}
-
-function withFormulas(text) {
-  const parts = [];
-  for (let found; (found = TEX.exec(text)); text = text.slice(found.index + found[0].length)) {
-    const { tex, alone } = formulaOf(found);
-    parts.push(text.slice(0, found.index), h("code.tex", { text: tex, class: alone ? "alone" : "" }));
-  }
-  return [...parts, text];
+  return h("div.text", { dir: "auto" }, ...parts, ...piece(at, text.length));
 }
 
 /** Show a web page as what it is: an address somewhere else. */

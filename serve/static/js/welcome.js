@@ -7,6 +7,7 @@ import { fill, h } from "./dom.js";
 import { entities } from "./entities.js";
 import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
+import { withFormulas } from "./maths.js";
 import { openCitation, openSource } from "./panel.js";
 import { holds, on, state } from "./state.js";
 import { watched } from "./watches.js";
@@ -76,7 +77,7 @@ function timeline(rows) {
   if (rows.length < 2) return null;
   const items = rows.map((row) => {
     const dated = h("time", { datetime: row.date, text: label(row) });
-    const words = row.precise === "document" ? [h("span", {}, t("welcome.dated"))] : [h("span", { text: plain(row.quote), dir: "auto" })];
+    const words = row.precise === "document" ? [h("span", {}, t("welcome.dated"))] : [h("span", { dir: "auto" }, ...withFormulas(plain(row.quote)))];
     const open = h("button.event", { type: "button" }, dated, h("span.words", {}, ...words, h("span.fine", { text: row.precise === "document" ? row.title : placeBeside(row.title, row.locator), dir: "auto" })));
     open.addEventListener("click", () => (row.source ? openSource({ id: row.source, title: row.title, name: row.title }, state.library.name, open).catch(() => {}) : openCitation({ n: null, ...row }, open)));
     return h("li", { class: row.precise }, open);
