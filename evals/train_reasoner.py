@@ -6,17 +6,14 @@ are the assistant's is read off the rendered conversation, so that any chat temp
 
 from __future__ import annotations
 
-import math
 import random
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ragweave.evals.data import read_jsonl
-from ragweave.evals.train_text import Progress
-from ragweave.evals.train_text_files import publish, staging
+from ragweave.evals.training import Plan, Progress, Workplace
 from ragweave.models.checkpoint_files import Sheet, find, quiet, read_config, torch_and_transformers
 from ragweave.models.errors import InputError, MissingExtra, ModelError, WeightsError
 from ragweave.models.text import clip
@@ -28,23 +25,20 @@ _LEAST = 2
 """Conversations that are needed at least: one to learn from and one to measure on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tuning:
-    """How a model is tuned.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning(Plan):
+    """How a chat model is tuned.
 
-    The rate falls linearly to 0; the scale of the low-rank matrices is twice their rank; conversations of more than
-    `max_length` tokens are left out and counted. `held_out` is the share that the loss is measured on; `merge` writes
-    the whole tuned model instead of the adapter.
+    The scale of the low-rank matrices is twice their rank; conversations of more than `max_length` tokens are left out
+    and counted; `merge` writes the whole tuned model instead of the adapter.
     """
 
     epochs: int = 3
     rate: float = 1e-4
     batch: int = 4
-    rank: int = 16
     max_length: int = 8_192
-    held_out: float = 0.1
+    rank: int = 16
     merge: bool = False
-    seed: int = 42
 
 
 Example = dict[str, list[int]]
@@ -69,16 +63,26 @@ def train_reasoner(
         WeightsError: if the base model cannot be loaded.
         ModelError: if training fails or diverges.
     """
-    if min(tuning.epochs, tuning.batch, tuning.rank, tuning.rate) <= 0 or tuning.max_length < 8:
-        raise InputError("epochs, batch, rank and learning rate must be above 0, and 8 tokens is the least", "mend it")
     talks = read_talks(data)
     torch, transformers = torch_and_transformers("tuning a chat model")
     try:
         import peft
         import trl
+        from datasets import Dataset
     except ImportError as error:
         raise MissingExtra("tuning a chat model", "hf") from error
-    with staging(out) as folder, torch.random.fork_rng(), quiet(transformers.utils.logging):
+    place = Workplace(out)
+    graphics = torch.cuda.is_available()
+    args = place.arguments(
+        trl.SFTConfig,
+        tuning,
+        per_device_eval_batch_size=1,
+        max_length=None,  # the rows are cut to measure already, and none is truncated
+        gradient_checkpointing=graphics,
+        save_strategy="steps",
+        save_steps=0.1,
+    )
+    with place.open(args, tuning, base, data), torch.random.fork_rng(), quiet(transformers.utils.logging):
         start = find(base)
         model, tokenizer = _load(start, torch, transformers)
         made = [examples(tokenizer, t, tuning.max_length, f"conversation {n} of {data.name}") for n, t in talks]
@@ -91,23 +95,40 @@ def train_reasoner(
                 "give more of them, or a larger --max-length",
             )
         parts = [e for group in fitting[held:] for e in group], [e for group in fitting[:held] for e in group]
-        with tempfile.TemporaryDirectory() as aside:
-            trainer = _trainer(torch, peft, trl, model, tokenizer, parts, tuning, aside, progress)
-            figures = _tune(trainer)
-        if tuning.merge:
-            trainer.model.merge_and_unload().save_pretrained(folder)
-        else:
-            # The embeddings are untouched; to find that out by itself, PEFT would ask the hub.
-            trainer.model.save_pretrained(folder, save_embedding_layers=False)
-        tokenizer.save_pretrained(folder)
+        lora = peft.LoraConfig(
+            r=tuning.rank, lora_alpha=2 * tuning.rank, target_modules="all-linear", task_type="CAUSAL_LM"
+        )
+        trainer = trl.SFTTrainer(
+            model=model,
+            processing_class=tokenizer,
+            train_dataset=Dataset.from_list(parts[0]),
+            eval_dataset=Dataset.from_list(parts[1]),
+            peft_config=lora,
+            args=args,
+        )
+        place.watch(trainer, tuning.epochs, progress)
+        before = trainer.evaluate()["eval_loss"]
+        place.train(trainer)
+        after = trainer.evaluate()["eval_loss"]
+        if not after < float("inf"):
+            raise ModelError("tuning diverged", "use a lower learning rate")
         figures = {
             "conversations": len(fitting) - held,
             "tokens": sum(label != IGNORED for e in parts[0] for label in e["labels"]),
             "too_long": len(made) - len(fitting),
-            **figures,
+            "loss_before": float(before),
+            "loss": float(after),
         }
-        sheet = Sheet(task="reasoner", max_length=min(tuning.max_length, 8_192))
-        publish(folder, out, sheet, tuning, start.name if Path(base).exists() else base, data, licence, figures)
+        if trainer.is_world_process_zero():
+            if tuning.merge:
+                trainer.model.merge_and_unload().save_pretrained(place.done)
+            else:
+                # The embeddings are untouched; to find that out by itself, PEFT would ask the hub.
+                trainer.model.save_pretrained(place.done, save_embedding_layers=False)
+            tokenizer.save_pretrained(place.done)
+            sheet = Sheet(task="reasoner", max_length=min(tuning.max_length, 8_192))
+            name = start.name if Path(base).exists() else base
+            place.publish(trainer, sheet, tuning, name, data, licence, figures)
     return figures
 
 
@@ -199,69 +220,3 @@ def _load(folder: Path, torch: Any, transformers: Any) -> tuple[Any, Any]:
     # Where a model was loaded from is this machine's affair and stays out of the files that are written.
     model.config._name_or_path = model.name_or_path = tokenizer.name_or_path = folder.name
     return model, tokenizer
-
-
-def _trainer(
-    torch: Any,
-    peft: Any,
-    trl: Any,
-    model: Any,
-    tokenizer: Any,
-    parts: tuple[list[Example], list[Example]],
-    tuning: Tuning,
-    aside: str,
-    progress: Progress | None,
-) -> Any:
-    from datasets import Dataset
-    from transformers import PrinterCallback, TrainerCallback
-
-    class Told(TrainerCallback):  # type: ignore[misc]
-        def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-            if progress:
-                progress(state.global_step, state.max_steps, f"epoch {math.ceil(state.epoch or 0)} of {tuning.epochs}")
-
-    graphics = torch.cuda.is_available()
-    made = trl.SFTTrainer(
-        model=model,
-        processing_class=tokenizer,
-        train_dataset=Dataset.from_list(parts[0]),
-        eval_dataset=Dataset.from_list(parts[1]),
-        peft_config=peft.LoraConfig(
-            r=tuning.rank, lora_alpha=2 * tuning.rank, target_modules="all-linear", task_type="CAUSAL_LM"
-        ),
-        callbacks=[Told()],
-        args=trl.SFTConfig(
-            output_dir=aside,
-            num_train_epochs=tuning.epochs,
-            learning_rate=tuning.rate,
-            lr_scheduler_type="linear",
-            per_device_train_batch_size=tuning.batch,
-            per_device_eval_batch_size=1,
-            max_length=None,  # the rows are cut to measure already, and none is truncated
-            bf16=graphics,
-            use_cpu=not graphics,
-            gradient_checkpointing=graphics,
-            save_strategy="no",
-            report_to="none",
-            disable_tqdm=True,
-            logging_strategy="no",
-            seed=tuning.seed,
-        ),
-    )
-    made.remove_callback(PrinterCallback)  # figures go to the caller, not to stdout
-    return made
-
-
-def _tune(trainer: Any) -> dict[str, float]:
-    try:
-        before = trainer.evaluate()["eval_loss"]
-        trainer.train()
-        after = trainer.evaluate()["eval_loss"]
-    except (RuntimeError, ValueError) as error:
-        raise ModelError(
-            f"tuning failed: {type(error).__name__}: {clip(str(error), 300)}",
-            "out of memory: a smaller --batch or --max-length; else check the base model",
-        ) from error
-    if not after < float("inf"):
-        raise ModelError("tuning diverged", "use a lower learning rate")
-    return {"loss_before": float(before), "loss": float(after)}

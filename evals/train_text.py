@@ -1,15 +1,13 @@
 """Train text classifiers and regressors with transformers: DistilBERT and T5 routers, T5 evaluators.
 
-The recipes are the papers' (UniversalRAG, appendix on router training; CRAG, section 4.2 and the released scripts). One
-seeded loop serves all: AdamW, linear decay, the best epoch by held-out rows is kept. What is written can be opened with
-`ragweave.models.checkpoint`, and carries a model card.
+The recipes are the papers' (UniversalRAG, appendix on router training; CRAG, section 4.2 and the released scripts). The
+best epoch by held-out rows is kept. What is written can be opened with `ragweave.models.checkpoint`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,39 +16,28 @@ from numpy.typing import NDArray
 
 from ragweave.evals.metrics import accuracy, auc, ece
 from ragweave.evals.train_text_data import Row, evaluator_rows, router_rows, split
-from ragweave.evals.train_text_files import publish, staging
+from ragweave.evals.training import Plan, Progress, Workplace
 from ragweave.minds.llm.route import messages
 from ragweave.models.checkpoint import TextModel
 from ragweave.models.checkpoint_files import Sheet, find, load_model, quiet, read_config, torch_and_transformers
-from ragweave.models.errors import InputError, ModelError
+from ragweave.models.errors import InputError
 
-Progress = Callable[[int, int, str], None]
-"""Called with steps done, steps in all, and what is known so far."""
 Form = Literal["classify", "generate", "regress"]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a model is trained.
-
-    The rate falls linearly to 0; `held_out` is the share of the rows that the best epoch is chosen by.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe(Plan):
+    """How a classifier or regressor is trained; its best epoch is chosen by the held-out rows."""
 
     form: Form
-    epochs: int
-    rate: float
-    batch: int
-    decay: float = 0.01
-    max_length: int = 512
     first_line: bool = True
-    held_out: float = 0.1
-    seed: int = 42
+    max_length: int = 512
 
 
-DISTILBERT_ROUTER = Recipe("classify", epochs=5, rate=2e-5, batch=64)
-T5_ROUTER = Recipe("generate", epochs=5, rate=2e-5, batch=8)
-T5_EVALUATOR = Recipe("regress", epochs=8, rate=1e-4, batch=12, decay=0.0)
+DISTILBERT_ROUTER = Recipe(form="classify", epochs=5, rate=2e-5, batch=64, decay=0.01)
+T5_ROUTER = Recipe(form="generate", epochs=5, rate=2e-5, batch=8, decay=0.01)
+T5_EVALUATOR = Recipe(form="regress", epochs=8, rate=1e-4, batch=12)
 
 
 def train_router(
@@ -123,24 +110,43 @@ def _train(
 ) -> dict[str, float]:
     torch, transformers = torch_and_transformers("training a checkpoint")
     train_rows, held = split(rows, recipe.held_out, recipe.seed, whole=recipe.form == "regress")
-    with staging(out) as folder, torch.random.fork_rng(), quiet(transformers.utils.logging):
+    place = Workplace(out)
+    by_epoch = {"eval_strategy": "epoch", "save_strategy": "epoch", "load_best_model_at_end": True}
+    args = place.arguments(
+        transformers.TrainingArguments,
+        recipe,
+        metric_for_best_model="rank",
+        greater_is_better=True,
+        remove_unused_columns=False,
+        **by_epoch,
+    )
+    with place.open(args, recipe, base, data), torch.random.fork_rng(), quiet(transformers.utils.logging):
         torch.manual_seed(recipe.seed)
         start = find(base)
         reader = _open(start, labels, recipe, sheet)
-        figures: dict[str, float] = {}
-        best: tuple[float, ...] | None = None
-        for epoch in _epochs(torch, reader, train_rows, labels, recipe, progress, figures):
+
+        def measured() -> dict[str, float]:
+            reader.model.eval()
             raw = reader.read(*_inputs(reader, held, recipe.form))
-            found = _regression(raw, held) if recipe.form == "regress" else _classification(raw, held, labels)
-            rank = (found.get("accuracy_micro", 0.0), -found["loss"])
-            if best is None or rank > best:
-                best = rank
-                figures.clear()
-                figures.update({"epoch": epoch, "rows": len(train_rows), "held_out_rows": len(held), **found})
-                reader.model.save_pretrained(folder)
-        sheet = sheet.model_copy(update={"temperature": figures.pop("temperature", 1.0)})
-        reader.tokenizer.save_pretrained(folder)
-        publish(folder, out, sheet, recipe, start.name if Path(base).exists() else base, data, licence, figures)
+            return _regression(raw, held) if recipe.form == "regress" else _classification(raw, held, labels)
+
+        trainer = _trainer(transformers, reader, train_rows, labels, recipe, args, measured)
+        place.watch(trainer, recipe.epochs, progress)
+        place.train(trainer)
+        # Figures are of the weights as they are read later: without the 16 bits that training may compute in.
+        trainer.accelerator.unwrap_model(reader.model, keep_fp32_wrapper=False)
+        figures = {
+            "epoch": float(round(trainer.state.best_global_step / trainer.state.max_steps * recipe.epochs)),
+            "rows": len(train_rows),
+            "held_out_rows": len(held),
+            **measured(),
+        }
+        if trainer.is_world_process_zero():
+            sheet = sheet.model_copy(update={"temperature": figures.pop("temperature", 1.0)})
+            reader.model.save_pretrained(place.done)
+            reader.tokenizer.save_pretrained(place.done)
+            name = start.name if Path(base).exists() else base
+            place.publish(trainer, sheet, recipe, name, data, licence, figures)
     return figures
 
 
@@ -172,58 +178,45 @@ def _inputs(reader: TextModel, rows: Sequence[Row], form: Form) -> tuple[list[st
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
-def _epochs(
-    torch: Any,
+def _trainer(
+    transformers: Any,
     reader: TextModel,
     rows: Sequence[Row],
     labels: Sequence[str],
     recipe: Recipe,
-    progress: Progress | None,
-    figures: dict[str, float],
-) -> Iterator[int]:
-    """Train, and yield the number of each epoch when it is done, with the model ready to be measured."""
-    model = reader.model
-    draw = np.random.default_rng(recipe.seed)
-    per_epoch = math.ceil(len(rows) / recipe.batch)
-    steps = per_epoch * recipe.epochs
-    optimiser = torch.optim.AdamW(model.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - step / steps)
-    done = 0
-    for epoch in range(1, recipe.epochs + 1):
-        model.train()
-        order = draw.permutation(len(rows))
-        for at in range(0, len(rows), recipe.batch):
-            batch = [rows[i] for i in order[at : at + recipe.batch]]
-            loss = _loss(torch, reader, batch, labels, recipe.form)
-            if not bool(torch.isfinite(loss)):
-                raise ModelError(f"training diverged at step {done + 1}", "use a lower learning rate")
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            schedule.step()
-            optimiser.zero_grad()
-            done += 1
-            if progress:
-                shown = ", ".join(f"{k} {v:.3f}" for k, v in figures.items() if k in ("accuracy_micro", "auc", "loss"))
-                progress(done, steps, f"epoch {epoch} of {recipe.epochs}{', best ' + shown if shown else ''}")
-        model.eval()
-        yield epoch
+    args: Any,
+    measured: Callable[[], dict[str, float]],
+) -> Any:
+    class Measured(transformers.Trainer):  # type: ignore[misc]
+        def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
+            """Measure the held-out rows as they are read later; epochs rank by accuracy, then by loss."""
+            found = measured()
+            found["rank"] = found.get("accuracy_micro", 0.0) - 1e-6 * found["loss"]
+            told = {f"eval_{name}": value for name, value in found.items()}
+            self.log(told)
+            return told
+
+    def collate(batch: Sequence[Row]) -> dict[str, Any]:
+        return {
+            **reader.encode(*_inputs(reader, batch, recipe.form)),
+            "labels": _targets(reader, batch, labels, recipe),
+        }
+
+    made = Measured(
+        model=reader.model, args=args, train_dataset=list(rows), eval_dataset=list(rows[:1]), data_collator=collate
+    )
+    made.model_accepts_loss_kwargs = False  # losses are means, of which accumulation takes the mean
+    return made
 
 
-def _loss(torch: Any, reader: TextModel, batch: Sequence[Row], labels: Sequence[str], form: Form) -> Any:
-    inputs = _inputs(reader, batch, form)
-    device = reader.model.device
-    if form == "generate":
-        tokenizer = reader.tokenizer
+def _targets(reader: TextModel, batch: Sequence[Row], labels: Sequence[str], recipe: Recipe) -> Any:
+    import torch
+
+    if recipe.form == "generate":
         words = [labels[int(r.target)] for r in batch]
-        target = tokenizer(text_target=words, padding=True, return_tensors="pt")
-        ids = target["input_ids"].masked_fill(target["attention_mask"] == 0, -100)
-        return reader.model(**reader.encode(*inputs), labels=ids.to(device)).loss
-    scores = reader.scores(*inputs)
-    if form == "regress":
-        wanted = torch.tensor([r.target for r in batch], dtype=scores.dtype, device=device)
-        return torch.nn.functional.mse_loss(scores[:, 0], wanted)
-    return torch.nn.functional.cross_entropy(scores, torch.tensor([int(r.target) for r in batch], device=device))
+        target = reader.tokenizer(text_target=words, padding=True, return_tensors="pt")
+        return target["input_ids"].masked_fill(target["attention_mask"] == 0, -100)
+    return torch.tensor([r.target for r in batch], dtype=torch.float if recipe.form == "regress" else torch.long)
 
 
 def _classification(raw: Floats, rows: Sequence[Row], labels: Sequence[str]) -> dict[str, float]:
@@ -261,15 +254,3 @@ def _regression(raw: Floats, rows: Sequence[Row]) -> dict[str, float]:
     found = {"loss": float(np.mean((raw[:, 0] - wanted) ** 2))}
     relevant = [int(t > 0) for t in wanted]
     return {**found, "auc": auc(relevant, raw[:, 0].tolist())} if len(set(relevant)) == 2 else found
-
-
-def with_changes(recipe: Recipe, **changes: Any) -> Recipe:
-    """Return a recipe with the given values in place of its own; None keeps its own.
-
-    Raises:
-        InputError: if a value makes no sense.
-    """
-    changed = replace(recipe, **{name: value for name, value in changes.items() if value is not None})
-    if min(changed.epochs, changed.batch, changed.rate) <= 0 or changed.max_length < 8:
-        raise InputError("epochs, batch and learning rate must be above 0, and 8 tokens is the least", "correct them")
-    return changed

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -38,6 +40,13 @@ BaseOption = Annotated[
 EpochsOption = Annotated[int | None, typer.Option("--epochs", help="Passes over the rows; default: the paper's.")]
 RateOption = Annotated[float | None, typer.Option("--rate", help="Learning rate; default: the paper's.")]
 BatchOption = Annotated[int | None, typer.Option("--batch", help="Rows per step; default: the paper's.")]
+AccumulateOption = Annotated[
+    int | None, typer.Option("--accumulate", help="Parts of a batch that are read one after another, to save memory.")
+]
+Bf16Option = Annotated[
+    bool | None,
+    typer.Option("--bf16/--fp32", help="Compute in 16 or 32 bits; default: 16 on a GPU."),
+]
 SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of every draw; default 42.")]
 LicenceOption = Annotated[str, typer.Option("--licence", help="Licence of the data, for the card.")]
 
@@ -65,6 +74,8 @@ def router(
     epochs: EpochsOption = None,
     rate: RateOption = None,
     batch: BatchOption = None,
+    accumulate: AccumulateOption = None,
+    bf16: Bf16Option = None,
     seed: SeedOption = None,
     licence: LicenceOption = "",
 ) -> None:
@@ -75,7 +86,8 @@ def router(
     from ragweave.evals import train_text as text
 
     recipe = text.T5_ROUTER if kind is RouterKind.t5 else text.DISTILBERT_ROUTER
-    recipe = text.with_changes(recipe, epochs=epochs, rate=rate, batch=batch, seed=seed, first_line=first_line)
+    given = _given(epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed)
+    recipe = replace(recipe, first_line=first_line, **given)
     train = partial(text.train_router, data, *_places(base, out), recipe, prompt=prompt, licence=licence)
     _checkpoint(train, out, "RAGWEAVE_ROUTER")
 
@@ -95,6 +107,8 @@ def evaluator(
     epochs: EpochsOption = None,
     rate: RateOption = None,
     batch: BatchOption = None,
+    accumulate: AccumulateOption = None,
+    bf16: Bf16Option = None,
     seed: SeedOption = None,
     licence: LicenceOption = "",
 ) -> None:
@@ -104,7 +118,8 @@ def evaluator(
         return
     from ragweave.evals import train_text as text
 
-    recipe = text.with_changes(text.T5_EVALUATOR, epochs=epochs, rate=rate, batch=batch, seed=seed)
+    given = _given(epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed)
+    recipe = replace(text.T5_EVALUATOR, **given)
     train = partial(text.train_evaluator, data, *_places(base, out), recipe, licence=licence)
     _checkpoint(train, out, "RAGWEAVE_EVALUATOR")
 
@@ -115,21 +130,27 @@ def reasoner(
     base: BaseOption = "",
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the adapter, or of the merged model.")] = None,
     merge: Annotated[bool, typer.Option("--merge", help="Write the whole tuned model, not the adapter alone.")] = False,
-    rank: Annotated[int, typer.Option("--rank", help="Of the low-rank matrices.")] = 16,
+    rank: Annotated[int, typer.Option("--rank", min=1, help="Of the low-rank matrices.")] = 16,
     max_length: Annotated[int, typer.Option("--max-length", help="Longer conversations are left out.")] = 8_192,
     epochs: EpochsOption = None,
     rate: RateOption = None,
     batch: BatchOption = None,
+    accumulate: AccumulateOption = None,
+    bf16: Bf16Option = None,
     seed: SeedOption = None,
     licence: LicenceOption = "",
 ) -> None:
     """Tune a chat model to reason and search in turns; see docs/finetune.md."""
     from ragweave.evals.train_reasoner import Tuning, train_reasoner
 
-    given: dict[str, Any] = {"epochs": epochs, "rate": rate, "batch": batch, "seed": seed}
-    tuning = Tuning(rank=rank, max_length=max_length, merge=merge, **{k: v for k, v in given.items() if v is not None})
+    given = _given(epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed)
+    tuning = Tuning(rank=rank, max_length=max_length, merge=merge, **given)
     train = partial(train_reasoner, data, *_places(base, out), tuning, licence=licence)
     _checkpoint(train, out, "RAGWEAVE_JUDGE=openai:NAME, once a server offers it as NAME")
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _places(base: str, out: Path | None) -> tuple[str, Path]:
@@ -148,11 +169,14 @@ def _checkpoint(train: Callable[..., dict[str, float]], out: Path | None, variab
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True, markup=False)) as bar:
+    first = os.environ.get("RANK", "0") == "0"  # of the processes that `accelerate launch` starts
+    with Progress(*columns, console=Console(stderr=True, markup=False), disable=not first) as bar:
         task = bar.add_task("starting", total=None)
         figures = call(
             train, progress=lambda done, total, said: bar.update(task, completed=done, total=total, description=said)
         )
+    if not first:
+        return
     typer.echo(", ".join(f"{name} {value:.4g}" for name, value in figures.items()))
     typer.echo(f"{out}: use it with {variable}" + ("" if "=" in variable else f"={out}"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -195,10 +195,10 @@ def trained(
         steps: list[tuple[int, int, str]] = []
         options: dict[str, Any] = {"progress": lambda *step, into=steps: into.append(step), "licence": "CC0"}
         if name == "evaluator":
-            figures = t.train_evaluator(data, str(base), out / name, t.with_changes(recipe, **quick), **options)
+            figures = t.train_evaluator(data, str(base), out / name, replace(recipe, **quick), **options)
         else:
             prompt = "about {question}" if name == "t5" else ""
-            changed = t.with_changes(recipe, **quick)
+            changed = replace(recipe, **quick)
             figures = t.train_router(data, str(base), out / name, changed, prompt=prompt, **options)
         found[name] = Trained(out / name, figures, steps)
     return found

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_other_draws_alone(
 ) -> None:
     import torch
 
-    recipe = t.with_changes(t.DISTILBERT_ROUTER, **QUICK)
+    recipe = replace(t.DISTILBERT_ROUTER, **QUICK)
     torch.manual_seed(7)
     before = torch.random.get_rng_state()
     sums = set()
@@ -115,7 +116,7 @@ def test_nothing_but_the_result_is_left_beside_it(trained: dict[str, Any]) -> No
 def test_a_second_training_replaces_the_first(tmp_path: Path, distilbert: Path, routed: Path) -> None:
     out = tmp_path / "router"
     for seed in (1, 2):
-        t.train_router(routed, str(distilbert), out, t.with_changes(t.DISTILBERT_ROUTER, seed=seed, **QUICK))
+        t.train_router(routed, str(distilbert), out, replace(t.DISTILBERT_ROUTER, seed=seed, **QUICK))
     assert json.loads((out / "ragweave.json").read_text(encoding="utf-8"))["card"]["recipe"]["seed"] == 2
     assert [p.name for p in tmp_path.iterdir() if p.name != "home"] == ["router"]
 
@@ -131,21 +132,21 @@ def test_a_failed_training_keeps_the_earlier_result_and_leaves_no_rest(
     tmp_path: Path, distilbert: Path, routed: Path
 ) -> None:
     out = tmp_path / "router"
-    t.train_router(routed, str(distilbert), out, t.with_changes(t.DISTILBERT_ROUTER, **QUICK))
+    t.train_router(routed, str(distilbert), out, replace(t.DISTILBERT_ROUTER, **QUICK))
     kept = (out / "model.safetensors").read_bytes()
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        t.train_router(routed, str(distilbert), out, t.with_changes(t.DISTILBERT_ROUTER, **QUICK), progress=stop)
+        t.train_router(routed, str(distilbert), out, replace(t.DISTILBERT_ROUTER, **QUICK), progress=stop)
     assert (out / "model.safetensors").read_bytes() == kept
     assert [p.name for p in tmp_path.iterdir() if p.name != "home"] == ["router"]
 
 
 def test_training_that_diverges_says_so(tmp_path: Path, t5: Path, pairs: Path) -> None:
     with pytest.raises(ModelError, match="learning rate"):
-        t.train_evaluator(pairs, str(t5), tmp_path / "out", t.with_changes(t.T5_EVALUATOR, rate=1e30))
+        t.train_evaluator(pairs, str(t5), tmp_path / "out", replace(t.T5_EVALUATOR, rate=1e30))
     assert not (tmp_path / "out").exists()
 
 
@@ -180,4 +181,4 @@ def test_the_default_prompt_is_the_few_shot_prompt_of_the_graph() -> None:
 @pytest.mark.parametrize("change", [{"epochs": 0}, {"batch": -1}, {"rate": 0.0}, {"max_length": 2}])
 def test_a_recipe_that_makes_no_sense_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        t.with_changes(t.T5_ROUTER, **change)
+        replace(t.T5_ROUTER, **change)

@@ -1,0 +1,241 @@
+"""What every kind of training of transformers shares: the plan, the loop, the place of what is unfinished, the card.
+
+The loop is transformers' Trainer: mixed precision, accumulation of gradients, several processes under `accelerate
+launch`, and a stopped run that goes on from its last checkpoint when the same command is given again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ragweave.models.checkpoint_files import SHEET, Sheet
+from ragweave.models.errors import InputError, ModelError, RagweaveError
+from ragweave.models.text import clip
+
+Progress = Callable[[int, int, str], None]
+"""Called with steps done, steps in all, and what is known so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How a model is trained.
+
+    The rate falls linearly to 0. A step learns from `batch` rows, whatever the machine: each process reads
+    batch / (accumulate x processes) of them at once. `bf16` computes in 16 bits over weights of 32; None: on a GPU.
+    `held_out` is the share of the rows that training is measured on.
+
+    Raises:
+        InputError: if a value makes no sense.
+    """
+
+    epochs: int
+    rate: float
+    batch: int
+    max_length: int
+    accumulate: int = 1
+    bf16: bool | None = None
+    decay: float = 0.0
+    held_out: float = 0.1
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        if min(self.epochs, self.batch, self.rate, self.accumulate) <= 0 or self.max_length < 8:
+            raise InputError(
+                "epochs, batch, its parts and the learning rate must be above 0, and 8 tokens is the least", "mend it"
+            )
+
+
+class Workplace:
+    """Where a training keeps what is unfinished: `.OUT.training` beside the wanted folder.
+
+    Attributes:
+        folder: of the Trainer's checkpoints.
+        done: of what will be put in place.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.out, self.folder = out, out.with_name(f".{out.name}.training")
+        self.done = self.folder / "done"
+
+    def arguments(self, kind: Any, plan: Plan, **more: Any) -> Any:
+        """Return the Trainer's arguments; `kind` is their class.
+
+        Raises:
+            InputError: if the batch cannot be shared out evenly.
+        """
+        import torch
+
+        graphics = torch.cuda.is_available()
+        made = kind(
+            output_dir=str(self.folder),
+            num_train_epochs=plan.epochs,
+            learning_rate=plan.rate,
+            lr_scheduler_type="linear",
+            weight_decay=plan.decay,
+            gradient_accumulation_steps=plan.accumulate,
+            bf16=graphics if plan.bf16 is None else plan.bf16,
+            use_cpu=not graphics,
+            dataloader_pin_memory=False,  # rows may be tokenised straight onto the device
+            save_total_limit=1,
+            logging_steps=0.02,
+            logging_nan_inf_filter=False,
+            report_to="none",
+            disable_tqdm=True,
+            seed=plan.seed,
+            **more,
+        )
+        parts = plan.accumulate * made.world_size * max(1, made.n_gpu)
+        if plan.batch % parts:
+            raise InputError(f"a batch of {plan.batch} cannot be cut into {parts} parts", f"give a multiple of {parts}")
+        made.per_device_train_batch_size = plan.batch // parts
+        return made
+
+    @contextmanager
+    def open(self, args: Any, plan: Plan, base: str, data: Path) -> Iterator[None]:
+        """Prepare the folder; it stays if the training is stopped after a checkpoint, and is gone otherwise.
+
+        What another training left there (other plan, base or data) is thrown away.
+
+        Raises:
+            InputError: if `out` holds anything but an earlier checkpoint of Ragweave's, or cannot be written beside.
+        """
+        out = self.out
+        if out.exists() and not (out / SHEET).is_file() and not (out.is_dir() and not any(out.iterdir())):
+            raise InputError(f"{out} is there already and is not a checkpoint of Ragweave's", "give a new folder")
+        key = hashlib.sha256(f"{plan!r} {base} {_digest(data)}".encode()).hexdigest()
+        try:
+            with args.main_process_first():
+                if args.process_index == 0 and not _holds(self.folder / "key", key):
+                    shutil.rmtree(self.folder, ignore_errors=True)
+                    self.folder.mkdir(parents=True)
+                    (self.folder / "key").write_text(key, encoding="ascii")
+        except OSError as exc:
+            raise InputError(f"{out} cannot be written ({exc.strerror})", "give another folder") from exc
+        try:
+            yield
+        except RagweaveError:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        except BaseException:
+            if not any(self.folder.glob("checkpoint-*")):
+                shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        if args.process_index == 0:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def watch(self, trainer: Any, epochs: int, progress: Progress | None) -> None:
+        """Have a Trainer tell its progress, not its figures, and end where its loss is no number."""
+        from transformers import PrinterCallback, TrainerCallback
+
+        class Told(TrainerCallback):  # type: ignore[misc]
+            def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+                if progress and state.is_world_process_zero:
+                    held: Mapping[str, float] = next(
+                        (row for row in reversed(state.log_history) if "eval_loss" in row), {}
+                    )
+                    said = [f"{k[5:]} {held[k]:.3f}" for k in ("eval_accuracy_micro", "eval_loss") if k in held]
+                    where = f"epoch {math.ceil(state.epoch)} of {epochs}"
+                    progress(state.global_step, state.max_steps, ", ".join([where, *said]))
+
+            def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, float], **_: Any) -> None:
+                if not math.isfinite(logs.get("loss", 0.0)):
+                    raise ModelError(f"training diverged at step {state.global_step}", "use a lower learning rate")
+
+        trainer.remove_callback(PrinterCallback)
+        trainer.add_callback(Told())
+
+    def train(self, trainer: Any) -> None:
+        """Run a Trainer to its end, from its last checkpoint where there is one.
+
+        Raises:
+            ModelError: if it fails or diverges.
+        """
+        from transformers.trainer_utils import get_last_checkpoint
+
+        try:
+            trainer.train(resume_from_checkpoint=get_last_checkpoint(str(self.folder)))
+        except ModelError:
+            raise
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(
+                f"training failed: {type(error).__name__}: {clip(str(error), 300)}",
+                "out of memory: more parts (--accumulate), or shorter rows; else check the base model",
+            ) from error
+
+    def publish(
+        self,
+        trainer: Any,
+        sheet: Sheet,
+        plan: Plan,
+        base: str,
+        data: Path,
+        licence: str,
+        figures: Mapping[str, float],
+    ) -> None:
+        """Write sheet, card and curve beside the weights in `done` and put it in the place of `out`, in one step.
+
+        An earlier checkpoint at `out` is replaced.
+        """
+        folder, out = self.done, self.out
+        card = {
+            "base": base,
+            "data": {"file": data.name, "sha256": _digest(data), "licence": licence or "not stated"},
+            "recipe": dataclasses.asdict(plan),
+            "figures": {name: round(value, 4) for name, value in figures.items()},
+            "versions": {name: version(name) for name in ("ragweave", "torch", "transformers")},
+            "trained": datetime.now(UTC).date().isoformat(),
+        }
+        (folder / SHEET).write_text(json.dumps({**sheet.model_dump(), "card": card}, indent=2) + "\n", encoding="utf-8")
+        (folder / "README.md").write_text(_readme(sheet, card), encoding="utf-8")
+        curve = "".join(json.dumps(row) + "\n" for row in trainer.state.log_history)
+        (folder / "curve.jsonl").write_text(curve, encoding="utf-8")
+        if out.exists():
+            # Renaming onto a folder that holds files is refused, so the old one steps aside first.
+            with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as aside:
+                old = out.rename(Path(aside) / "old")
+                try:
+                    folder.rename(out)
+                except OSError:
+                    old.rename(out)
+                    raise
+        else:
+            folder.rename(out)
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _holds(file: Path, text: str) -> bool:
+    return file.is_file() and file.read_text(encoding="ascii") == text
+
+
+def _readme(sheet: Sheet, card: Mapping[str, object]) -> str:
+    kind = f"A {sheet.task} for Ragweave"
+    lines = [f"# {str(sheet.task).capitalize()}", "", f"{kind}, trained from {card['base']} with `ragweave train`.", ""]
+    for title in ("data", "figures", "recipe", "versions"):
+        rows = card[title]
+        assert isinstance(rows, dict)
+        lines += [f"## {title.capitalize()}", "", "| | |", "|---|---|"]
+        lines += [f"| {name} | {value} |" for name, value in rows.items()] + [""]
+    lines += [
+        "The losses are per token of the assistant in the held-out conversations."
+        if sheet.task == "reasoner"
+        else "The figures are of the held-out rows that also chose the epoch"
+        + (" and the temperature" if sheet.task == "router" else "")
+        + ": measure on other data with `ragweave eval`.",
+        "",
+    ]
+    return "\n".join(lines)
