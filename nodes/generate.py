@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
+from ragweave.minds.desk import items_shown
 from ragweave.minds.evidence import Citation, Sentence, Strip, Support
 from ragweave.minds.known import Checked
 from ragweave.minds.llm.write import finish
@@ -18,9 +19,6 @@ from ragweave.minds.small.choose import offered
 from ragweave.nodes.answer import lead, marked
 from ragweave.nodes.run import Run, push_text, sentence_event
 from ragweave.nodes.state import State, Update, known, message_id
-
-_SHOWN = 12
-"""Evidence rows that are written from in a graph that does not grade."""
 
 
 async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
@@ -67,7 +65,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     """
     run = Run.of("generate", state, runtime)
     question, timeline = state["question"], state.get("timeline")
-    strips = timeline["moments"] if timeline is not None and timeline["moments"] else known(state, _SHOWN)
+    moments = timeline["moments"] if timeline is not None else []
+    strips = moments or known(state, items_shown(run.context))
     asked, choices = offered(run.context, question)
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
     page = await open_page(run, state, strips)

@@ -11,7 +11,7 @@ from typing import cast
 
 from ragweave.corpora.web.plain import one_line
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk, idf_of
+from ragweave.minds.desk import Desk, idf_of, items_shown
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, showing, viewer
 from ragweave.minds.llm.prose import LONGEST, complete_sentences, long, plain, sign, split, tell
@@ -27,8 +27,6 @@ from ragweave.minds.small.answer.tell import QUOTED
 from ragweave.models.errors import RagweaveError
 from ragweave.prompts import load, quote
 
-_SHOWN = 12
-"""Evidence rows that a writer sees."""
 _CLOSEST = 3
 """Items that an answer of "not known" names."""
 _WHY = 400
@@ -93,7 +91,7 @@ async def _choose(desk: Desk, brief: Brief, page: Page) -> str | None:
         return await small.state_choice(brief, page, at)
     letters = list(ascii_uppercase[: len(brief.choices)])
     lines = [f"{letter}. {' '.join(c.split())}" for letter, c in zip(letters, brief.choices, strict=True)]
-    shown = labelled(by_origin(grouped(brief)), brief.rows)
+    shown = labelled(by_origin(grouped(desk, brief)), brief.rows)
     messages = load("choose", question=brief.question, choices="\n".join(lines), evidence=shown)
     label = await desk.label(messages, letters, "writer")
     return None if label is None else await small.state_choice(brief, page, letters.index(label))
@@ -118,7 +116,7 @@ async def _converse(desk: Desk, brief: Brief, page: Page) -> str | None:
 async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     """Stream prose; a sentence is offered once it is complete, with what it cites."""
     beside = await _chunks(desk, brief)
-    rows = await whole(desk, by_origin([*grouped(brief), *([as_strip(e)] for e in beside)]), brief)
+    rows = await whole(desk, by_origin([*grouped(desk, brief), *([as_strip(e)] for e in beside)]), brief)
     rows, pictures = await look_at(desk, brief.question, rows, brief.rows)
     shown = labelled(rows, {**{e["id"]: e for e in beside}, **brief.rows}) + pictures.told
     many = desk.context.sentences
@@ -199,7 +197,7 @@ async def finish(desk: Desk, brief: Brief, page: Page) -> None:
         desk.note(f"Your library and the web answer this differently. The library: “{own}” The web: “{web}”")
 
 
-def grouped(brief: Brief) -> list[list[Strip]]:
+def grouped(desk: Desk, brief: Brief) -> list[list[Strip]]:
     """Group strips by evidence, those with the best global score first; recalled passages stay last."""
     worths = {i: e.get("global_score", 0.0) for i, e in brief.rows.items()}
     rows: dict[str, list[Strip]] = {}
@@ -210,7 +208,7 @@ def grouped(brief: Brief) -> list[list[Strip]]:
         score = worths.get(row[0]["evidence"], 0.0)
         return row[0]["origin"] == "model", -score, -max(s["score"] for s in row)
 
-    return sorted(rows.values(), key=worth)[:_SHOWN]
+    return sorted(rows.values(), key=worth)[: items_shown(desk.context)]
 
 
 def by_origin(rows: Sequence[list[Strip]]) -> list[list[Strip]]:

@@ -108,3 +108,16 @@ async def test_a_document_is_read_whole(tmp_path: Path, home: Path) -> None:
     cut = ScriptedChat(react=answering)
     await answered("universal_rag", cut, turn_tokens=1000, **knobs)
     assert len(cut.calls[-1].prompt) < 6_000 < len(model.calls[-1].prompt)
+
+
+async def test_a_writer_sees_as_many_items_as_are_asked_for(tmp_path: Path, home: Path) -> None:
+    notes = {f"bridge {n}.md": f"# Bridge {n}\n\nBridge number {n} was built in {1900 + n}.\n" for n in range(20)}
+    await build_library(tmp_path / "notes", notes)
+    shown = {}
+    for most in (None, 16):
+        model = ScriptedChat(react=lambda _: "They were built from 1900 on [1].")
+        with override(writer=model):
+            knobs = knobs_of(mind="llm", check_by="off", expand_when="never", top_k=most, corpora=("paragraph",))
+            await astate("When was each bridge built?", context=knobs, graph="rag_fusion")
+        shown[most] = model.calls[-1].prompt.count("was built in")
+    assert shown == {None: 8, 16: 16}
