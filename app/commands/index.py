@@ -219,9 +219,5 @@ def _estimate(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
     for path, why in found.unreadable:
         out.print(f"  {short_path(path)}: {clean(why)}", style="red", soft_wrap=True)
     for asked in found.asked:
-        price = "its rate is not set (RAGWEAVE_RATES)" if asked.cost is None else f"{asked.cost:.2f} at your rates"
         also = "; one more call for each picture inside a document" if asked.what == "captions" else ""
-        out.print(
-            f"{asked.what.capitalize()} by {asked.model}: {asked.calls:,} calls, about {asked.tokens:,} tokens, "
-            f"{price}{also}."
-        )
+        out.print(f"{asked.told}{also}.")

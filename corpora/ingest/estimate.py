@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from ragweave.corpora.chunks import CHUNK_TOKENS
-from ragweave.corpora.formats.probe import PICTURE, probe
+from ragweave.corpora.formats.probe import PICTURE
 from ragweave.corpora.images.captions import wanted
 from ragweave.corpora.ingest.run import incomplete
+from ragweave.corpora.ingest.stages import TRANSCRIPT, kind_of
 from ragweave.corpora.ingest.walk import walk
 from ragweave.corpora.knowledge.facts import Extractor
 from ragweave.corpora.settings import corpora_settings
@@ -21,12 +22,13 @@ from ragweave.corpora.store.files import Known, Stat, known_paths
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.video.beside import companion, subtitles_of_others
+from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed
 from ragweave.corpora.video.items import CLIP_SECONDS, ROUGH
 from ragweave.corpora.video.streams import Container, examine
 from ragweave.models.asr import asr
 from ragweave.models.caption import Captioner
-from ragweave.models.chat_reply import IMAGE_TOKENS
+from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
 from ragweave.models.errors import LibraryNotFound, RagweaveError
 from ragweave.models.settings import model_settings
 
@@ -61,16 +63,23 @@ class Asked:
     tokens: int
     cost: float | None
 
+    @property
+    def told(self) -> str:
+        """All of it in words."""
+        price = "its rate is not set (RAGWEAVE_RATES)" if self.cost is None else f"{self.cost:.2f} at your rates"
+        return f"{self.what.capitalize()} by {self.model}: {self.calls:,} calls, about {self.tokens:,} tokens, {price}"
+
 
 @dataclass(slots=True)
 class Estimate:
     """What a run would take: `seconds` for the recordings on two cores, `pictures` asked about beside those in texts.
 
-    `asked` is what models are asked; transcripts that stand alone are texts, and their chunks are not counted there.
+    `asked` is what models are asked; transcripts that stand alone are texts, and `spoken` their tokens.
     """
 
     texts: int = 0
     text_bytes: int = 0
+    spoken: int = 0
     pictures: int = 0
     recordings: list[Recorded] = field(default_factory=list)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
@@ -115,14 +124,16 @@ def estimate(
         else:
             found.texts += 1
             found.text_bytes += Path(path).stat().st_size
-            found.pictures += bool(captioner) and _is_picture(path)
+            found.pictures += bool(captioner) and _kind(path) == PICTURE
+            found.spoken += _spoken(path) if extractor and _kind(path) == TRANSCRIPT else 0
     clips = _take(found)
     if captioner:
         given = (clips * ROUGH + found.pictures) * IMAGE_TOKENS + (clips + found.pictures) * _CONTEXT_TOKENS
         found.asked.append(_asked("captions", captioner.name, clips + found.pictures, given, _REPLY_TOKENS))
     if extractor:
         heard = sum(r.seconds for r in found.recordings if r.speech) * CHUNKS / 3600
-        chunks = math.ceil(heard + (clips * _REPLY_TOKENS / CHUNK_TOKENS if captioner else 0))
+        written = found.spoken + (clips * _REPLY_TOKENS if captioner else 0)
+        chunks = math.ceil(heard + written / CHUNK_TOKENS)
         given = chunks * (CHUNK_TOKENS + _FACTS_TOKENS)
         found.asked.append(_asked("entities", extractor.name, chunks, given, _FACTS_TOKENS))
     return found
@@ -139,11 +150,18 @@ def _is_known(path: str, known: dict[str, Known], intake: Intake, recording: boo
         return False
 
 
-def _is_picture(path: str) -> bool:
+def _kind(path: str) -> str:
     try:
-        return probe(Path(path)) == PICTURE
+        return kind_of(Path(path))
     except RagweaveError:
-        return False
+        return ""
+
+
+def _spoken(path: str) -> int:
+    try:
+        return sum(tokens_of(cue.text) for recording in read_transcript(Path(path)) for cue in recording.cues)
+    except RagweaveError:
+        return 0
 
 
 def _record(found: Estimate, path: str, how: str) -> None:

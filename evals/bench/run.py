@@ -12,6 +12,8 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from ragweave.corpora.ingest.estimate import Asked as Taken
+from ragweave.corpora.ingest.estimate import estimate
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.types import CORPORA
@@ -63,13 +65,24 @@ async def prepared(of: Paper, sets: Sequence[Asked], work: Path) -> list[Asked]:
     return [replace(s, library=name) for s in sets]
 
 
+def at_index(sets: Sequence[Asked]) -> list[Taken]:
+    """Return about what the models take that are asked while the recordings and pictures of the sets are indexed."""
+    models = at_indexing()
+    found = (estimate(_files([s]), "not-indexed", models.captioner, models.extractor) for s in sets)
+    return [taken for f in found for taken in f.asked if taken.calls]
+
+
+def _files(sets: Sequence[Asked]) -> list[Path]:
+    return list(dict.fromkeys(p for s in sets for p in s.bundle.files))
+
+
 async def _library(sets: Sequence[Asked], work: Path) -> str:
     rows = [
         {"kind": s.set.corpus if s.set.corpus in CORPORA else "paragraph", **row, "id": f"{s.set.name}/{row['id']}"}
         for s in sets
         for row in s.bundle.rows
     ]
-    files = list(dict.fromkeys(p for s in sets for p in s.bundle.files))
+    files = _files(sets)
     digest = hashlib.sha256("\n".join(map(str, files)).encode()).hexdigest()[:10]
     name = f"recordings-{digest}"
     if rows:

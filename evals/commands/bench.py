@@ -147,8 +147,8 @@ def _arms(of: Paper, table: Table, only: str, speaks: bool) -> tuple[dict[str, A
 
 
 def _say_cost(ran: dict[str, Arm], asked: list[Asked], mind: str, more: dict[str, Any], speaks: bool) -> None:
-    """Print what the run takes at most, before anything is asked."""
-    from ragweave.evals.bench.run import calls_of, context_of, tokens_of
+    """Print what the run takes at most, and about what indexing does, before anything is asked."""
+    from ragweave.evals.bench.run import at_index, calls_of, context_of, tokens_of
     from ragweave.models.settings import model_settings
 
     questions = calls = tokens = 0
@@ -163,6 +163,8 @@ def _say_cost(ran: dict[str, Arm], asked: list[Asked], mind: str, more: dict[str
         rate = model_settings().rate_table().get(model_settings().chat.partition(":")[2] or model_settings().chat)
         cost = f", about {tokens * rate[0] / 1e6:.2f} for them in the unit of your rates" if rate else ""
         typer.echo(f"At most {calls} calls and about {tokens:,} tokens in{cost}.", err=True)
+    for taken in at_index(asked):
+        typer.echo(f"Before them, to index: {taken.told}.", err=True)
 
 
 async def _measured(

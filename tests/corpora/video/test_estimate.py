@@ -61,5 +61,12 @@ async def test_entities_are_counted_by_the_hours_that_are_heard_and_what_caption
     assert [a.what for a in both] == ["captions", "entities"] and both[1].calls == 3
 
 
+async def test_entities_of_a_transcript_that_stands_alone_are_counted_by_its_words(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "talk.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\n" + "four " * 4_000)
+    (tmp_path / "note.txt").write_text("four " * 4_000)
+    [entities] = estimate([tmp_path], "default", extractor=Extractor("reader", by_list)).asked
+    assert entities.calls == 5  # of 1,200 tokens of four bytes
+
+
 async def by_list(text: str) -> Found:
     raise AssertionError("an estimate asks nobody")

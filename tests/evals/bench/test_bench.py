@@ -127,6 +127,23 @@ def test_the_cost_comes_before_a_chat_model_is_called(ships: Path, tmp_path: Pat
     assert refused.exit_code == 1 and "Go on?" in refused.output
 
 
+def test_the_cost_counts_what_is_asked_while_recordings_are_indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    said = "".join(
+        f"00:{n:02}:00.000 --> 00:{n:02}:05.000\n{'The mill was built of oak. ' * 10}\n\n" for n in range(20)
+    )
+    (folder / "talk.vtt").write_text(f"WEBVTT\n\n{said}")
+    (folder / "queries.jsonl").write_text('{"id": "1", "question": "What is the mill of?", "answers": ["oak"]}\n')
+    argv = ("video-rag", "--table", "2", "--from", f"talks={folder}", "--arms", "VideoRAG", "--estimate")
+    monkeypatch.setenv("RAGWEAVE_ENTITIES", "llm")
+    with override(writer=ScriptedChat(replies=[])):
+        told = bench(tmp_path, *argv, mind="llm").output
+    assert "to index: Entities by" in told and ": 2 calls, about" in told
+
+
 def test_an_answer_of_a_chat_model_is_scored_by_the_papers_metric(ships: Path, tmp_path: Path) -> None:
     def reply(messages: list[Any]) -> str:
         return "Tartu" if "Rook built" in str(messages[-1].content) else "a storm"
