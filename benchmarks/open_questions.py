@@ -1,30 +1,36 @@
-"""Open questions over three episodes of the podcast, as a set for `ragweave bench video-rag`.
+"""Questions that need a model, as a set for `ragweave bench video-rag`: over a podcast, or of what two films show.
 
-`python benchmarks/open_questions.py DATA FOLDER` writes `queries.jsonl` and the episodes as WebVTT. The questions stand
-in `recorded.jsonl`, written from the transcripts before the first of them was asked; each has the fact that an answer
-must state.
+`python benchmarks/open_questions.py DATA FOLDER [--set seen]` writes `queries.jsonl` and lays the recordings beside it:
+`open`, three episodes as WebVTT; `seen`, two films. The questions stand in `recorded.jsonl`, written from the
+transcripts, or from the frames, before the first of them was asked; each has the fact that an answer must state.
 """
 
 from __future__ import annotations
 
 import json
-import sys
+import shutil
 from pathlib import Path
 
+from printed import options
 from video_lectures import subtitles
 
 EPISODES = ("practical-ai-134", "practical-ai-138", "practical-ai-139")
+FILMS = ("agent327_barbershop_360p", "sintel_trailer_480p")
 
 
-def write(data: Path, folder: Path) -> None:
-    """Write questions and episodes."""
+def write(data: Path, folder: Path, name: str) -> None:
+    """Write the questions of a set and its recordings."""
     from ragweave.corpora.video.cues import read_transcript
     from ragweave.evals.data import read_jsonl
 
     folder.mkdir(parents=True, exist_ok=True)
-    rows = [r for r in read_jsonl(Path(__file__).with_name("recorded.jsonl"), ["id"]) if r["set"] == "open"]
+    rows = [r for r in read_jsonl(Path(__file__).with_name("recorded.jsonl"), ["id"]) if r["set"] == name]
     asked = [{k: r[k] for k in ("id", "question", "answers", "gold")} for r in rows]
     (folder / "queries.jsonl").write_text("".join(f"{json.dumps(r)}\n" for r in asked), encoding="utf-8")
+    if name == "seen":
+        for film in (p for stem in FILMS for p in (data / "videos").glob(f"{stem}.*")):
+            shutil.copy(film, folder)
+        return
     for episode in read_transcript(data / "transcripts_practicalai" / "segments.jsonl"):
         if episode.title in EPISODES:
             cues = [(c.start, c.end, f"<v {c.speaker}>{c.text}") for c in episode.cues]
@@ -32,4 +38,9 @@ def write(data: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), Path(sys.argv[2]))
+    parser = options(__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--set", choices=["open", "seen"], default="open")
+    given = parser.parse_args()
+    write(given.data, given.folder, given.set)
