@@ -1,8 +1,8 @@
 """A paper's table with the recorded replies of a model played by hand: `python benchmarks/bench_played.py PAPER ...`.
 
-Takes what `ragweave bench` takes. Somebody wrote each reply from its prompt alone, without gold answers or files;
-`records/bench.jsonl` has them by the digest of the messages, without the day. A message that was never played gets an
-error, which is counted at the end.
+Takes what `ragweave bench` takes, and `--captions` to have clips described. Somebody wrote each reply from its prompt
+alone, without gold answers or files; `records/bench.jsonl` has them by the digest of the messages, pictures included,
+without the day. A message that was never played gets an error, which is counted at the end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RECORDS = Path(__file__).parent / "records" / "bench.jsonl"
 
 def digest(messages: list[dict[str, Any]]) -> str:
     """Return the digest of messages, whatever day they name."""
-    told = re.sub(r"Today is [\d-]+\.", "", json.dumps(messages, ensure_ascii=False, sort_keys=True))
+    told = re.sub(r"(Today|It) is \d{4}-[\dT:.+-]+", "", json.dumps(messages, ensure_ascii=False, sort_keys=True))
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
@@ -42,9 +42,12 @@ def main() -> None:
 
     with ScriptedServer(react=reply) as server:
         role = {"RAGWEAVE_CHAT": "openai:desk", "RAGWEAVE_CHAT_URL": server.base_url, "RAGWEAVE_CHAT_KEY": "played"}
+        given = [a for a in sys.argv[1:] if a != "--captions"]
+        if given != sys.argv[1:]:
+            role |= {name.replace("CHAT", "VISION"): value for name, value in role.items()}
         # One call at a time: the names of entities are told in the order in which chunks were read.
         role |= {"RAGWEAVE_ENTITIES": "llm", "RAGWEAVE_CHAT_WIDTH": "1"}
-        command = [Path(sys.executable).parent / "ragweave", "bench", *sys.argv[1:], "--mind", "llm", "--yes"]
+        command = [Path(sys.executable).parent / "ragweave", "bench", *given, "--mind", "llm", "--yes"]
         subprocess.run(command, env={**os.environ, **role}, check=True)
     print(f"{len(server.requests)} calls, {len(unknown)} never played")
 

@@ -32,6 +32,7 @@ from ragweave.minds.small import search_web as small_search_web
 from ragweave.minds.small import see as small_see
 from ragweave.minds.small import write as small_write
 from ragweave.models.chat import Role
+from ragweave.models.settings import model_settings
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -101,5 +102,7 @@ def _graded(
 
 def _router(context: Context) -> Router:
     if context.route_by == "ensemble":
-        return llm_route.Ensemble(Mind(small_route.route), Mind(small_route.route, llm_route.route))
+        trained = llm_route.by_checkpoint if model_settings().router else None
+        first = Mind(small_route.route, trained, "checkpoint")
+        return llm_route.Ensemble(first, Mind(small_route.route, llm_route.route))
     return _graded(context, context.route_by, small_route.route, llm_route.route, llm_route.by_checkpoint)

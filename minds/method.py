@@ -67,6 +67,7 @@ class Method(BaseModel):
         "and for a chat model every item whole.",
     )
     strip_threshold: float = Field(-0.5, ge=-1, le=1, description="Strips below this relevance are dropped.")
+    strip_each: bool = Field(True, description="Keep the best strip of every kept item, however low it is.")
     turn_passages: int = Field(10, ge=1, le=20, description="New passages that the reasoning model is shown per round.")
     turn_tokens: int = Field(16_000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
     answerable: float | None = Field(
@@ -99,7 +100,8 @@ def _auto_rag(hops: int, passages: int) -> dict[str, Any]:
 
 
 def _crag(data: str) -> dict[str, Any]:
-    method = {"thresholds": data, "strip_mode": "sentences", "strips": 5, "strip_threshold": -0.5}
+    strips = {"strip_mode": "sentences", "strips": 5, "strip_threshold": -0.5, "strip_each": False}
+    method = {"thresholds": data, **strips}
     return {**_AS_PUBLISHED, "grade_by": "checkpoint", "top_k": 10, "method": method}
 
 

@@ -94,7 +94,7 @@ def strip_of(e: Evidence, item: Item, start: int, end: int, hop: int) -> Strip:
 
 
 def select(made: Sequence[Strip], method: Method) -> list[Strip]:
-    """Keep the best strips above the threshold, and the best one of every item, once per text.
+    """Keep the best strips above the threshold, once per text, and with `strip_each` the best one of every item.
 
     They stand in source order.
     """
@@ -103,7 +103,7 @@ def select(made: Sequence[Strip], method: Method) -> list[Strip]:
         best = first.get(strip["evidence"])
         if best is None or strip["score"] > best["score"]:
             first[strip["evidence"]] = strip
-    always = {s["id"] for s in first.values()}
+    always = {s["id"] for s in first.values()} if method.strip_each else ()
     able = sorted(
         (s for s in made if s["score"] >= method.strip_threshold or s["id"] in always),
         key=lambda s: (-s["score"], s["id"]),

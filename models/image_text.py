@@ -1,4 +1,4 @@
-"""Image-text encoders: pictures and texts in one space. None ships; one setting names one."""
+"""Image-text and video-text encoders: pictures or clips, and texts, in one space. None ships; one setting names one."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class ImageEncoder(Protocol):
 
     name: str
     """Identifies the space: vectors of encoders with different names never meet."""
+    frames: int
+    """Frames of a clip that are seen together; 1 for an encoder of pictures."""
 
     @property
     def dim(self) -> int:
@@ -29,7 +31,7 @@ class ImageEncoder(Protocol):
         ...
 
     def images(self, images: Sequence[Pixels]) -> Vectors:
-        """Encode pictures, RGB of shape (height, width, 3) each; returns (n, dim)."""
+        """Encode pictures, RGB of shape (height, width, 3) each, or clips (frames, height, width, 3): (n, dim)."""
         ...
 
     def texts(self, texts: Sequence[str]) -> Vectors:
@@ -40,22 +42,27 @@ class ImageEncoder(Protocol):
 class TwoTowers(Batched):
     """An encoder of two functions.
 
-    `images` turns a batch of PIL images into vectors, `texts` a batch of texts.
+    `images` turns a batch of clips into vectors, each a list of PIL images, `texts` a batch of texts.
     """
 
     kind, setting, batch = "image encoder", "RAGWEAVE_IMAGE_TEXT", BATCH
 
-    def __init__(self, name: str, images: Callable[[list[Any]], Any], texts: Callable[[list[str]], Any]) -> None:
+    def __init__(
+        self, name: str, images: Callable[[list[list[Any]]], Any], texts: Callable[[list[str]], Any], frames: int = 1
+    ) -> None:
         super().__init__(name)
-        self._images, self._texts = images, texts
+        self._images, self._texts, self.frames = images, texts, frames
         self._lock = threading.Lock()
 
     def images(self, images: Sequence[Pixels]) -> Vectors:
-        """Encode pictures."""
+        """Encode pictures or clips."""
         from PIL import Image
 
+        def clips(batch: list[Pixels]) -> list[list[Any]]:
+            return [[Image.fromarray(frame) for frame in (i if i.ndim == 4 else i[None])] for i in batch]
+
         with self._lock:
-            return self.run(images, lambda batch: self._images([Image.fromarray(i) for i in batch]))
+            return self.run(images, lambda batch: self._images(clips(batch)))
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Encode texts."""
@@ -106,13 +113,13 @@ def _fastembed(model: str, settings: ModelSettings) -> ImageEncoder:
         reading = TextEmbedding(**fastembed_options(text, settings))
     return TwoTowers(
         f"fastembed:{model}",
-        lambda batch: list(seeing.embed(batch, batch_size=BATCH)),
+        lambda batch: list(seeing.embed([frames[0] for frames in batch], batch_size=BATCH)),
         lambda batch: list(reading.embed(batch, batch_size=BATCH)),
     )
 
 
 def _transformers(model: str) -> ImageEncoder:
-    """Open CLIP, SigLIP or another model of transformers with `get_image_features` and `get_text_features`."""
+    """Open CLIP, SigLIP, X-CLIP or another model of transformers with features of texts and of pictures or videos."""
     torch, transformers = torch_and_transformers(f"the image encoder hf:{model}")
     folder = find(model)
     read_config(folder)
@@ -125,18 +132,24 @@ def _transformers(model: str) -> ImageEncoder:
         net = net.eval().to("cuda" if torch.cuda.is_available() else "cpu")
         longest = int(net.config.text_config.max_position_embeddings)
         padding = "max_length" if "siglip" in net.config.model_type else True  # as SigLIP was trained
-        seeing, reading = net.get_image_features, net.get_text_features
+        films = hasattr(net, "get_video_features")
+        frames = int(net.config.vision_config.num_frames) if films else 1
+        seeing, reading = net.get_video_features if films else net.get_image_features, net.get_text_features
 
-    def images(batch: list[Any]) -> Any:
+    def images(batch: list[list[Any]]) -> Any:
+        shown = [clip[n * len(clip) // frames] for clip in batch for n in range(frames)]
+        given = pictures(images=shown, return_tensors="pt").to(net.device)
+        if films:
+            given["pixel_values"] = given["pixel_values"].unflatten(0, (len(batch), frames))
         with torch.inference_mode():
-            return _rows(seeing(**pictures(images=batch, return_tensors="pt").to(net.device)))
+            return _rows(seeing(**given))
 
     def texts(batch: list[str]) -> Any:
         with torch.inference_mode():
             tokens = tokenizer(batch, padding=padding, truncation=True, max_length=longest, return_tensors="pt")
             return _rows(reading(**tokens.to(net.device)))
 
-    return TwoTowers(f"hf:{model}", images, texts)
+    return TwoTowers(f"hf:{model}", images, texts, frames)
 
 
 def _rows(found: Any) -> Any:

@@ -73,16 +73,17 @@ def catch_up(held: Stores, row: LibraryRow, media: Media, stop: threading.Event)
             stored = set(held.vectors.ids(row.id, corpus, space))
             pages = held.catalog.pages(row.id, corpus)
             unseen = [
-                (chunk_id(item.id, n), item.source, picture)
+                (chunk_id(item.id, n), item.source, shown)
                 for page in pages
                 for item in page
-                for n, picture in enumerate(pictures_of(item))
+                for n, shown in enumerate(_seen_as_one(item, encoder.frames))
                 if chunk_id(item.id, n) not in stored
             ]
-            for at in range(0, len(unseen), _AT_ONCE):
+            step = max(1, _AT_ONCE // encoder.frames)
+            for at in range(0, len(unseen), step):
                 if stop.is_set():
                     return seen, ""
-                some = [(i, s, _open(media, name)) for i, s, name in unseen[at : at + _AT_ONCE]]
+                some = [(i, s, _open(media, names)) for i, s, names in unseen[at : at + step]]
                 opened = [(i, s, pixels) for i, s, pixels in some if pixels is not None]
                 if opened:
                     ids, sources, shown = zip(*opened, strict=True)
@@ -92,9 +93,20 @@ def catch_up(held: Stores, row: LibraryRow, media: Media, stop: threading.Event)
     return seen, ""
 
 
-def _open(media: Media, name: str) -> Pixels | None:
+def _seen_as_one(item: Item, frames: int) -> list[list[str]]:
+    """Return the media ids that are seen together: each picture, or `frames` of a clip evenly spread over it."""
+    pictures = pictures_of(item)
+    if frames == 1 or item.corpus == "image":
+        return [[picture] for picture in pictures]
+    whole = [picture for _, picture in item.frames] or pictures
+    return [[whole[n * len(whole) // frames] for n in range(frames)]] if whole else []
+
+
+def _open(media: Media, names: Sequence[str]) -> Pixels | None:
+    """Return one picture, or the frames of a clip as (frames, height, width, 3)."""
     try:
-        return load(media.path(name).read_bytes())
+        shown = [load(media.path(name).read_bytes()) for name in names]
+        return shown[0] if len(shown) == 1 else np.stack(shown)
     except (RagweaveError, OSError) as error:
         logger.warning("a stored picture cannot be seen: %s", error)
         return None

@@ -16,7 +16,7 @@ from ragweave.models.settings import model_settings
 from ragweave.prompts import Messages, load
 
 ENSEMBLE_AT = 0.8
-"""Confidence from which the ensemble takes the head's word and asks no language model."""
+"""Confidence from which the ensemble takes the trained router's word and asks no language model."""
 _SEVERAL = (
     "\nOnly where the question asks for two things that lie in different places, reply with both words joined by +."
 )
@@ -57,14 +57,14 @@ async def by_checkpoint(desk: Desk, query: str, held: Collection[Label]) -> Rout
 
 
 class Ensemble:
-    """The head's word where it is sure, else the language model's."""
+    """The word of a trained router, head or checkpoint, where it is sure, else the language model's."""
 
-    def __init__(self, head: Router, model: Router) -> None:
-        self._head, self._model = head, model
+    def __init__(self, trained: Router, model: Router) -> None:
+        self._trained, self._model = trained, model
 
     async def __call__(self, desk: Desk, query: str, held: Collection[Label]) -> Made[Routed]:
         """Return the corpora."""
-        sure = await self._head(desk, query, held)
+        sure = await self._trained(desk, query, held)
         if max(sure.value.confidence.values(), default=1.0) >= ENSEMBLE_AT:
             return sure
         chosen("judge", desk.context, "llm")  # there has to be one

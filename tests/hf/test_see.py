@@ -1,4 +1,4 @@
-"""A tiny CLIP with random weights: pictures and texts in one space, from a folder and from the hub."""
+"""A tiny CLIP and a tiny X-CLIP with random weights: pictures, or clips, and texts in one space."""
 
 from __future__ import annotations
 
@@ -84,3 +84,42 @@ def test_a_model_that_is_no_image_text_encoder_is_refused(clip: Path, tmp_path: 
     shutil.copy(clip / "preprocessor_config.json", tmp_path)
     with pytest.raises(ModelError, match="CLIP or SigLIP"):
         image_encoder(f"hf:{tmp_path}")
+
+
+@pytest.fixture(scope="module")
+def video(clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An encoder of clips of four frames, with the tokeniser and the processor of the other one."""
+    import shutil
+
+    import torch
+    from transformers import XCLIPConfig, XCLIPModel
+
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("video")
+    shutil.copytree(clip, folder, dirs_exist_ok=True)
+    size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    deep = {
+        "mit_hidden_size": 16,
+        "mit_intermediate_size": 32,
+        "mit_num_hidden_layers": 1,
+        "mit_num_attention_heads": 2,
+    }
+    seen = {**size, **deep, "image_size": 32, "patch_size": 8, "num_frames": 4}
+    told = {**size, "vocab_size": 90, "max_position_embeddings": 16, "eos_token_id": 3, "bos_token_id": 2}
+    config = XCLIPConfig(text_config={**told, "pad_token_id": 0}, vision_config=seen, projection_dim=16)
+    XCLIPModel(config).save_pretrained(folder)
+    return folder
+
+
+def test_an_encoder_of_video_sees_the_frames_of_a_clip_together(video: Path) -> None:
+    see._load.cache_clear()
+    found = image_encoder(f"hf:{video}")
+    assert found is not None and found.frames == 4
+    clips = RNG.integers(0, 255, (3, 4, 40, 60, 3), dtype=np.uint8)
+    vectors = found.images(list(clips))
+    assert vectors.shape == (3, 16) and np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    alone = np.concatenate([found.images([c]) for c in clips])
+    assert np.allclose(alone, vectors, atol=1e-4)
+    still = found.images([np.repeat(clips[0][:1], 4, axis=0), clips[0][0]])
+    assert np.allclose(still[0], still[1], atol=1e-4) and not np.allclose(still[0], vectors[0], atol=1e-4)
+    assert found.texts(["what colour is the picture"]).shape == (1, 16)

@@ -60,7 +60,7 @@ def test_deviations_do_not_depend_on_scale_and_place_of_the_cosines(
 class Random:
     """A tiny encoder with random weights, and one word that it knows: dark."""
 
-    name, dim = "random", 32
+    name, dim, frames = "random", 32, 1
 
     def __init__(self) -> None:
         self.dark = np.random.default_rng(1).normal(size=self.dim)

@@ -139,6 +139,11 @@ def test_best_strip_of_a_kept_item_stays_below_the_threshold() -> None:
     assert chosen([strip("a.1", -0.9), strip("a.2", -0.8)]) == ["a.2"]
 
 
+def test_as_the_paper_has_it_an_item_whose_strips_are_all_too_low_leaves_none() -> None:
+    made = [strip("a.1", -0.9), strip("a.2", -0.8), strip("b.1", 0.2)]
+    assert chosen(made, strip_each=False) == ["b.1"]
+
+
 def test_same_text_from_two_items_is_kept_once() -> None:
     made = [strip("a.1", 0.5, "Same text."), strip("b.1", 0.6, "same text.")]
     assert chosen(made) == ["b.1"]

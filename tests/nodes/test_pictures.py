@@ -150,7 +150,7 @@ async def test_pictures_stay_within_the_token_budget(harbour: str) -> None:
 class Shades:
     """An image encoder that knows dark from bright."""
 
-    name, dim = "shades", 2
+    name, dim, frames = "shades", 2, 1
 
     def images(self, images: Any) -> np.ndarray:
         return np.array([[1, 0] if i.mean() < 90 else [0, 1] for i in images], dtype=np.float32)

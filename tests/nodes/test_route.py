@@ -176,6 +176,17 @@ async def test_the_ensemble_asks_the_model_where_the_head_is_not_sure(says: Any)
     assert len(model.calls) == 1
 
 
+@pytest.mark.parametrize(("sure", "corpus", "by"), [(0.9, "image", "checkpoint"), (0.5, "paragraph", "llm")])
+async def test_the_ensemble_asks_a_checkpoint_first_where_one_is_set(
+    monkeypatch: pytest.MonkeyPatch, says: Any, sure: float, corpus: str, by: str
+) -> None:
+    says(paragraph=0.99, image=0.01)
+    checkpoint_says(monkeypatch, {"image": sure, "document": 1 - sure})
+    with writer("paragraph"):
+        row, _ = await routed("who signed it", route_by="ensemble")
+    assert (row["corpora"][0], row["by"]) == (corpus, by)
+
+
 async def test_the_ensemble_keeps_the_heads_word_where_the_reply_is_no_label(says: Any) -> None:
     says(paragraph=0.6, image=0.4, none=0.0)
     with writer("perhaps", "who knows"):

@@ -30,7 +30,7 @@ COLOURS = {"red": (250, 0, 0), "green": (0, 250, 0), "blue": (0, 0, 250)}
 class Colours:
     """An image encoder whose space is the mean colour; texts are words for colours."""
 
-    dim = 3
+    dim, frames = 3, 1
 
     def __init__(self, name: str = "colours") -> None:
         self.name = name
@@ -101,6 +101,19 @@ async def test_pictures_are_found_by_what_they_show(home, look):
     assert names(lists.visual)[0] == "green"
     assert lists.visual[0].score == pytest.approx(1, abs=1e-3)
     assert lists.note == ""
+
+
+def test_an_encoder_of_video_sees_a_clip_as_one_and_a_picture_by_itself() -> None:
+    frames = [[2.0 * n, f"{A}/{n}.jpg"] for n in range(15)]
+    clip = Item(
+        "c", "clip", A, "", "", {"kind": "video"}, meta={"frames": frames, "pictures": [f"{A}/0.jpg", f"{A}/9.jpg"]}
+    )
+    whole = Item("v", "video", A, "", "", {"kind": "video"}, meta={"pictures": [f"{A}/0.jpg"]})
+    image = Item("i", "image", A, "", "", {"kind": "image", "image": f"{A}/0.jpg"})
+    assert seeing._seen_as_one(clip, 4) == [[f"{A}/{n}.jpg" for n in (0, 3, 7, 11)]]
+    assert seeing._seen_as_one(whole, 4) == [[f"{A}/0.jpg"] * 4]
+    assert seeing._seen_as_one(image, 4) == seeing._seen_as_one(whole, 1) == [[f"{A}/0.jpg"]]
+    assert seeing._seen_as_one(clip, 1) == [[f"{A}/0.jpg"], [f"{A}/9.jpg"]]
 
 
 async def test_the_visual_list_holds_every_picture_that_the_text_found(home, look):
