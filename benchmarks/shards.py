@@ -1,36 +1,40 @@
 """A corpus over several collections: what making them takes, and what asking all of them finds and costs.
 
-    python benchmarks/shards.py [--passages 100000] [--collections 1 4 16] [--json OUT]
+    python benchmarks/shards.py [--passages 100000] [--collections 1 4 16] [--work FOLDER] [--json OUT]
 
 A collection is the vector index of a library. The passages are those of `lexical.py`: real sentences shuffled into
 paragraphs of about 120 words, XQuAD's whole among them, dealt out by turns. A question of XQuAD is asked of every
-library in a thread of its own, and their lists are joined by their scores. Making, asking and comparing every vector
-each have a process of their own, so that peak memory is its own.
+library in a thread of its own, and their lists are joined by their scores. Making a library, asking and comparing every
+vector each have a process of their own, so that peak memory is its own. What is made under `--work` stays there: the
+next run goes on after the last whole library. They are asked when 1, 2, 4 ... and all of them are there, the questions
+whose passage is among them.
 """
 
 from __future__ import annotations
 
+import json
 import multiprocessing
-import os
 import resource
 import statistics
-import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from lexical import fill, questions
-from printed import options, tell
+from printed import options, own_home, tell
+
+if TYPE_CHECKING:
+    from ragweave.corpora.store.catalog import Catalog
 
 QUESTIONS, ASKED_FOR = 200, 50
 Ranked = list[tuple[str, float]]
 
 
-def make(home: Path, passages: int, collections: int) -> dict[str, float]:
-    """Make the libraries; return seconds by stage, MiB at the peak and on the disk."""
+def make(home: Path, passages: int, collections: int, n: int) -> None:
+    """Make the library of a number; leave seconds by stage and MiB at the peak beside it."""
     from sqlalchemy import select
 
     from ragweave.corpora.store import blobs
@@ -49,31 +53,54 @@ def make(home: Path, passages: int, collections: int) -> dict[str, float]:
         seconds[stage] += time.perf_counter() - began
         return time.perf_counter()
 
-    for n in range(collections):
-        library, own = catalog.create(f"part {n}", mind.name, mind.dim).id, dict(gold[n::collections])
-        began = time.perf_counter()
-        fill(catalog, library, passages // collections - len(own), own, seed=n)
-        began = took("words", began)
-        with catalog.reading(library) as connection:
-            rows = connection.execute(select(items.c.id, items.c.text).order_by(items.c.n)).all()
-        for at in range(0, len(rows), 5_000):
-            some = rows[at : at + 5_000]
-            made = mind.texts([row.text for row in some])
-            with catalog.writing(library) as connection:
-                blobs.put(connection, "paragraph", mind.name, [f"{r.id}~0" for r in some], ["s"] * len(some), made)
-        began = took("vectors", began)
-        if why := vectors.tidy(library):
-            raise SystemExit(why)
-        took("index", began)
-        print(f"{(n + 1) * (passages // collections):>10,} passages after {sum(seconds.values()):,.0f} s", flush=True)
+    for row in [row for row in catalog.libraries() if row.name == f"part {n}"]:  # a run was ended while it made it
+        catalog.delete(row.id)
+    library, own = catalog.create(f"part {n}", mind.name, mind.dim).id, dict(gold[n::collections])
+    began = time.perf_counter()
+    fill(catalog, library, passages // collections - len(own), own, seed=n)
+    began = took("words", began)
+    with catalog.reading(library) as connection:
+        rows = connection.execute(select(items.c.id, items.c.text).order_by(items.c.n)).all()
+    for at in range(0, len(rows), 5_000):
+        some = rows[at : at + 5_000]
+        made = mind.texts([row.text for row in some])
+        with catalog.writing(library) as connection:
+            blobs.put(connection, "paragraph", mind.name, [f"{r.id}~0" for r in some], ["s"] * len(some), made)
+    began = took("vectors", began)
+    if why := vectors.tidy(library):
+        raise SystemExit(why)
+    took("index", began)
     used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    figures = {f"{stage} s": value for stage, value in seconds.items()}
+    figures["processor s"] = sum(r.ru_utime + r.ru_stime for r in used)
+    figures["making peak MiB"] = max(r.ru_maxrss for r in used) / 1024
+    print(f"part {n + 1}: {figures}", flush=True)
+    noted(home, n).write_text(json.dumps(figures), encoding="utf-8")
+
+
+def noted(home: Path, n: int) -> Path:
+    """Return where the figures of making a library are, once it is whole."""
+    return home / f"part-{n}.json"
+
+
+def made_of(home: Path, parts: int) -> dict[str, float]:
+    """Return what making so many libraries took, and what they are on the disk."""
+    each = [json.loads(noted(home, n).read_text(encoding="utf-8")) for n in range(parts)]
     return {
-        **{f"{stage} s": value for stage, value in seconds.items()},
-        "processor s": sum(r.ru_utime + r.ru_stime for r in used),
-        "making peak MiB": max(r.ru_maxrss for r in used) / 1024,
+        **{name: (max if "peak" in name else sum)(figures[name] for figures in each) for name in each[0]},
         "catalogs MiB": on_disk(home, "libraries/*/catalog.sqlite*"),
         "indexes MiB": on_disk(home, "libraries/*/chroma/**/*"),
     }
+
+
+def gold_of(catalog: Catalog, library: str) -> Iterable[str]:
+    """Return the ids of the passages of a library that are asked for."""
+    from sqlalchemy import select
+
+    from ragweave.corpora.store.schema import items
+
+    with catalog.reading(library) as connection:
+        return connection.execute(select(items.c.id).where(items.c.id.not_like("i%"))).scalars().all()
 
 
 def on_disk(home: Path, pattern: str) -> float:
@@ -114,7 +141,9 @@ def ask(home: Path, nearest: list[list[str]]) -> dict[str, float]:
 
     catalog, mind = Catalog(home), encoder()
     vectors, words, rows = Vectors(catalog, home), Lexical(catalog), catalog.libraries()
-    asked, _ = questions(QUESTIONS)
+    there = {id_ for row in rows for id_ in gold_of(catalog, row.id)}
+    of = [n for n, (_, g) in enumerate(questions(QUESTIONS)[0]) if g in there]
+    asked, nearest = [questions(QUESTIONS)[0][n] for n in of], [nearest[n] for n in of]
     embedded = mind.queries([q for q, _ in asked])
     ways: dict[str, Callable[[str, int], list[Ranked]]] = {
         "dense": lambda id_, n: vectors.query(id_, "paragraph", mind.name, embedded[n : n + 1], ASKED_FOR),
@@ -150,19 +179,27 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--passages", type=int, default=100_000)
     parser.add_argument("--collections", type=int, nargs="+", default=[1, 4, 16])
+    parser.add_argument("--work", type=Path, help="keep the libraries here for the next run")
     given = parser.parse_args()
     figures: dict[str, Any] = {"passages": given.passages}
     spawn = multiprocessing.get_context("spawn")
     for count in given.collections:
-        with tempfile.TemporaryDirectory(prefix="ragweave-shards-") as folder:
-            home = Path(folder)
-            os.environ["RAGWEAVE_HOME"] = folder
+        with own_home(given.work and given.work / f"{given.passages} over {count}") as folder:
+            home = folder / "home"
+            home.mkdir(parents=True, exist_ok=True)
             with ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as alone:
-                made = alone.submit(make, home, given.passages, count).result()
-                asked = alone.submit(ask, home, alone.submit(exact, home).result()).result()
-        found = {f"{name}, {count}": value for name, value in {**made, **asked}.items()}
-        tell(found, None)
-        figures |= found
+                for n in range(count):
+                    if not noted(home, n).exists():
+                        alone.submit(make, home, given.passages, count, n).result()
+                        if (n + 1) & n and n + 1 < count:
+                            continue
+                    elif n + 1 < count:
+                        continue
+                    asked = alone.submit(ask, home, alone.submit(exact, home).result()).result()
+                    here = f"{given.passages * (n + 1) // count:,} over {n + 1}"
+                    found = {f"{name}, {here}": value for name, value in {**made_of(home, n + 1), **asked}.items()}
+                    tell(found, None)
+                    figures |= found
     tell(figures, given.json)
 
 
