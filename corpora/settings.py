@@ -19,6 +19,11 @@ class CorporaSettings(Settings):
         description="PostgreSQL for catalogs, words, vectors, conversations and keys, as "
         "`postgresql+psycopg://USER:PASSWORD@HOST/NAME`; empty keeps them under HOME.",
     )
+    media_url: str = Field(
+        "",
+        pattern="^([a-z0-9]+://.+)?$",
+        description="Object store for media and uploads, as `s3://BUCKET/NAME`; empty keeps them under HOME.",
+    )
     chroma_url: str = Field(
         "",
         pattern="^(https?://.+)?$",

@@ -10,6 +10,7 @@ from typing import Any
 
 from ragweave.corpora.ingest.readers import environment
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.objects import here
 from ragweave.models.errors import SourceError
 from ragweave.serve.problems import NotFound
 
@@ -52,6 +53,6 @@ async def drawn(path: Path, **asked: Any) -> tuple[dict[str, Any], bytes]:
 def first_file(paths: tuple[str, ...]) -> Path:
     """Return the first of the places of a source where a file lies."""
     for path in map(Path, paths):
-        if path.is_file():
+        if path.is_file() or here(path):
             return path
     raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed")

@@ -6,17 +6,19 @@ Files by id only, inert in the browser; a passage among its neighbours.
 from __future__ import annotations
 
 import asyncio
+import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, Any, cast
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import FileResponse, StreamingResponse
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
+from ragweave.corpora.store.objects import objects
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.video.slides import part
@@ -57,12 +59,12 @@ _POLICY = "sandbox; default-src 'none'; media-src 'self'; style-src 'unsafe-inli
 
 
 @router.api_route("/media/{library}/source/{source}", methods=["GET", "HEAD"])
-async def source_file(caller: CallerNow, library: str, source: str) -> FileResponse:
+async def source_file(caller: CallerNow, request: Request, library: str, source: str) -> Response:
     """Send the file of a source."""
     row = await library_by_id(caller, library)
     found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id, [source]))
     for path in found[0].paths if found else ():
-        if response := await asyncio.to_thread(_file, Path(path)):
+        if response := await asyncio.to_thread(_sent, Path(path), request):
             return response
     raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed")
 
@@ -80,6 +82,10 @@ async def picture(caller: CallerNow, library: str, source: str, name: str) -> Fi
     return response
 
 
+def _sent(path: Path, request: Request) -> Response | None:
+    return _file(path) or _object(path, request)
+
+
 def _file(path: Path) -> FileResponse | None:
     try:
         seen = path.stat()
@@ -87,15 +93,44 @@ def _file(path: Path) -> FileResponse | None:
         return None
     if not stat.S_ISREG(seen.st_mode):
         return None
+    kind, shown, headers = _shown(path)
+    return FileResponse(
+        path, media_type=kind, filename=path.name, content_disposition_type=shown, stat_result=seen, headers=headers
+    )
+
+
+def _shown(path: Path) -> tuple[str, str, dict[str, str]]:
+    """Return the type that a browser is told of a file, whether it shows it, and what the file may do there."""
     ending = path.suffix.lower().lstrip(".")
     kind = _SHOWN.get(ending) or ("text/plain; charset=utf-8" if ending in _TEXT else "application/octet-stream")
     shown = "inline" if ending in _SHOWN or ending in _TEXT else "attachment"
     # The viewer of a browser for PDF files does not work in a sandbox; such a file runs nothing of this origin.
     policy = "frame-ancestors 'self'" if ending == "pdf" else _POLICY
-    headers = {"Cache-Control": "private, no-cache", "Content-Security-Policy": policy}
-    return FileResponse(
-        path, media_type=kind, filename=path.name, content_disposition_type=shown, stat_result=seen, headers=headers
-    )
+    return kind, shown, {"Cache-Control": "private, no-cache", "Content-Security-Policy": policy}
+
+
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+def _object(path: Path, request: Request) -> Response | None:
+    """Pass an upload on from the object store: all of it, or the one range that is asked for."""
+    store = objects()
+    size = store.size(path) if store else None
+    if store is None or size is None:
+        return None
+    kind, shown, headers = _shown(path)
+    headers |= {"Accept-Ranges": "bytes", "Content-Disposition": f"{shown}; filename*=utf-8''{quote(path.name)}"}
+    start, end, status = 0, size, 200
+    if (asked := _RANGE.fullmatch(request.headers.get("range", ""))) and any(asked.groups()):
+        first, last = asked.groups()
+        start, end = (int(first), min(int(last or size) + 1, size)) if first else (max(0, size - int(last)), size)
+        if start >= end:
+            return Response(status_code=416, headers={"Content-Range": f"bytes */{size}"})
+        status, headers["Content-Range"] = 206, f"bytes {start}-{end - 1}/{size}"
+    headers["Content-Length"] = str(end - start)
+    if request.method == "HEAD":
+        return Response(status_code=status, headers=headers, media_type=kind)
+    return StreamingResponse(store.pieces(path, start, end), status_code=status, headers=headers, media_type=kind)
 
 
 NEIGHBOURS = 4

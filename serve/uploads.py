@@ -23,7 +23,8 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.files import Known, Stat, known_paths
-from ragweave.corpora.store.folders import discard, uploads_of
+from ragweave.corpora.store.folders import uploads_of
+from ragweave.corpora.store.objects import discard, here, objects
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs.indexing import aindex
 from ragweave.models.errors import InputError
@@ -85,7 +86,7 @@ def place(folder: Path, name: str, digest: str) -> Path:
         found = folder / (name if n == 1 else f"{path.stem} ({n}){path.suffix}")
         if found.parent != folder or found.is_symlink():
             raise InputError(f"{name[:80]!r} is no file name", "rename the file")
-        if not found.exists() or _digest(found) == digest:
+        if not here(found) or _digest(found) == digest:
             return found
     raise InputError(f"there are a thousand files named {name!r}", "rename the file")
 
@@ -103,7 +104,7 @@ def keep(name: str, content: BinaryIO, library: str) -> Path:
     folder = folder_of(library)
     folder.mkdir(parents=True, exist_ok=True)
     path = place(folder, name, digest.hexdigest())
-    if not path.exists():
+    if not here(path):
         content.seek(0)
         part_of = folder / f".{secrets.token_hex(8)}.part"
         try:
@@ -113,6 +114,8 @@ def keep(name: str, content: BinaryIO, library: str) -> Path:
                 os.fsync(out.fileno())  # what is acknowledged outlives a power cut
             with locks.names(corpora_settings().home):  # another file of that name may have come meanwhile
                 path = place(folder, name, digest.hexdigest())
+                if store := objects():
+                    store.put(path, part_of)
                 os.replace(part_of, path)
             _sync(folder)
         finally:
@@ -132,9 +135,12 @@ def _sync(folder: Path) -> None:
 
 def _not_indexed(library: str) -> list[Path]:
     """Return the uploads of a library that are no sources of it, or others than those."""
-    folder = folder_of(library)
-    found = sorted(p for p in folder.glob("*") if not p.name.startswith("."))
+    folder, store = folder_of(library), objects()
+    names = store.names(folder) if store else (p.name for p in folder.glob("*"))
+    found = sorted(folder / name for name in names if not name.startswith("."))
     known = known_paths(stores().catalog, library) if found else {}
+    if store:  # a name there has one content, and copies look different on every machine
+        return [p for p in found if str(p) not in known]
     return [p for p in found if _waits(p, known.get(str(p)))]
 
 
@@ -300,7 +306,7 @@ def _due(job: Job) -> tuple[list[Path], str]:
     """Return the files to index for a job, and the name that its library has now."""
     name = stores().catalog.row(job.library.id).name
     left = set(_not_indexed(job.library.id)) - job.others
-    return sorted(left.union(filter(Path.exists, job.paths))), name
+    return sorted(filter(here, left.union(job.paths))), name
 
 
 def told(event: Event) -> dict[str, Any]:

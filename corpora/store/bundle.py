@@ -180,6 +180,7 @@ def _import(path: Path, name: str, files: Path | None) -> Bundle:
             raise LibraryError(f"{path} cannot be opened ({error})", REMEDY) from error
         raise InputError(f"{path} is no bundle, or holds what cannot be used ({error})", "export it again") from error
     with locks.writer(library, name, 0):
+        Media.of(library).send()
         held.vectors.tidy(library)
     return Bundle(path, name, encoder, *counts, sha256)
 

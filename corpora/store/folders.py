@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import shutil
 import sqlite3
 import sys
@@ -48,20 +47,6 @@ def folders(home: Path) -> list[str]:
 def uploads_of(home: Path, library: str) -> Path:
     """Return the folder that keeps the uploads of a library: files, and nothing that was made of them."""
     return home / "uploads" / library
-
-
-def discard(home: Path, library: str, paths: Iterable[str]) -> None:
-    """Delete those of the paths that are uploads of a library; a person's own files are not touched."""
-    folder = uploads_of(home, library)
-    for path in map(Path, paths):
-        if path.parent == folder and not path.is_symlink():
-            path.unlink(missing_ok=True)
-
-
-def take_in_uploads(home: Path, library: str) -> None:
-    """Move the uploads of a library into its own folder, with which they are then deleted."""
-    with suppress(FileNotFoundError):
-        os.rename(uploads_of(home, library), folder_of(home, library) / f"uploads-{secrets.token_hex(4)}")
 
 
 def unwritable(path: Path, error: OSError) -> LibraryError:

@@ -11,7 +11,8 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, seeing
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
-from ragweave.corpora.store.folders import discard, sweep, take_in_uploads
+from ragweave.corpora.store.folders import sweep
+from ragweave.corpora.store.objects import discard, take_in_uploads
 from ragweave.corpora.store.rows import Recording, Source
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
 from ragweave.corpora.types import Corpus, Hit, Item, Lists

@@ -2,6 +2,7 @@
 
 They lie in `<home>/libraries/<library id>/media/<source id>/`. The process that reads a source writes them into a
 folder of its own, `<source id>.part`; it takes its place when the source is committed and goes when the source goes.
+Where the settings name an object store, that folder is only a copy of what lies there (`StoredMedia`).
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.folders import folder_of, unwritable
+from ragweave.corpora.store.objects import Objects, objects
 from ragweave.models.errors import InputError, LibraryError
 
 _SOURCE = re.compile(r"[0-9a-f]{24}")
@@ -31,8 +33,9 @@ class Media:
 
     @classmethod
     def of(cls, library: str) -> Media:
-        """Return the media of a library, by its id, in the home that the settings name."""
-        return cls(folder_of(corpora_settings().home, library) / "media")
+        """Return the media of a library, by its id, where the settings say."""
+        root, store = folder_of(corpora_settings().home, library) / "media", objects()
+        return StoredMedia(root, store) if store else cls(root)
 
     def staging(self, source: str) -> Path:
         """Return the empty folder that the files of a source are to be written into."""
@@ -86,11 +89,7 @@ class Media:
             LibraryError: there is no such file.
         """
         path = self._checked(media_id)
-        try:
-            whole = stat.S_ISREG(path.lstat().st_mode) and stat.S_ISDIR(path.parent.lstat().st_mode)
-        except OSError:
-            whole = False
-        if not whole:
+        if not self._is_there(path):
             raise LibraryError(
                 f"The stored picture or clip {media_id} is not there",
                 "`ragweave doctor` says which are missing; indexing the file again after removing it makes them anew",
@@ -99,13 +98,7 @@ class Media:
 
     def files(self, source: str) -> list[str]:
         """Return the media ids of a source, in order."""
-        folder = self._folder(source)
-        try:
-            with os.scandir(folder) as found:
-                names = sorted(e.name for e in found if e.is_file(follow_symlinks=False) and _FILE.fullmatch(e.name))
-        except OSError:
-            return []
-        return [f"{source}/{name}" for name in names]
+        return [f"{source}/{name}" for name in self._files(self._folder(source)) if _FILE.fullmatch(name)]
 
     def write(self, media_id: str, pieces: Iterable[bytes]) -> None:
         """Write one file as it is, for an import."""
@@ -128,13 +121,23 @@ class Media:
         """Return the sources that have media, published or staged, and are not among those given."""
         return sorted({name[:24] for name in self._names()} - set(sources))
 
+    def send(self) -> None:
+        """Take in what an import has put into the folder."""
+
     def _names(self) -> Iterator[str]:
+        return (n for n in self._folders() if _SOURCE.match(n) and n[24:] in ("", _PART, _OLD))
+
+    def _folders(self) -> list[str]:
+        return _listed(self.root, os.DirEntry.is_dir)
+
+    def _files(self, folder: Path) -> list[str]:
+        return _listed(folder, os.DirEntry.is_file)
+
+    def _is_there(self, path: Path) -> bool:
         try:
-            with os.scandir(self.root) as found:
-                names = [e.name for e in found if e.is_dir(follow_symlinks=False)]
+            return stat.S_ISREG(path.lstat().st_mode) and stat.S_ISDIR(path.parent.lstat().st_mode)
         except OSError:
-            return iter(())
-        return (n for n in sorted(names) if _SOURCE.match(n) and n[24:] in ("", _PART, _OLD))
+            return False
 
     def _folder(self, source: str, suffix: str = "") -> Path:
         if not _SOURCE.fullmatch(source):
@@ -146,6 +149,58 @@ class Media:
         if not (_SOURCE.fullmatch(source) and _FILE.fullmatch(name)):
             raise InputError(f"{media_id[:130]!r} is no id of a stored picture or clip", "take it from a citation")
         return self.root / source / name
+
+
+class StoredMedia(Media):
+    """The media of a library in an object store, and the copies of them in its folder.
+
+    What a source has there is replaced file by file. Its id holds the digest of its bytes, so that a file of the same
+    name shows the same; after a kill there may be one that nothing names until the source goes.
+    """
+
+    def __init__(self, root: Path, store: Objects) -> None:
+        super().__init__(root)
+        self._store = store
+
+    def publish(self, source: str) -> None:
+        """Send the staged files of a source, then put them in place of the copies that are here."""
+        part, there = self._folder(source, _PART), self._folder(source)
+        staged = _listed(part, os.DirEntry.is_file)
+        for name in staged:
+            self._store.put(there / name, part / name)
+        for name in set(self._files(there)).difference(staged) if staged else ():
+            self._store.remove(there / name)
+        super().publish(source)
+
+    def drop(self, sources: Iterable[str]) -> None:
+        """Remove the files of sources, in the store as well."""
+        for source in filter(_SOURCE.fullmatch, sources):
+            self._store.clear(self._folder(source))
+            super().drop([source])
+
+    def send(self) -> None:
+        """Send what an import has put into the folder."""
+        for source in _listed(self.root, os.DirEntry.is_dir):
+            for name in _listed(self.root / source, os.DirEntry.is_file):
+                self._store.put(self.root / source / name, self.root / source / name)
+
+    def _folders(self) -> list[str]:
+        return sorted({*super()._folders(), *self._store.names(self.root)})
+
+    def _files(self, folder: Path) -> list[str]:
+        return self._store.names(folder)
+
+    def _is_there(self, path: Path) -> bool:
+        return self._store.bring(path)
+
+
+def _listed(folder: Path, kind: Callable[..., bool]) -> list[str]:
+    """Return the names in a folder that are of a kind, and no links."""
+    try:
+        with os.scandir(folder) as found:
+            return sorted(e.name for e in found if kind(e, follow_symlinks=False))
+    except OSError:
+        return []
 
 
 def _remove(folder: Path) -> None:

@@ -16,8 +16,8 @@ from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.store.folders import discard
 from ragweave.corpora.store.library import delete_library, open_library
+from ragweave.corpora.store.objects import discard
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError
 from ragweave.serve import uploads
