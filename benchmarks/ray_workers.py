@@ -25,15 +25,17 @@ for line in sys.stdin.buffer:
 """
 
 
-def draw(folder: Path, count: int) -> list[Path]:
+def draw(folder: Path, count: int, rows: int = 6) -> list[Path]:
     """Draw pages of words."""
     from PIL import Image, ImageDraw, ImageFont
 
     made = []
     for n in range(count):
         page = Image.new("RGB", (1240, 1754), "white")
-        lines = "\n".join(f"Line {row} of page {n}: the mill has {row * n + 3} wheels." for row in range(6))
-        ImageDraw.Draw(page).multiline_text((80, 80), lines, "black", ImageFont.load_default(30), spacing=30)
+        lines = "\n".join(f"Line {row} of page {n}: the mill has {row * n + 3} wheels." for row in range(rows))
+        ImageDraw.Draw(page).multiline_text(
+            (80, 80), lines, "black", ImageFont.load_default(30 if rows < 20 else 24), spacing=30 if rows < 20 else 14
+        )
         made.append(folder / f"{n}.png")
         page.save(made[-1])
     return made

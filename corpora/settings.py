@@ -35,6 +35,8 @@ class CorporaSettings(Settings):
     ray: str = Field(
         "", description="Ray cluster whose nodes read files: `auto`, `HOST:PORT` or `local`; empty: this process does."
     )
+    ray_cpus: float = Field(1.0, gt=0, description="CPUs of the Ray cluster that each of its actors is given.")
+    ray_gpus: float = Field(0.0, ge=0, description="GPUs of the Ray cluster, or parts of one, likewise, as 0.25.")
     parse_workers: int = Field(0, ge=0, le=64, description="Processes that read files; 0 leaves one core free.")
     parse_seconds: float = Field(
         120.0, gt=0, description="Longest time one file may take to be read; its pictures five times as long."

@@ -1,8 +1,8 @@
 """Reading, perceiving and embedding on the nodes of a Ray cluster, with the same processes and limits as here.
 
-An actor for each CPU of the cluster has a reading process of its own. Files are opened at the same path on every node;
-what is made of them comes back through Ray, pictures included, and the run that asked is the only writer. A node that
-is lost costs what it had in hand, which another node repeats.
+An actor for each CPU of the cluster, or for what the settings give to one, has a reading process of its own. Files are
+opened at the same path on every node; what is made of them comes back through Ray, pictures included, and the run that
+asked is the only writer. A node that is lost costs what it had in hand, which another node repeats.
 """
 
 from __future__ import annotations
@@ -80,6 +80,12 @@ def _made(work: Callable[[Path], tuple[Prepared, list[tuple[str, str]]]]) -> Rep
         return prepared.to_json(), {p.name: p.read_bytes() for p in Path(folder).iterdir()}, understood
 
 
+def _fit(there: dict[str, float], settings: CorporaSettings) -> int:
+    """Return how many actors a node has room for."""
+    parts = [("CPU", settings.ray_cpus), ("GPU", settings.ray_gpus)]
+    return min(int(there.get(kind, 0) / share) for kind, share in parts if share)
+
+
 class RayReaders:
     """The actors of one run: they do what `Readers` do, from as many threads as `width`."""
 
@@ -95,15 +101,20 @@ class RayReaders:
         self._ray = ray
         try:
             ray.init(address or settings.ray, ignore_reinit_error=True, log_to_driver=False, logging_level="ERROR")
-            self.width = settings.parse_workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+            most = sum(_fit(node["Resources"], settings) for node in ray.nodes() if node["Alive"])
         except Exception as error:
             what = f"The Ray cluster at {settings.ray!r} cannot be reached ({type(error).__name__})"
             raise LibraryError(what, "start one with `ray start --head`, or leave --ray out") from error
+        if not most:
+            share = f"{settings.ray_cpus:g} CPUs and {settings.ray_gpus:g} GPUs"
+            raise LibraryError(f"The Ray cluster has nowhere {share} for an actor", "lower RAGWEAVE_RAY_CPUS or _GPUS")
+        self.width = min(settings.parse_workers or most, most)
         self.recordings = self.width
         # Keys stay here: the nodes read strangers' files.
         told = {k: v for k, v in environment().items() if k.startswith("RAGWEAVE_")}
         mine = {name: value for name, value in settings if not isinstance(value, SecretStr)}
-        actor = ray.remote(num_cpus=1)(Worker).options(runtime_env={"env_vars": told})
+        given = {"num_cpus": settings.ray_cpus, "num_gpus": settings.ray_gpus}
+        actor = ray.remote(**given)(Worker).options(runtime_env={"env_vars": told})
         self._all = [actor.remote(mine, command) for _ in range(self.width)]
         self._idle: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._left, self._closed = self.width, False

@@ -1,4 +1,4 @@
-"""What a run would take before it begins: hours of film, and the calls, tokens and cost of the models that it asks."""
+"""What a run would take before it begins: hours of film, nodes, calls, tokens and cost of the models that it asks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from ragweave.corpora.chunks import CHUNK_TOKENS
-from ragweave.corpora.formats.probe import PICTURE
+from ragweave.corpora.formats.probe import PICTURE, TEXTS
 from ragweave.corpora.images.captions import wanted
 from ragweave.corpora.ingest.run import incomplete
 from ragweave.corpora.ingest.stages import TRANSCRIPT, kind_of
@@ -36,6 +36,16 @@ LOOKING = 0.09
 """Seconds per second of film on two quiet cores: decoding 0.03, reading five frames of a clip 0.06."""
 HEARING = {"pocketsphinx": 0.14, "whisper": 0.5, "endpoint": 0.03}
 """Seconds per second of speech; docs/video.md says where the first was measured, the others are guesses."""
+FILM = 0.14
+"""Processor seconds per second of film that is looked at (docs/video.md)."""
+PAGE = 4.0
+"""Processor seconds to read a page of words that is a picture; as those of a text from `benchmarks/nodes.py`."""
+TEXT, WRITING = 2.7, 4.6
+"""Processor seconds per MiB of plain text: of reading and embedding, and of the writer, who makes the index as well."""
+_PACKED = 0.1
+"""Share of a PDF or a document of Office that is text, a guess."""
+_LINEAR = 0.8
+"""What of a further node counts (docs/deploy.md)."""
 CHUNKS = 14
 """Chunks that are read for entities in an hour of speech (130 hours of podcasts are 1,835, docs/video.md)."""
 _CONTEXT_TOKENS, _REPLY_TOKENS = 500, 120
@@ -75,6 +85,8 @@ class Estimate:
     """What a run would take: `seconds` for the recordings on two cores, `pictures` asked about beside those in texts.
 
     `asked` is what models are asked; transcripts that stand alone are texts, and `spoken` their tokens.
+    `work` are processor seconds that nodes share, without pictures inside documents, which nobody has opened yet. No
+    number of nodes makes shorter what the `longest` recording takes of them, nor the `written` ones of the one writer.
     """
 
     texts: int = 0
@@ -86,6 +98,13 @@ class Estimate:
     unchanged: int = 0
     seconds: float = 0.0
     asked: list[Asked] = field(default_factory=list)
+    work: float = 0.0
+    longest: float = 0.0
+    written: float = 0.0
+
+    def cpus(self, hours: float) -> int:
+        """Return how many CPUs of a Ray cluster have done the work within so many hours."""
+        return math.ceil(self.work / (_LINEAR * 3600 * hours))
 
     @property
     def hours(self) -> float:
@@ -123,9 +142,13 @@ def estimate(
             _record(found, path, how)
         else:
             found.texts += 1
-            found.text_bytes += Path(path).stat().st_size
-            found.pictures += bool(captioner) and _kind(path) == PICTURE
-            found.spoken += _spoken(path) if extractor and _kind(path) == TRANSCRIPT else 0
+            size, kind = Path(path).stat().st_size, _kind(path)
+            found.text_bytes += size
+            found.pictures += bool(captioner) and kind == PICTURE
+            found.spoken += _spoken(path) if extractor and kind == TRANSCRIPT else 0
+            text = 0.0 if kind == PICTURE else size * (1.0 if kind in (*TEXTS, TRANSCRIPT) else _PACKED) / 2**20
+            found.work += PAGE if kind == PICTURE else TEXT * text
+            found.written += WRITING * text
     clips = _take(found)
     if captioner:
         given = (clips * ROUGH + found.pictures) * IMAGE_TOKENS + (clips + found.pictures) * _CONTEXT_TOKENS
@@ -188,8 +211,10 @@ def _take(found: Estimate) -> int:
     clips = 0
     for r in found.recordings:
         # Looking and hearing go side by side: the slower of the two sets the pace.
-        looking = LOOKING * r.seconds if r.picture else 0.0
-        found.seconds += max(looking, HEARING.get(r.speech, 0.0) * r.seconds) + 1.0
+        looking, hearing = LOOKING * r.seconds if r.picture else 0.0, HEARING.get(r.speech, 0.0) * r.seconds
+        found.seconds += max(looking, hearing) + 1.0
+        taken = hearing + (FILM * r.seconds if r.picture else 0.0)
+        found.work, found.longest = found.work + taken, max(found.longest, taken)
         clips += math.ceil(r.seconds / CLIP_SECONDS) if r.picture else 0
     return clips
 

@@ -175,3 +175,14 @@ def test_the_report_says_how_well_each_recording_was_understood() -> None:
     report = Report("default", files=1, indexed=1, understood=[("/films/talk.mp4", "heard by pocketsphinx")])
     print_report(Console(file=out, width=100), report, [], [])
     assert "Understood:" in out.getvalue() and "talk.mp4: heard by pocketsphinx" in out.getvalue()
+
+
+def test_an_estimate_counts_nodes_and_says_what_they_do_not_make_shorter(
+    main: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    (tmp_path / "long.md").write_text("A word. " * (15 * 2**17))
+    code, out, _ = main("index", str(tmp_path / "long.md"), "--estimate", "--within", "0.01")
+    assert code == 0 and "2 nodes like this machine (1 CPU)" in out and "The writer of the library alone takes" in out
+    told = json.loads(main("index", str(tmp_path / "long.md"), "--estimate", "--within", "1", "--json")[1])
+    assert (told["nodes"], told["cpus"], told["within"]) == (1, 1, 1.0)

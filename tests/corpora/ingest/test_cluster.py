@@ -140,6 +140,25 @@ def test_a_folder_that_a_node_does_not_see_is_said_before_anything_is_read(clust
         RayReaders(CorporaSettings(ray=cluster.address), ["/nowhere"])
 
 
+@pytest.mark.parametrize(("cpus", "gpus", "width"), [(2, 0, 1), (0.2, 0.4, 2)])
+def test_an_actor_is_given_what_the_settings_say_of_a_node_that_has_it(cluster, tmp_path, cpus, gpus, width):
+    fast = cluster.add_node(num_cpus=2, num_gpus=1, object_store_memory=80 * 2**20)
+    cluster.wait_for_nodes()
+    try:
+        shared = {"ray_cpus": cpus, "ray_gpus": gpus}
+        held = RayReaders(CorporaSettings(ray=cluster.address, **shared), [str(tmp_path)])
+        told = ray.get([one.__ray_call__.remote(lambda one: os.getenv("CUDA_VISIBLE_DEVICES")) for one in held._all])
+        held.close()
+        assert told == ["0" if gpus else None] * width
+    finally:
+        cluster.remove_node(fast)
+
+
+def test_a_cluster_without_what_an_actor_needs_is_refused(cluster, tmp_path):
+    with pytest.raises(LibraryError, match=r"nowhere 1 CPUs and 0\.5 GPUs"):
+        RayReaders(CorporaSettings(ray=cluster.address, ray_gpus=0.5), [str(tmp_path)])
+
+
 def test_a_key_does_not_travel(cluster, tmp_path, monkeypatch):
     monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "s3cret")
     monkeypatch.setenv("RAGWEAVE_OCR", "off")
