@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time as clock
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,6 +42,41 @@ class Postgres:
 
     def stop(self, mode: str = "immediate") -> None:
         self._run("pg_ctl", "-D", str(self._data), "-m", mode, "-w", "stop")
+
+    def back_up(self) -> None:
+        """Take a base backup, and keep the log from here on."""
+        kept = f"mkdir -p {self.folder}/wal && cp %p {self.folder}/wal/%f"
+        with (self._data / "postgresql.conf").open("a") as conf:
+            conf.write(f"archive_mode = on\narchive_command = '{kept}'\n")
+        self.stop("fast")
+        self.start()
+        self._run(
+            "pg_basebackup",
+            "-D",
+            f"{self.folder}/base",
+            "-X",
+            "none",
+            "-c",
+            "fast",
+            "-h",
+            str(self.folder),
+            "-U",
+            "ragweave",
+        )
+
+    def restore(self, time: str) -> None:
+        """Bring the server back as it was at a time, from the base backup and the log."""
+        self.execute("SELECT pg_switch_wal()")
+        self.stop("fast")
+        shutil.rmtree(self._data)
+        (self.folder / "base").rename(self._data)
+        (self._data / "recovery.signal").touch()
+        with (self._data / "postgresql.conf").open("a") as conf:
+            conf.write(f"restore_command = 'cp {self.folder}/wal/%f %p'\nrecovery_target_time = '{time}'\n")
+            conf.write("recovery_target_action = promote\n")
+        self.start()
+        while self.execute("SELECT pg_is_in_recovery()") != [(False,)]:
+            clock.sleep(0.05)
 
     @contextmanager
     def watched(self) -> Iterator[None]:

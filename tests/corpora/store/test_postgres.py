@@ -1,13 +1,16 @@
 """What PostgreSQL alone can do to a library: be away, come back, be older or newer, hold one process for another."""
 
+import shutil
+
 import numpy as np
 import pytest
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store import blobs, locks
 from ragweave.corpora.store.catalog import Catalog
-from ragweave.corpora.store.library import create_library, open_library
+from ragweave.corpora.store.library import create_library, delete_library, open_library
 from ragweave.corpora.store.postgres import PREFIX
+from ragweave.corpora.store.repair import repair
 from ragweave.corpora.store.schema import bump, sources
 from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
@@ -101,6 +104,26 @@ def test_a_writer_that_lost_its_lock_with_the_server_writes_no_more(mine, home):
             pass
     with locks.writer(row.id, "notes", 0), catalog.writing(row.id):
         pass
+
+
+async def test_a_library_that_was_deleted_comes_back_as_it_was_at_a_point_in_time(mine, home, tmp_path, read_here):
+    (tmp_path / "rome.md").write_text("# Rome\n\nAqueducts fed the fountains.\n")
+    await index([tmp_path / "rome.md"])
+    mine.back_up()
+    close_stores()
+    (tmp_path / "segovia.md").write_text("# Segovia\n\nAqueducts of granite still stand.\n")
+    await index([tmp_path])
+    shutil.copytree(home, tmp_path / "copy")  # pictures and uploads: after the database, so that none is missing
+    [(time,)] = mine.execute("SELECT now()::text")
+    await delete_library("default")
+    with pytest.raises(LibraryNotFound):
+        await open_library()
+    close_stores()
+    mine.restore(time)
+    shutil.rmtree(home)
+    shutil.copytree(tmp_path / "copy", home)
+    assert await asked() == 2 and (await repair()).sound
+    assert (await index([tmp_path])).unchanged == 2
 
 
 async def test_readers_go_on_while_a_writer_is_in_the_middle_and_see_nothing_of_it(notes):
