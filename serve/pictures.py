@@ -7,7 +7,6 @@ import base64
 import binascii
 import hashlib
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from ragweave.corpora.formats.probe import PICTURE
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.parts import part
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.temporary import temporary
 from ragweave.minds.attached import MOST, Attached, held
 from ragweave.models.errors import InputError
 from ragweave.serve.problems import Refused
@@ -105,8 +105,8 @@ def id_of(data: bytes) -> str:
 
 
 def _read(readers: Readers, id: str, data: bytes) -> Attached:
-    with tempfile.TemporaryDirectory(prefix="ragweave-") as folder:
-        path, media = Path(folder) / "sent", Path(folder) / "kept"
+    with temporary() as folder:
+        path, media = folder / "sent", folder / "kept"
         media.mkdir()
         path.write_bytes(data)
         made = readers.read(str(path), "sent", 1_000, media)

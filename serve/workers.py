@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
+from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.process import set_up, share_heaps
 from ragweave.serve.settings import ServeSettings
@@ -38,8 +38,8 @@ def run_workers(
     `tell` is called once one of them listens. Returns whether they could begin.
     """
     logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # it tells of workers that come and go
-    with tempfile.TemporaryDirectory(prefix="ragweave-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+    with temporary() as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
         several = {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": _SILENT}
         config = config_of(partial(worker, build, log), settings.shutdown_seconds, **several)
         at = listener.getsockname()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import typer
 from ragweave.app.aloud import answer_aloud
 from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption
 from ragweave.app.commands.options import SaveOption, Set, TraceOption
+from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def replay(
         raise InputError(f"{run} cannot be read ({error.strerror})", _REMEDY) from None
     if not kept.startswith(b"SQLite format 3\0"):
         raise InputError(f"{run} is not a saved run", _REMEDY)
-    with tempfile.TemporaryDirectory() as folder, new_file(save or Path(folder) / "run") as path:
+    with temporary() as folder, new_file(save or folder / "run") as path:
         # What is done anew is written into a copy: the saved run stays as it is.
         path.write_bytes(kept)
         with opened(path) as (runner, saver):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.files import File
 from ragweave.corpora.store.prepared import Prepared, params_hash
+from ragweave.corpora.store.temporary import temporary
 from ragweave.corpora.video.intake import Intake
 from ragweave.corpora.video.job import Stopped
 from ragweave.models import embed
@@ -72,12 +72,12 @@ class Worker:
 
 
 def _made(work: Callable[[Path], tuple[Prepared, list[tuple[str, str]]]]) -> Reply | SourceError:
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         try:
-            prepared, understood = work(Path(folder))
+            prepared, understood = work(folder)
         except SourceError as error:
             return error
-        return prepared.to_json(), {p.name: p.read_bytes() for p in Path(folder).iterdir()}, understood
+        return prepared.to_json(), {p.name: p.read_bytes() for p in folder.iterdir()}, understood
 
 
 def _fit(there: dict[str, float], settings: CorporaSettings) -> int:

@@ -11,18 +11,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from ragweave.corpora.ingest.worker import LENGTH
 from ragweave.corpora.settings import CorporaSettings
-from ragweave.corpora.store import locks
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.files import File
 from ragweave.corpora.store.prepared import VERSION, Prepared
+from ragweave.corpora.store.temporary import temporary
 from ragweave.corpora.video.intake import Intake
 from ragweave.corpora.video.job import Tell
 from ragweave.models.child import import_path
@@ -30,7 +30,6 @@ from ragweave.models.embed import Encoder
 from ragweave.models.errors import LibraryError, SourceError
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
-_PREFIX = "ragweave-reading-"
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
 """Variables that a process which reads strangers' files has no business with."""
 _TIME_IS_UP = int(getattr(signal, "SIGALRM", 0))
@@ -48,7 +47,8 @@ class Readers:
         self._settings = settings
         self._idle: queue.SimpleQueue[_Reader] = queue.SimpleQueue()
         # What a reading process that is killed leaves in its temporary folder goes with the run, or with the next.
-        self._scratch, self._held = _scratch()
+        self._open = ExitStack()
+        self._scratch = self._open.enter_context(temporary())
         self._all = [_Reader(settings, command or _COMMAND, str(self._scratch)) for _ in range(self.width)]
         for reader in self._all:
             self._idle.put(reader)
@@ -81,22 +81,7 @@ class Readers:
         """End every process."""
         for reader in self._all:
             reader.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
-        os.close(self._held)
-
-
-def _scratch() -> tuple[Path, int]:
-    """Make the folder for temporary files of a run, and hold it; those of runs that were killed go."""
-    try:
-        made = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}"))
-        for left in made.parent.glob(f"{_PREFIX}*"):
-            if locks.forsaken(left):
-                shutil.rmtree(left, ignore_errors=True)
-        held = locks.hold(made)
-        return made.rename(made.with_name(made.name[1:])), held  # from here on others see it, and see that it is held
-    except OSError as error:
-        what = f"No temporary folder can be made ({error.strerror or error})"
-        raise LibraryError(what, "free some disk, or set TMPDIR to a folder that can be written") from error
+        self._open.close()
 
 
 class _Reader:

@@ -21,6 +21,7 @@ from ragweave.corpora.store import lexical, locks, postgres
 from ragweave.corpora.store.embedded import Files
 from ragweave.corpora.store.folders import folder_of, unwritable
 from ragweave.corpora.store.schema import EARLIER, about, connect, generation, write
+from ragweave.corpora.store.temporary import forsaken, hold
 from ragweave.corpora.types import MAX_HALF_LIFE, Recency
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
@@ -206,10 +207,10 @@ class Libraries:
         try:
             with locks.names(self._home):
                 for left in part.parent.glob(".*.part"):  # of a process that was killed
-                    if locks.forsaken(left):
+                    if forsaken(left):
                         shutil.rmtree(left, ignore_errors=True)
                 part.mkdir(parents=True)
-                held = locks.hold(part)
+                held = hold(part)
             yield part
             with locks.names(self._home):
                 self.free(name)

@@ -21,11 +21,6 @@ from ragweave.corpora.store import postgres
 from ragweave.corpora.store.folders import unwritable
 from ragweave.models.errors import LibraryError
 
-try:
-    import fcntl
-except ImportError:  # a system without them; what was left behind there stays
-    fcntl = None  # type: ignore[assignment]
-
 _WAIT = 120.0
 """Seconds; a change of names takes no time, the move of an old home a minute."""
 
@@ -118,32 +113,6 @@ def holder(note: Path) -> str:
         return f"process {int(held['pid'])}, since {time.strftime('%H:%M:%S', time.localtime(float(held['since'])))}"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"
-
-
-def hold(folder: Path) -> int:
-    """Hold a folder while this process lives, as `forsaken` sees it; return the descriptor whose closing ends that."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    with suppress(OSError):  # a file system without such locks: nobody takes it for forsaken there either
-        if fcntl is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return descriptor
-
-
-def forsaken(folder: Path) -> bool:
-    """Return whether the process that held a folder has surely ended."""
-    if fcntl is None:
-        return False
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, select, text
@@ -27,6 +26,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.corpora.store.schema import EARLIER, SCHEMA_VERSION, add, connect, metadata, write
+from ragweave.corpora.store.temporary import temporary
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
@@ -138,13 +138,13 @@ class Server:
     @contextmanager
     def file(self, library: str) -> Iterator[Path]:
         """Lend the catalog as a SQLite file, to be read."""
-        with TemporaryDirectory() as folder:
-            file = connect(Path(folder) / "catalog.sqlite")
+        with temporary() as folder:
+            file = connect(folder / "catalog.sqlite")
             with self.reading(library) as given, write(file) as connection:
                 lexical.create(connection)
                 _pour(given, connection)
             file.dispose()
-            yield Path(folder) / "catalog.sqlite"
+            yield folder / "catalog.sqlite"
 
     def drop(self, library: str) -> None:
         """Remove a library; what a kill left of others goes as well."""

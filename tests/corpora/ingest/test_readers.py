@@ -201,7 +201,7 @@ def test_the_temporary_folder_of_a_run_that_was_killed_goes_with_the_next_and_th
     killed = subprocess.run(
         [sys.executable, "-c", "import os, signal; from ragweave.corpora.settings import corpora_settings\n"
          "from ragweave.corpora.ingest.readers import Readers\n"
-         "Readers(corpora_settings()); os.kill(os.getpid(), signal.SIGKILL)"],
+         "kept = Readers(corpora_settings()); os.kill(os.getpid(), signal.SIGKILL)"],
         env={**os.environ, "TMPDIR": str(tmp_path)}, check=False,
     )  # fmt: skip
     [left] = tmp_path.iterdir()

@@ -5,7 +5,6 @@ import threading
 import pytest
 
 from ragweave.corpora.store import locks
-from ragweave.corpora.store.catalog import Catalog
 from ragweave.models.errors import LibraryError
 
 pytestmark = pytest.mark.both
@@ -83,30 +82,6 @@ def test_a_home_that_cannot_be_made_gets_a_sentence(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(LibraryError, match="RAGWEAVE_HOME"), locks.names(tmp_path / "file" / "home"):
         pass
-
-
-KEEP = (
-    "import sys; from pathlib import Path; from ragweave.corpora.store import locks\n"
-    "locks.hold(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()\n"
-)
-
-
-def test_a_half_made_library_goes_when_its_process_is_dead_and_not_before(home):
-    half = home / "libraries" / ".0123456789abcdef.part"
-    half.mkdir(parents=True)
-    process = subprocess.Popen(
-        [sys.executable, "-c", KEEP, str(half)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout.readline() == "held\n"
-        Catalog(home).create("first", "tiny", 4)
-        assert half.is_dir() and not locks.forsaken(half)
-    finally:
-        process.kill()
-        process.communicate()
-    assert locks.forsaken(half)
-    Catalog(home).create("second", "tiny", 4)
-    assert not half.exists() and len(list(half.parent.iterdir())) == 2
 
 
 def test_whether_a_lock_is_held_is_told_and_what_is_left_of_one_that_is_not_goes(home):

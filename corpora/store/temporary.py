@@ -1,0 +1,72 @@
+"""Folders that belong to a process: held while it lives, and what it leaves when it is killed goes with the next one.
+
+The lock is one of the operating system on the folder itself, which frees it when its holder ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ragweave.models.errors import LibraryError
+
+try:
+    import fcntl
+except ImportError:  # a system without such locks; what was left behind there stays
+    fcntl = None  # type: ignore[assignment]
+
+_PREFIX = "ragweave-at-work-"
+
+
+@contextmanager
+def temporary() -> Iterator[Path]:
+    """Lend a temporary folder; those of processes that were killed go.
+
+    Raises:
+        LibraryError: none can be made.
+    """
+    try:
+        made = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}"))
+        for left in made.parent.glob(f"{_PREFIX}*"):
+            if forsaken(left):
+                shutil.rmtree(left, ignore_errors=True)
+        held = hold(made)
+        folder = made.rename(made.with_name(made.name[1:]))  # from here on others see it, and see that it is held
+    except OSError as error:
+        what = f"No temporary folder can be made ({error.strerror or error})"
+        raise LibraryError(what, "free some disk, or set TMPDIR to a folder that can be written") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(held)
+
+
+def hold(folder: Path) -> int:
+    """Hold a folder while this process lives, as `forsaken` sees it; return the descriptor whose closing ends that."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    with suppress(OSError):  # a file system without such locks: nobody takes it for forsaken there either
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
+
+
+def forsaken(folder: Path) -> bool:
+    """Return whether the process that held a folder has surely ended."""
+    if fcntl is None:
+        return False
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)

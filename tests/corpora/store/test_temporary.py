@@ -1,0 +1,62 @@
+"""What a process that was killed leaves goes with the next one, and nothing of one that lives."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.store.catalog import Catalog
+from ragweave.corpora.store.temporary import forsaken, temporary
+
+KEEP = (
+    "import sys; from pathlib import Path; from ragweave.corpora.store import temporary\n"
+    "temporary.hold(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()\n"
+)
+
+
+def test_a_half_made_library_goes_when_its_process_is_dead_and_not_before(home):
+    half = home / "libraries" / ".0123456789abcdef.part"
+    half.mkdir(parents=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", KEEP, str(half)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "held\n"
+        Catalog(home).create("first", "tiny", 4)
+        assert half.is_dir() and not forsaken(half)
+    finally:
+        process.kill()
+        process.communicate()
+    assert forsaken(half)
+    Catalog(home).create("second", "tiny", 4)
+    assert not half.exists() and len(list(half.parent.iterdir())) == 2
+
+
+LENT = (
+    "import sys; from ragweave.corpora.store.temporary import temporary\n"
+    "with temporary() as folder: (folder / 'catalog').write_text('words'); print(folder, flush=True); sys.stdin.read()"
+)
+
+
+def test_a_temporary_folder_goes_with_its_process_or_with_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    command = [sys.executable, "-c", LENT]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        lent = Path(process.stdout.readline().strip())
+        with temporary() as mine:
+            assert lent.is_dir() and mine.parent == lent.parent == tmp_path
+    finally:
+        process.kill()
+        process.communicate()
+    assert (lent / "catalog").exists()
+    with temporary() as mine:
+        assert [*tmp_path.iterdir()] == [mine]
+    assert not [*tmp_path.iterdir()]
