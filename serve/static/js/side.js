@@ -14,7 +14,8 @@ import { threadsPane, watchThreads } from "./threads.js";
 import { recall, remember } from "./prefs.js";
 
 const app = () => document.getElementById("app");
-const narrow = () => window.matchMedia("(max-width: 760px)").matches;
+const small = window.matchMedia("(max-width: 760px)");
+const narrow = () => small.matches;
 const choice = h("button.library", { type: "button", "aria-haspopup": "dialog", on: { click: openLibraries } });
 const title = h("span.title", { dir: "auto" });
 
@@ -32,7 +33,9 @@ export function buildSide() {
   );
   fill(document.getElementById("bar"), iconButton(icon("menu"), t("side.show"), () => fold(false)), title, h("a.bare", { href: "#/", "aria-label": t("threads.new"), title: t("threads.new") }, icon("plus")));
   document.getElementById("scrim").addEventListener("click", () => fold(true));
-  fold(narrow() || recall("folded", false), false);
+  const fit = () => fold(narrow() || recall("folded", false), false);
+  small.addEventListener("change", fit);
+  fit();
   on("libraries library", drawLibrary);
   drawLibrary();
   watchThreads({ onopen: () => narrow() && fold(true), named: (name) => (title.textContent = name), empty: () => choice.focus() });

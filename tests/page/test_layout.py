@@ -1,0 +1,116 @@
+"""How the page is laid out at three widths in both colours: nothing is cut off, covered, or wider than the window.
+
+What a reader would see is measured in the browser itself, so that the fonts of a machine do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+_WRONG = """
+() => {
+  const found = [];
+  const told = (e) => `${e.localName}.${e.className} “${(e.ariaLabel || e.textContent).trim().slice(0, 40)}”`;
+  const hidden = ".unseen, .skip, .letters, #toasts";
+  const shown = (e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+    && !e.closest(hidden) && e.offsetWidth !== 1;
+  // The middle of the part of an element that no box around it cuts away.
+  const middle = (e) => {
+    const { left, top, right, bottom } = e.getBoundingClientRect();
+    const part = { left: Math.max(left, 0), top: Math.max(top, 0), right: Math.min(right, innerWidth),
+      bottom: Math.min(bottom, innerHeight) };
+    for (let at = e.parentElement; at && at !== document.body; at = at.parentElement) {
+      if (getComputedStyle(at).overflow === "visible") continue;
+      const box = at.getBoundingClientRect();
+      for (const side of ["left", "top"]) part[side] = Math.max(part[side], box[side]);
+      for (const side of ["right", "bottom"]) part[side] = Math.min(part[side], box[side]);
+    }
+    const seen = part.right - part.left > 4 && part.bottom - part.top > 4;
+    return seen ? [(part.left + part.right) / 2, (part.top + part.bottom) / 2] : null;
+  };
+  if (document.documentElement.scrollWidth > innerWidth) found.push("wider than the window: the page");
+  for (const e of document.querySelectorAll("body *")) {
+    if (!shown(e)) continue;
+    const { overflowX, textOverflow, webkitLineClamp } = getComputedStyle(e);
+    const over = e.clientWidth && e.scrollWidth > e.clientWidth + 1;
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    const cut = overflowX === "hidden" && textOverflow !== "ellipsis" && webkitLineClamp === "none";
+    if (over && own && cut) found.push(`cut off: ${told(e)}`);
+    if (over && e.matches("#main, #side, #panel, #composer, dialog")) found.push(`scrolls sideways: ${told(e)}`);
+  }
+  const controls = "button, a[href], input, select, textarea, summary";
+  const panel = document.getElementById("panel");
+  const above = document.querySelector("dialog[open]") || (panel.offsetWidth === innerWidth ? panel : document);
+  for (const e of above.querySelectorAll(controls)) {
+    const at = shown(e) && middle(e);
+    const hit = at && document.elementFromPoint(...at);
+    if (hit && !e.contains(hit) && !hit.closest("label")?.contains(e) && !hit.closest("#toasts")) {
+      found.push(`covered: ${told(e)} by ${told(hit)}`);
+    }
+  }
+  return found;
+}
+"""
+WIDTHS = ((360, 740), (768, 1024), (1280, 800))
+
+
+def _check(page: Any, what: str) -> None:
+    """Look at what is shown at every width; the widest is there before and after."""
+    for width, height in WIDTHS:
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(250)  # the rail is laid out anew once it was measured
+        assert page.evaluate(_WRONG) == [], f"{what} at {width} pixels"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_cut_off_covered_or_wider_than_the_window(
+    window: Callable[..., Any], ask: Callable[..., Any], scheme: str
+) -> None:
+    page = window(color_scheme=scheme, reduced_motion="reduce")
+    page.locator(".suggestions li, .timeline li").first.wait_for()
+    _check(page, "the front page")
+    turn = ask(page, "What does the new pier cost?")
+    turn.locator(".trail > summary").click()
+    turn.get_by_role("button", name="Not a good answer").click()
+    _check(page, "an answer with its steps")
+    turn.locator(".sentence .cite").first.click()
+    page.locator(".sheet .box").first.wait_for()
+    _check(page, "a page of a PDF")
+    page.keyboard.press("Escape")
+    ask(page, "How tall is the cathedral of Ulm in Bavaria?")
+    _check(page, "a refusal")
+    page.evaluate("location.hash = '#/notes'")
+    page.get_by_label("Write a note").fill("Donaudampfschifffahrtsgesellschaft" * 6)
+    page.get_by_role("button", name="Keep").click()
+    note = page.locator(".note")
+    expect(note).to_have_count(1)
+    _check(page, "the notes")
+    note.get_by_role("button", name="Delete").click()
+    _check(page, "a question before something is deleted")
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).press("Enter")
+    expect(note).to_have_count(0)
+    for name in ("Settings", "Add to the library"):
+        page.locator("#composer").get_by_role("button", name=name).click()
+        page.get_by_role("dialog").wait_for()
+        _check(page, name)
+        page.keyboard.press("Escape")
+
+
+def test_the_measure_finds_what_is_cut_off_covered_or_too_wide(window: Callable[..., Any]) -> None:
+    page = window()
+    assert page.evaluate(_WRONG) == []
+    page.evaluate("""() => {
+      const boxes = ["width: 40px; overflow: hidden; white-space: nowrap", "width: 3000px", "position: relative"];
+      const [cut, wide, under] = boxes.map((style) => Object.assign(document.createElement("div"), { style }));
+      const over = Object.assign(document.createElement("div"), { style: "position: absolute; inset: 0" });
+      cut.textContent = "What is cut off";
+      under.append(Object.assign(document.createElement("button"), { textContent: "Under" }), over);
+      document.getElementById("main").replaceChildren(cut, wide, under);
+    }""")
+    kinds = {found.split(":")[0] for found in page.evaluate(_WRONG)}
+    assert kinds == {"cut off", "covered", "scrolls sideways"}
