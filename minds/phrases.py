@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragweave.corpora.meta import guess_language
+from ragweave.corpora.meta import FUNCTION_WORDS, guess_language
 from ragweave.models.text import script
 
 _ASKING = {
@@ -16,6 +16,10 @@ _ASKING = {
     "pt": "quem qual quando onde como quanto quantos quantas",
     "nl": "wie wat welke wanneer waar hoe hoeveel waarom",
 }
+_JOINING = {
+    "de": "hat haben hatte war waren wurde wurden werden kann ihn ihm ihr er es wir ich am zum zur vom aus nach bei um",
+}
+"""Beside those and the most frequent ones."""
 _LEAST = 2
 """Words of a question's own that tell its language."""
 _PHRASES = {
@@ -101,8 +105,8 @@ _PHRASES = {
     ),
     "foreign": (
         "“{title}” is in {language}: without a multilingual encoder only names and numbers find it from this question",
-        "„{title}“ ist in {language}: Ohne mehrsprachigen Encoder finden es von dieser Frage aus nur Namen und Zahlen",
-        "“{title}”的语言是 {language}：没有多语言编码器时，这个问题只能靠名称和数字找到它",
+        "„{title}“ ist in anderer Sprache: Ohne mehrsprachigen Encoder finden es von hier aus nur Namen und Zahlen",
+        "“{title}”是用另一种语言写的：没有多语言编码器时，这个问题只能靠名称和数字找到它",
     ),
     "by_look": (
         "Found by look alone; no text says what is shown: {titles}.",
@@ -151,6 +155,14 @@ def language_of(question: str) -> str:
     best = max(counts.values())
     found = [code for code, n in counts.items() if n == best]
     return found[0] if len(found) == 1 and (best >= _LEAST or len(said) <= 8) and best else ""
+
+
+def idle_words(question: str) -> frozenset[str]:
+    """Return the words of a question's language that only ask or join; for English, none beside `STOP`."""
+    language = language_of(question)
+    if language not in _ASKING or language == "en":
+        return frozenset()
+    return FUNCTION_WORDS[language].union(_ASKING[language].split(), _JOINING.get(language, "").split())
 
 
 def phrase(which: str, question: str, **slots: str) -> str:

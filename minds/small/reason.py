@@ -9,13 +9,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from ragweave.corpora.meta import FUNCTION_WORDS, guess_language
 from ragweave.minds.chain import BEST
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.looks import shown_by_look
 from ragweave.minds.passages import as_strip, reread
+from ragweave.minds.phrases import idle_words
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.sentences import Extract, rank
 from ragweave.minds.small.clauses import splits, standing, value_of
@@ -42,12 +42,6 @@ _MOST = re.compile(r"\b(?:most|least|fewest|\w{3,}est)\b")
 """What no row tells by itself."""
 NAMES = 6
 """Names that one query may ask for."""
-_ASKING = frozenset(
-    "wer wem wen wessen wann wo wohin woher warum was welche welcher welches welchen welchem viel viele hat haben war "
-    "waren hatte wurde wurden werden kann ihn ihm ihr er es wir ich man am zum zur vom aus nach bei um vor qui quoi "
-    "quand où comment pourquoi quel quelle quels quelles combien quién cuándo dónde cómo cuál cuánto qué".split()
-)
-"""Words of German, French and Spanish questions that ask, point or join, beside the most frequent of each language."""
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
@@ -161,8 +155,7 @@ def missing_words(question: str, texts: Sequence[str]) -> list[str]:
     Of a language without spaces, the runs between its function characters that stand in no text.
     """
     runs = [r for run in _UNSPACED.findall(question) for r in FUNCTION_HAN.split(run) if len(r) > 1]
-    language = guess_language(question)
-    idle = _ASKING | FUNCTION_WORDS[language] if language in FUNCTION_WORDS and language != "en" else frozenset()
+    idle = idle_words(question)
     found = [w for w in open_words(_UNSPACED.sub(" ", question), texts) if w.lower() not in idle]
     return [*found, *(r for r in runs if not any(r in text for text in texts))]
 

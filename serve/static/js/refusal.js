@@ -12,6 +12,7 @@ import { watch } from "./watches.js";
 import { placeBeside, plain, providerName, titleOf } from "./words.js";
 
 const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" }; // `matter.` before it in words
+const NEAREST = /^.*[”“](?:; |$)/s; // the words of the place that came closest, before what else there is to say
 const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5, expand_when: "always" };
 
 /**
@@ -23,14 +24,14 @@ const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5, expand_when: "
  */
 export function refusal(answer, steps, again, question) {
   const places = [...answer.citations, ...(answer.nearest || [])];
-  const why = answer.why || answer.text;
-  const quotes = answer.sure === "closest" && places.length && /[”“]$/.test(why); // the list of places says it as well
+  const whole = answer.why || answer.text;
+  const why = answer.sure === "closest" && places.length ? whole.replace(NEAREST, "") : whole; // the list of places says it as well
   const facts = [[t("refusal.searched"), searched(steps)], [t("refusal.missing"), missing(steps)]].filter(([, text]) => text);
   return h(
     "div.abstained",
     {},
     h("p.head", { text: t(answer.sure === "closest" ? "refusal.closest" : "refusal.nothing") }),
-    !quotes && h("p", { text: sentenceCase(why), dir: "auto" }),
+    why && h("p", { text: sentenceCase(why), dir: "auto" }),
     facts.length && h("dl.reasoned", {}, ...facts.flatMap(([name, text]) => [h("dt", { text: name }), h("dd", { text, dir: "auto" })])),
     places.length && h("p.closest.fine", { text: t("refusal.near") }),
     places.length && h("ol.places", { "aria-label": t("refusal.places") }, ...places.map(placeRow)),

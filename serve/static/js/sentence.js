@@ -8,6 +8,7 @@ import { inline } from "./markdown.js";
 
 const GLUE = "\u2060"; // keeps a number on the line of the word before it
 
+const TIMED = /^\d+:\d\d/;
 const ENDS = /[.!?…:;。！？：；]["'”’“»)\]]*\s*$/u;
 
 /** What becomes of a sentence in its check, and its sign; `state.` before it in words. */
@@ -24,8 +25,8 @@ export function sentenceOf(text, support, citations) {
   const own = state === "model" ? h("span.unseen", { text: ` (${t("state.model")})` }) : null;
   const made = h("span.sentence", { class: state, title: state === "verified" ? null : means }, h("span.said", {}, inline(text)), own, flag, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
   made.dataset.ns = citations.map((c) => c.n).join(" ");
-  // A line out of a list or a form would run into the sentence after it.
-  if (!ENDS.test(text)) made.classList.add("line-of");
+  // A line out of a list, a form or a recording would run into the sentence after it.
+  if (!ENDS.test(text) || TIMED.test(text)) made.classList.add("line-of");
   return made;
 }
 
