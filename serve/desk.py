@@ -17,13 +17,13 @@ from ragweave.models.text import storable
 from ragweave.serve.access import Slots
 from ragweave.serve.conversations import of_the_server
 from ragweave.serve.followed import Followed
+from ragweave.serve.jobs import Jobs
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.records import Records
 from ragweave.serve.replica import Replica
 from ragweave.serve.runs import Runs
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
-from ragweave.serve.uploads import Jobs
 
 if TYPE_CHECKING:
     from ragweave.serve.conversations import Saver

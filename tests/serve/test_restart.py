@@ -87,7 +87,7 @@ async def test_a_turn_in_mid_answer_keeps_what_was_shown_and_says_that_the_serve
                 assert [e["id"] for e in events] == [1, 2, 3]
 
 
-async def test_an_upload_that_was_taken_and_not_indexed_is_indexed_by_the_next_server(notes: Path) -> None:
+async def test_an_upload_that_was_taken_andnot_indexed_is_indexed_by_the_next_server(notes: Path) -> None:
     library = stores().catalog.library("default").id
     uploads.keep("taken.md", io.BytesIO(b"# Harbour\n\nThe harbour wall is four metres high."), library)
     (half := uploads.folder_of(library) / ".0.part").write_bytes(b"half")
@@ -98,7 +98,7 @@ async def test_an_upload_that_was_taken_and_not_indexed_is_indexed_by_the_next_s
                 if any(s["name"] == "taken.md" and s["items"] for s in rows):
                     break
                 await asyncio.sleep(0.05)
-    assert not half.exists() and uploads._not_indexed(library) == []
+    assert not half.exists() and uploads.not_indexed(library) == []
 
 
 @pytest.mark.parametrize(("context", "status"), [({"no_such_knob": 1}, 409), ({"web": "ask"}, 404)])

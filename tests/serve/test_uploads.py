@@ -20,7 +20,7 @@ from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.corpora.store.objects import discard
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError
-from ragweave.serve import uploads
+from ragweave.serve import jobs, uploads
 from ragweave.serve.access import Caller
 from ragweave.tests.support.serving import parse_events
 
@@ -152,7 +152,7 @@ async def test_a_job_that_is_cancelled_ends_and_leaves_no_file_that_was_not_read
         await asyncio.Event().wait()
 
     with monkeypatch.context() as slow:
-        slow.setattr(uploads, "aindex", forever)
+        slow.setattr(jobs, "aindex", forever)
         sent = await client.post(
             "/api/upload", data={"library": "default"}, files=[("files", ("late.md", b"# Late\n"))]
         )
@@ -169,13 +169,13 @@ async def test_a_job_that_is_cancelled_ends_and_leaves_no_file_that_was_not_read
 async def test_a_job_that_is_cancelled_leaves_a_file_that_another_one_was_given_too(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    may, index = asyncio.Event(), uploads.aindex
+    may, index = asyncio.Event(), jobs.aindex
 
     async def late(*args: Any, **options: Any) -> None:
         await may.wait()
         await index(*args, **options)
 
-    monkeypatch.setattr(uploads, "aindex", late)
+    monkeypatch.setattr(jobs, "aindex", late)
     mill = ("files", ("mill.md", b"# The mill\n\nThe mill was built in 1702.\n"))
     first, second = [
         (await client.post("/api/upload", data={"library": "default"}, files=[mill])).json()["job"] for _ in range(2)
@@ -207,7 +207,7 @@ async def test_an_upload_that_is_removed_elsewhere_does_not_come_back_with_the_n
     library = await open_library("default")
     (mill,) = [s.id for s in await library.sources() if s.path.endswith("mill.md")]
     await library.remove(mill)
-    assert not list(uploads.folder_of(library.id).iterdir()) and uploads._not_indexed(library.id) == []
+    assert not list(uploads.folder_of(library.id).iterdir()) and uploads.not_indexed(library.id) == []
 
 
 async def test_a_library_that_is_deleted_elsewhere_takes_its_uploads_along(client: httpx.AsyncClient) -> None:
@@ -226,9 +226,9 @@ async def test_a_job_takes_what_an_earlier_one_left_and_finds_its_library_under_
     gone = uploads.keep("gone.md", io.BytesIO(b"# Gone\n\nThe mill fell in 1803.\n"), library.id)
     gone.unlink()
     stores().catalog.rename("default", "renamed")
-    jobs = app.state.desk.jobs
-    job = await jobs.start(Caller(), library, [gone], [])
-    assert [entry.type async for entry in (await jobs.journal(job)).follow()][-1] == "end"
+    desk = app.state.desk
+    job = await desk.jobs.start(Caller(), library, [gone], [])
+    assert [entry.type async for entry in (await desk.jobs.journal(job)).follow()][-1] == "end"
     assert "default" not in [row.name for row in stores().catalog.libraries()]
     assert any(s.path.endswith("left.md") and s.items for s in stores().catalog.sources(library.id))
 
@@ -244,11 +244,11 @@ async def test_jobs_of_one_library_take_turns_however_long_one_takes(
         await asyncio.sleep(0.05)
         at_once[0] -= 1
 
-    monkeypatch.setattr(uploads, "aindex", slow)
-    jobs = app.state.desk.jobs
+    monkeypatch.setattr(jobs, "aindex", slow)
+    desk = app.state.desk
     kept = [uploads.keep(f"{n}.md", io.BytesIO(b"words"), library.id) for n in range(3)]
-    begun = [await jobs.start(Caller(), library, [path], []) for path in kept]
-    await asyncio.gather(*(jobs._jobs[job.id].task for job in begun))
+    begun = [await desk.jobs.start(Caller(), library, [path], []) for path in kept]
+    await asyncio.gather(*(desk.jobs._jobs[job.id].task for job in begun))
     assert at_once == [0, 1]
 
 
