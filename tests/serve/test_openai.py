@@ -8,7 +8,9 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from langchain_openai import ChatOpenAI
 from openai import AsyncOpenAI
+from pydantic import SecretStr
 
 from ragweave.app.api import GRAPHS
 from ragweave.serve.chat_request import without_links
@@ -53,6 +55,17 @@ async def test_a_stream_tells_the_steps_then_sentences_then_sources(chat: AsyncO
     assert "".join(d.content or "" for d in deltas) == whole.choices[0].message.content
     assert (deltas[-1].model_extra or {})["annotations"] and chunks[-2].choices[0].finish_reason == "stop"
     assert chunks[-1].usage is not None and not chunks[-1].choices
+
+
+@pytest.mark.parametrize("responses", [False, True])
+async def test_langchains_chat_model_is_answered_whole_and_in_a_stream(chat: AsyncOpenAI, responses: bool) -> None:
+    model = ChatOpenAI(
+        base_url=str(chat.base_url), api_key=SecretStr("none"), model="agent", use_responses_api=responses
+    )
+    whole = await model.ainvoke(QUESTION)
+    assert "3 October 1874" in whole.text and whole.usage_metadata is not None
+    parts = [part.text async for part in model.astream(QUESTION)]
+    assert "".join(parts) == whole.text and len([part for part in parts if part]) > 1
 
 
 async def test_a_follow_up_is_read_in_the_light_of_earlier_turns(chat: AsyncOpenAI) -> None:
