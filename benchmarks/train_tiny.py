@@ -128,7 +128,7 @@ def router(kind: str, data: Path, out: Path) -> dict[str, Any]:
 def evaluator(kind: str, data: Path, out: Path) -> dict[str, Any]:
     """Train an evaluator; it is asked held-out questions of HotpotQA."""
     from ragweave.evals import train_text as text
-    from ragweave.evals.evaluator import measure, scorer
+    from ragweave.evals.pairs import measure, scorer
 
     rows, held = pairs(data)
     start = base(kind, [r["passage"] for r in rows] + [r["question"] for r in rows], out / "base")

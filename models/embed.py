@@ -261,10 +261,11 @@ class PrefixedEncoder(Batched):
 def encoder(name: str | None = None) -> Encoder:
     """Return the text encoder of that name, loaded once per process.
 
-    The name is `wordllama`, `fastembed:NAME`, or an init_embeddings string; the setting's when not given.
+    The name is `wordllama`, `fastembed:NAME`, `hf:FOLDER`, `hf:OWNER/NAME@COMMIT`, or an init_embeddings string; the
+    setting's when not given.
 
     Raises:
-        MissingExtra: if `fastembed` is asked for and not installed.
+        MissingExtra: if `fastembed` or `hf` is asked for and not installed.
         ModelError: if the encoder cannot be loaded or reached.
     """
     settings = model_settings()
@@ -281,6 +282,11 @@ def _load(name: str, settings: ModelSettings) -> Encoder:
         return WordLlamaEncoder()
     if name.startswith("fastembed:"):
         return _fastembed(name.removeprefix("fastembed:"), settings)
+    if name.startswith("hf:"):
+        from ragweave.models import embed_transformers
+
+        model = name.removeprefix("hf:")
+        return PrefixedEncoder(name, model, embed_transformers.opened(model))
     return _served(name, settings)
 
 

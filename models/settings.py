@@ -94,8 +94,8 @@ class ModelSettings(Settings):
     vision_key: SecretStr = NO_KEY
     embed: str = Field(
         "wordllama",
-        description="Text encoder: `wordllama` (ships), `fastembed:NAME`, or any init_embeddings string; with a URL "
-        "the name the server knows.",
+        description="Text encoder: `wordllama` (ships), `fastembed:NAME`, `hf:` and a name of the hub or a folder, or "
+        "any init_embeddings string; with a URL the name the server knows.",
     )
     embed_url: str = ""
     embed_key: SecretStr = NO_KEY
@@ -115,7 +115,9 @@ class ModelSettings(Settings):
     asr_key: SecretStr = NO_KEY
     ocr: Literal["rapidocr", "off"] = Field("rapidocr", description="What reads the words in pictures, or off.")
     image_text: str = Field(
-        "", description="Image-text encoder: `fastembed:NAME`, or `hf:` and a name of the hub or a folder; empty: none."
+        "",
+        description="Image-text or video-text encoder: `fastembed:NAME`, or `hf:` and a name of the hub or a folder; "
+        "empty: none.",
     )
     router: str = Field(
         "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."

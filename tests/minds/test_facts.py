@@ -21,6 +21,8 @@ from ragweave.minds.small.question.facts import facts, negations
         ("1.5 million", ["1500000"]),
         ("3.50", ["3.5"]),
         ("in the 1990s", ["1990"]),
+        ("in nineteen sixty eight", ["1968"]),
+        ("since two thousand and nine", ["2009"]),
         ("1914–1918", ["1914", "1918"]),
         ("１２３", ["123"]),
         ("二十人", ["20"]),

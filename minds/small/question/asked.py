@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from ragweave.minds.small.question.facts import UNITS, facts, units
-from ragweave.models.calendar import ENGLISH, MONTHS, WEEKDAYS
+from ragweave.models.calendar import ENGLISH, MONTHS, WEEKDAYS, years_in_digits
 from ragweave.models.text import STOP, content_terms, fold, names, sentences, stem, terms, verb_form, words
 
 Idf = Callable[[str], float]
@@ -147,7 +147,7 @@ class Asked:
         if self.value is not None:
             return float(bool(self.value.search(text)) and self.numbered(text))
         if self.kind == "time":
-            return float(any(m.group() not in fold(self.question) for m in _DATE.finditer(fold(text))))
+            return float(any(m.group() not in fold(self.question) for m in _DATE.finditer(years_in_digits(fold(text)))))
         if self.kind == "count":
             there = not self.counted or self.counted in terms(text) or self.counted in units(text)
             return float(self.numbered(text)) * (1.0 if there else 0.2 if self.counted in UNITS else 0.5)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import takewhile
 
 from ragweave.models import text
-from ragweave.models.calendar import MONTHS, NUMBER_WORDS
+from ragweave.models.calendar import MONTHS, NUMBER_WORDS, years_in_digits
 
 _TENS = {w: 10 * n for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)}
 _ORDINALS = {
@@ -116,7 +116,7 @@ def facts(of: str) -> list[Fact]:
     Digits, number words and Chinese numerals give the same value (1,200 = 1200; three = 3; 二十 = 20), as do dates in
     words and digits (3 May 1990 = 1990-05-03 = 1990年5月3日). A lone “one”, “first” or “million” is no number.
     """
-    flat = text.fold(of)
+    flat = years_in_digits(text.fold(of))
     found: list[Fact] = []
     flat = _ISO.sub(lambda m: f" {m[3].lstrip('0')} {_name(int(m[2]))} {m[1]} ", flat)
     flat = _HAN_MONTH.sub(lambda m: f" {_name(int(m[1]) if m[1].isdigit() else _han(m[1]))} 1月", flat)

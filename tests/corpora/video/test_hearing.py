@@ -44,6 +44,16 @@ def test_what_is_heard_keeps_how_sure_each_word_was() -> None:
     assert [w[:2] for w in cue.words] == [(10.0, 11.0), (11.0, 12.0)]
 
 
+def test_a_year_that_was_said_is_one_word_of_digits_with_its_time() -> None:
+    said = "in nineteen sixty eight we met"
+    words = tuple(Word(float(n), n + 0.5, w, 0.9 - 0.1 * n) for n, w in enumerate(said.split()))
+    cue = _cue(10.0, 20.0, Transcript(said, words, 0.8))
+    assert cue.text == "in 1968 we met"
+    assert [w for *_, w in cue.words or ()] == ["in", "1968", "we", "met"]
+    assert cue.words is not None and cue.words[1][:2] == (11.0, 13.5)
+    assert [round(s, 1) for s in cue.sure] == [0.9, 0.6, 0.5, 0.4]
+
+
 def test_each_utterance_of_a_clip_has_its_own_confidence() -> None:
     clip = clip_of(Cue(0, 5, "It was clear.", confidence=0.9), Cue(5, 9, "it was mumbled", confidence=0.4))
     clear, mumbled = (clip.text.index(t) for t in ("It was clear.", "it was mumbled"))

@@ -1,0 +1,40 @@
+"""A tiny encoder of transformers with random weights as the text encoder of a library."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragweave.models import embed
+from ragweave.models.embed import encoder
+from ragweave.models.errors import WeightsError
+
+pytestmark = pytest.mark.hf
+pytest.importorskip("transformers", reason="the extra hf is not installed; `make test-hf` runs these tests")
+TEXTS = ["the moon", "which year was it founded then", "about the tide " * 60, "bread"]
+
+
+@pytest.mark.parametrize("name", ["tiny", "bge-tiny"])
+def test_batches_and_padding_do_not_change_a_vector(name: str, distilbert: Path, tmp_path: Path) -> None:
+    shutil.copytree(distilbert, tmp_path / name)
+    made = encoder(f"hf:{tmp_path / name}")
+    together = made.texts(TEXTS)
+    assert together.shape == (4, 32) and np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    assert np.allclose(np.concatenate([made.texts([t]) for t in TEXTS]), together, atol=1e-5)
+    assert not np.allclose(together[0], together[3], atol=1e-4)
+
+
+def test_a_family_is_read_by_its_first_token_others_by_their_mean(distilbert: Path, tmp_path: Path) -> None:
+    for name in ("tiny", "bge-tiny"):
+        shutil.copytree(distilbert, tmp_path / name)
+    mean, first = (encoder(f"hf:{tmp_path / name}").texts(TEXTS) for name in ("tiny", "bge-tiny"))
+    assert not np.allclose(mean, first, atol=1e-2)
+
+
+def test_a_name_of_the_hub_has_to_be_pinned() -> None:
+    embed._load.cache_clear()
+    with pytest.raises(WeightsError, match="not pinned"):
+        encoder("hf:owner/name")
