@@ -19,9 +19,8 @@ from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
 from ragweave.serve.access import Caller
 from ragweave.serve.desk import Desk
-from ragweave.serve.problems import Refused
 from ragweave.serve.run import ASIDE, Run
-from ragweave.serve.store import Thread, Turn
+from ragweave.serve.store import BeingAnswered, Thread, Turn
 
 
 def said_before(turns: Sequence[Turn], n: int) -> list[AnyMessage]:
@@ -37,15 +36,15 @@ async def rewind(desk: Desk, thread: Thread, n: int) -> list[AnyMessage]:
     """Take turn `n` and those after it out of a conversation, and return what was said before.
 
     Raises:
-        Refused: if the conversation is being answered.
+        BeingAnswered: it is being answered already.
     """
     if await desk.runs.answers(thread.id):
-        raise Refused(409, "this conversation is being answered already", "wait for the answer, or cancel it")
+        raise BeingAnswered
     await desk.runs.cancel_thread(thread.id)
     said = said_before(await asyncio.to_thread(desk.store.turns, thread.id), n)
-    # The state of the graph holds what goes; it is made anew from what stays.
-    await desk.saver.adelete_thread(thread.id)
     await asyncio.to_thread(desk.store.drop_turns, thread.id, n)
+    # The state of the graph holds what went; it is made anew from what stays.
+    await desk.saver.adelete_thread(thread.id)
     return said
 
 

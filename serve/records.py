@@ -17,7 +17,7 @@ from sqlalchemy import Connection, bindparam, text
 from ragweave.serve.database import sent
 from ragweave.serve.journal import Entry
 from ragweave.serve.problems import Refused
-from ragweave.serve.store import Store, begin_turn, packed, set_turn
+from ragweave.serve.store import Store, begin_turn, check_free, packed, set_turn
 
 Status = Literal["running", "waiting", "done", "failed", "cancelled"]
 
@@ -63,7 +63,7 @@ class Records:
         """Keep what begins, with a turn of its conversation where `knobs` are given; return the number of that.
 
         Raises:
-            Refused: the conversation is being answered.
+            BeingAnswered: the conversation takes no other question now.
         """
         about = record.about
         with self._store.writing() as db:
@@ -72,10 +72,7 @@ class Records:
             if knobs is not None:
                 new = (record.thread, record.id, about["graph"], about["question"], pictures, knobs)
                 turn = begin_turn(db, *new)
-                if sent(db, f"{_COUNT} AND status = 'running'", thread=record.thread).scalar_one():
-                    raise Refused(
-                        409, "this conversation is being answered already", "wait for the answer, or cancel it"
-                    )
+                check_free(db, record.thread)
             sent(
                 db,
                 "INSERT INTO runs (id, owner, library, thread, turn, about, status, server) "
@@ -174,6 +171,3 @@ class Records:
         with self._store.reading() as db:
             rows = sent(db, f"SELECT {columns} FROM runs WHERE {where} ORDER BY id", **given).mappings().all()
         return [Record(**{**row, "about": json.loads(row["about"])}) for row in rows]
-
-
-_COUNT = "SELECT count(*) FROM runs WHERE thread = :thread"

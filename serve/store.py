@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from ragweave.models.text import clip
 from ragweave.serve.database import Database, sent
-from ragweave.serve.problems import NotFound
+from ragweave.serve.problems import NotFound, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,13 @@ class Store(Database):
         return [(row["thread"], _turn(row)) for row in rows]
 
     def drop_turns(self, thread: str, n: int) -> None:
-        """Delete turn `n` of a conversation and those after it."""
+        """Delete turn `n` of a conversation and those after it.
+
+        Raises:
+            BeingAnswered: another question was faster.
+        """
         with self.writing() as db:
+            check_free(db, thread)
             sent(db, "DELETE FROM runs WHERE thread = :thread AND turn >= :n", thread=thread, n=n)
             sent(db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=n)
 
@@ -142,6 +147,19 @@ class Store(Database):
         with self.reading() as db:
             found = sent(db, query, thread=thread, turn=turn, n=n).scalar()
         return None if found is None else bytes(found)
+
+
+class BeingAnswered(Refused):
+    """A conversation takes one question at a time."""
+
+    def __init__(self) -> None:
+        super().__init__(409, "this conversation is being answered already", "wait for the answer, or cancel it")
+
+
+def check_free(db: Connection, thread: str) -> None:
+    """Refuse a conversation that is being answered, within the transaction that changes it."""
+    if sent(db, "SELECT 1 FROM runs WHERE thread = :thread AND status = 'running' LIMIT 1", thread=thread).scalar():
+        raise BeingAnswered
 
 
 def begin_turn(

@@ -16,6 +16,7 @@ from ragweave.serve.app import create_app
 from ragweave.serve.conversations import forget_steps, latest
 from ragweave.serve.records import Record, Records
 from ragweave.serve.settings import ServeSettings
+from ragweave.serve.store import Store, Turn
 from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support.serving import Graph, ask_over_http, begin, in_process, on_loopback, parse_events
 
@@ -182,6 +183,35 @@ async def test_two_tabs_do_not_mix(client: httpx.AsyncClient, graph: Graph) -> N
         events = await told(client, run["run"])
         assert [e.get("summary", f"Question {n}") for e in events] == [f"Question {n}"] * 4
         assert events[-2]["answer"]["text"] == f"Question {n}: None" and events[-2]["thread"] == run["thread"]
+
+
+async def test_two_tabs_that_replace_one_question_at_once_leave_the_answer_of_the_faster(
+    client: httpx.AsyncClient, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph.may.set()
+    run = await begin(client, QUESTION)
+    await wait_for(client, run["run"], "done")
+    graph.may.clear()
+    looked, may, turns, held = asyncio.Event(), threading.Event(), Store.turns, iter([True])
+    loop = asyncio.get_running_loop()
+
+    def slow(self: Store, thread: str) -> list[Turn]:
+        for _ in held:
+            loop.call_soon_threadsafe(looked.set)
+            may.wait(30)
+        return turns(self, thread)
+
+    monkeypatch.setattr(Store, "turns", slow)
+    replacing = {"question": QUESTION, "thread": run["thread"], "replaces": 1}
+    late = asyncio.create_task(client.post("/api/ask", json=replacing))
+    await looked.wait()
+    first = (await client.post("/api/ask", json=replacing)).json()["run"]
+    may.set()
+    assert (await late).status_code == 409
+    graph.may.set()
+    await wait_for(client, first, "done")
+    (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
+    assert (turn["run"], turn["status"]) == (first, "done")
 
 
 async def test_the_limit_of_answers_under_way_holds_and_frees(
