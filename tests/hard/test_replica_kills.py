@@ -1,4 +1,4 @@
-"""A server is killed again and again while it answers: its readers go on with the other one and miss nothing."""
+"""A server is killed again and again while it answers or indexes: another one goes on, nothing is lost or doubled."""
 
 from __future__ import annotations
 
@@ -128,6 +128,39 @@ async def test_no_reader_misses_or_gets_twice_what_a_killed_server_told(home: Pa
         for n in range(2):
             await servers.kill(n)
     print(f"\n{kills} kills of a server in mid-answer: {dict(ended)}")
+
+
+async def test_what_a_killed_server_was_indexing_another_one_ends_once(home: Path, tmp_path: Path) -> None:
+    kills, rng, amid = int(os.environ.get("TEST_REPLICA_KILLS", 3)), random.Random(8), 0
+    await build_library(tmp_path / "notes", {"lighthouse.md": NOTE})
+    servers, sent = Servers({}), set[str]()
+    await asyncio.gather(servers.start(0), servers.start(1))
+
+    async def indexed(at: int) -> list[str]:
+        found = (await servers.client(at).get("/api/sources", params={"library": "default"})).json()["sources"]
+        assert {s["status"] for s in found} == {"ok"}
+        return [s["name"] for s in found if s["name"] != "lighthouse.md"]
+
+    for n in range(kills):
+        batch = {f"{n} {k}.md": f"# Mill {k}\n\nMill {k} of round {n} has {7 * n + k} wheels.\n" for k in range(40)}
+        files = [("files", (name, text.encode())) for name, text in batch.items()]
+        taken = await servers.client(n).post("/api/upload", data={"library": "default"}, files=files)
+        assert taken.status_code == 202 and set(taken.json()["files"]) == set(batch)
+        sent |= set(batch)
+        await asyncio.sleep(rng.uniform(0, 4))
+        amid += set(await indexed(n + 1)) != sent
+        await servers.kill(n % 2)
+        for _ in range(600):
+            if set(await indexed(n + 1)) == sent:
+                break
+            await asyncio.sleep(0.5)
+        await servers.start(n % 2)
+    assert sorted(await indexed(0)) == sorted(sent) and amid
+    found = await servers.client(1).post("/search", json={"query": "How many wheels has mill 17 of round 0?"})
+    assert sum("Mill 17 of round 0 has" in row["text"] for row in found.json()["results"]) == 1
+    for n in range(2):
+        await servers.kill(n)
+    print(f"\n{kills} kills, {amid} of them in mid-index: {len(sent)} files, each indexed, none twice")
 
 
 async def read(servers: Servers, thread: str) -> list[dict[str, Any]]:
