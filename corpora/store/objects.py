@@ -10,8 +10,10 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.folders import folder_of, uploads_of
@@ -19,7 +21,9 @@ from ragweave.models.errors import InputError, MissingExtra, RagweaveError, Stor
 
 _OURS = ("s3", "gs", "az")
 """Kinds of store that obstore speaks to; others are those that fsspec finds installed."""
-_PIECE = 2 * 2**20
+_PATIENCE = 15.0
+"""Seconds after which a store that does not answer counts as away."""
+_PIECE = 8 * 2**20
 """Bytes of an object that are held in memory."""
 
 
@@ -28,7 +32,7 @@ class Objects:
 
     def __init__(self, url: str, home: Path) -> None:
         kind = url.partition(":")[0]
-        options: dict[str, bool] = {"auto_mkdir": True} if kind == "file" else {}
+        options: dict[str, Any] = {"auto_mkdir": True} if kind == "file" else {}
         try:
             from fsspec.core import url_to_fs
 
@@ -36,6 +40,7 @@ class Objects:
                 from obstore.fsspec import register
 
                 register(kind)
+                options["retry_config"] = {"max_retries": 3, "retry_timeout": timedelta(seconds=_PATIENCE)}
             else:
                 options["use_listings_cache"] = False
             self._fs, self._root = url_to_fs(url, **options)
@@ -63,8 +68,8 @@ class Objects:
             part = path.with_name(f".{secrets.token_hex(8)}.part")
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                with _told():
-                    self._fs.get_file(self._name(path), str(part))
+                with part.open("xb") as file:  # in pieces: a single request has a limit of time
+                    file.writelines(self.pieces(path, 0, size))
                 os.replace(part, path)
             finally:
                 part.unlink(missing_ok=True)
