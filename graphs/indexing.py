@@ -26,14 +26,16 @@ async def aindex(
     documents: Sequence[Document] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Report:
-    """Index files and folders, or a single one, into a library; what is unchanged costs a hash.
+    """Index files, folders and addresses of object stores, or a single one; what is unchanged costs a hash.
 
     `documents` are those of a LangChain loader; their text is kept in the library's own folder.
     """
     from ragweave.corpora.ingest.documents import kept
+    from ragweave.corpora.ingest.mirror import is_address, mirrored
     from ragweave.corpora.ingest.run import index as run_index
 
-    several = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
+    given = [paths] if isinstance(paths, str | Path) else paths
+    several = [await mirrored(str(p)) if is_address(p) else Path(p) for p in given]
     if documents:
         several += await kept(documents, library)
     return await run_index(several, library, on_event=on_event, models=at_indexing())

@@ -27,6 +27,7 @@ from ragweave.app.commands.common import (
     run,
 )
 from ragweave.app.render import clean, counted, duration, listed, short_path
+from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
     from ragweave.corpora.ingest.events import Event, Report
@@ -39,7 +40,9 @@ _LISTED = 20
 
 
 def index(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS", help="Files and folders.")],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATHS", help="Files and folders; or s3://BUCKET/NAME (extra `objects`).")
+    ],
     library: LibraryOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: JsonOption = False,
@@ -63,11 +66,14 @@ def index(
 
         os.environ["RAGWEAVE_RAY"] = ray
         corpora_settings.cache_clear()
-    if estimate:
-        _estimate(paths, library_name(library), within, as_json=as_json)
-        return
-    if watch:
-        _watch(paths, library_name(library), quiet=quiet, as_json=as_json)
+    if estimate or watch:
+        local = [Path(path) for path in paths]
+        if any("://" in path for path in paths):
+            raise InputError("a bucket can be indexed, and neither estimated nor watched", "leave that option out")
+        if estimate:
+            _estimate(local, library_name(library), within, as_json=as_json)
+        else:
+            _watch(local, library_name(library), quiet=quiet, as_json=as_json)
         return
     watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
     with watcher:

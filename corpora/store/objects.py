@@ -21,6 +21,8 @@ from ragweave.models.errors import InputError, MissingExtra, RagweaveError, Stor
 
 _OURS = ("s3", "gs", "az")
 """Kinds of store that obstore speaks to; others are those that fsspec finds installed."""
+_STATE = ("size", "e_tag", "ETag", "etag", "md5Hash", "last_modified", "mtime")
+"""What kinds of store say of an object, each by names of its own."""
 _PATIENCE = 15.0
 """Seconds after which a store that does not answer counts as away."""
 _PIECE = 8 * 2**20
@@ -47,7 +49,7 @@ class Objects:
         except ImportError as error:
             raise MissingExtra("An object store", "objects") from error
         except ValueError as error:
-            raise InputError(f"RAGWEAVE_MEDIA_URL names no object store ({error})", "give s3://BUCKET/NAME") from error
+            raise InputError(f"{url!r} names no object store ({error})", "give s3://BUCKET/NAME") from error
         self._home = home
 
     def size(self, path: Path) -> int | None:
@@ -92,6 +94,13 @@ class Objects:
             found = self._fs.ls(self._name(folder), detail=False)
             return sorted(name.rstrip("/").rpartition("/")[2] for name in found)
         return []
+
+    def states(self) -> dict[str, str]:
+        """Return what tells one state of an object from another, by the names of all below the address."""
+        with _told():
+            found = self._fs.find(self._root, detail=True)
+        root = len(self._root.rstrip("/")) + 1
+        return {name[root:]: " ".join(str(row.get(k, "")) for k in _STATE) for name, row in found.items()}
 
     def remove(self, path: Path) -> None:
         """Remove one object."""
@@ -155,5 +164,5 @@ def _told() -> Iterator[None]:
         raise
     except Exception as error:  # every kind of store has its own
         why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        remedy = "check RAGWEAVE_MEDIA_URL, the keys of the store, and that it runs"
+        remedy = "check the address (RAGWEAVE_MEDIA_URL), the keys of the store, and that it runs"
         raise StorageError(f"The object store cannot be used ({why})", remedy, 503) from error

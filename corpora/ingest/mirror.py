@@ -1,0 +1,58 @@
+"""Files of an object store: copied below the home, where they are read as those of a folder are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path, PurePosixPath
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.folders import unwritable
+from ragweave.corpora.store.objects import Objects
+from ragweave.models.errors import InputError
+
+_STATES = ".mirror.json"
+"""How each object looked when it was copied; hidden, so that it is no file of the folder."""
+
+
+def is_address(path: str | Path) -> bool:
+    """Tell an address of an object store, `s3://BUCKET/NAME`, from a path."""
+    return re.match(r"[a-z0-9]+://", str(path)) is not None
+
+
+async def mirrored(address: str) -> Path:
+    """Bring the copy of what lies at an address up to date, and return its folder: what is gone there goes here too.
+
+    Raises:
+        InputError: nothing lies there, or a name leads out of the folder.
+        StorageError: the store refuses, or is away.
+    """
+    return await asyncio.to_thread(_mirrored, address.rstrip("/"))
+
+
+def _mirrored(address: str) -> Path:
+    folder = corpora_settings().home / "mirrors" / re.sub(r"[^\w.-]+", "-", address)
+    store, noted = Objects(address, folder), folder / _STATES
+    there = store.states()
+    if not there:
+        raise InputError(f"Nothing lies at {address}", "check the address; the library stays as it is")
+    if strange := next((name for name in there if not _is_inside(name)), None):
+        raise InputError(f"An object at {address} has the name {strange[:80]!r}", "rename it")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        known = json.loads(noted.read_text(encoding="utf-8")) if noted.exists() else {}
+        for name in (known.keys() | there.keys()) - {n for n, state in there.items() if known.get(n) == state}:
+            (folder / name).unlink(missing_ok=True)
+        for name in there:
+            if not (folder / name).exists():
+                store.bring(folder / name)
+        noted.write_text(json.dumps(there), encoding="utf-8")
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    return folder
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts and not set(name) & {"\0", "\\"} and name != _STATES

@@ -1,0 +1,73 @@
+"""A bucket is indexed like a folder: what changes there changes here, and what is gone is forgotten."""
+
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.ingest.mirror import mirrored
+from ragweave.corpora.store.library import open_library
+from ragweave.graphs.indexing import aindex
+from ragweave.models.errors import InputError
+from ragweave.tests.support.objects import bucket
+
+
+@pytest.fixture(params=["file", "s3"])
+def there(request, tmp_path, monkeypatch):
+    """A function that puts an object, or removes it, and the address of a store."""
+    if request.param == "file":
+        folder = tmp_path / "bucket" / "team"
+        folder.mkdir(parents=True)
+
+        def put(name: str, text: str | None) -> None:
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).unlink() if text is None else (folder / name).write_text(text)
+
+        yield f"file://{folder}", put
+        return
+    with bucket(monkeypatch) as address:
+        from obstore.store import from_url
+
+        store = from_url(address)
+
+        def put(name: str, text: str | None) -> None:
+            store.delete(name) if text is None else store.put(name, text.encode())
+
+        yield address, put
+
+
+async def names() -> dict[str, int]:
+    return {Path(s.path).name: s.items for s in await (await open_library()).sources()}
+
+
+async def test_a_bucket_is_indexed_and_followed(there, home):
+    address, put = there
+    put("rome.md", "# Rome\n\nAqueducts fed the fountains.\n")
+    put("deep/cairo [1].md", "# Cairo\n\nThe Nile is long.\n")
+    put("deep/.env", "KEY=1")
+    first = await aindex(address)
+    assert (first.indexed, set(await names())) == (2, {"rome.md", "cairo [1].md"})
+    again = await aindex(address)
+    assert (again.indexed, again.unchanged) == (0, 2)
+    put("rome.md", "# Rome\n\nAqueducts fed the fountainS.\n")  # of the same size
+    put("deep/cairo [1].md", None)
+    after = await aindex(f"{address}/")
+    assert (after.indexed, after.removed, set(await names())) == (1, 1, {"rome.md"})
+    found = await (await open_library()).search("paragraph", ["fountains"])
+    items = await (await open_library()).items([h.id for h in found[0].lexical])
+    assert ["fountainS" in item.text for item in items.values()] == [True]
+
+
+async def test_an_address_where_nothing_lies_forgets_nothing(there, home):
+    address, put = there
+    put("rome.md", "# Rome\n\nAqueducts.\n")
+    await aindex(address)
+    put("rome.md", None)
+    with pytest.raises(InputError, match="Nothing lies at"):
+        await aindex(address)
+    assert set(await names()) == {"rome.md"}
+
+
+async def test_no_name_leads_out_of_the_copy(there, home, monkeypatch):
+    monkeypatch.setattr("ragweave.corpora.store.objects.Objects.states", lambda self: {"a/../../../b.md": "1"})
+    with pytest.raises(InputError, match="Rename it"):
+        await mirrored(there[0])
