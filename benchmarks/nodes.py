@@ -1,6 +1,6 @@
 """What a page and a passage cost, and the nodes of a Ray cluster that follow from it.
 
-    python benchmarks/nodes.py [--within 168] [--cpus 16] [--film 1116] [--index 0.0035] [--json OUT]
+    python benchmarks/nodes.py [--within 168] [--cpus 16] [--film 1116] [--index 0.0044] [--json OUT]
 
 A page of forty lines is drawn and read by OCR; passages of about 120 words are read, embedded and committed. Seconds
 are those of the processor, so that other programs change little. What an hour of film takes is printed by `video.py
@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--within", type=float, default=168.0, help="hours that it may take")
     parser.add_argument("--cpus", type=int, default=16, help="CPUs of a node")
     parser.add_argument("--film", type=float, default=1116.0, help="processor seconds of an hour of film")
-    parser.add_argument("--index", type=float, default=0.0035, help="processor seconds of a vector of an index")
+    parser.add_argument("--index", type=float, default=0.0044, help="processor seconds of a vector of an index")
     given = parser.parse_args()
     with own_home() as folder:
         (folder / "pages").mkdir()
