@@ -27,8 +27,6 @@ TEMPLATE += "{% if add_generation_prompt %}<assistant> {% endif %}"
 SPECIAL = ["<pad>", "</s>", "<unk>", "[CLS]", "[SEP]", "<end>", "<system>", "<user>", "<assistant>"]
 SHARE = 5
 """Every fifth question is held out."""
-NEGATIVES = 2
-"""Wrong passages beside the right one of a question of XQuAD: the best by BM25."""
 
 
 def write(rows: Iterable[Mapping[str, Any]], to: Path) -> Path:
@@ -43,15 +41,15 @@ def parted(rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def pairs(data: Path) -> tuple[list[dict[str, Any]], list[Any]]:
-    """Return pairs of two thirds right to wrong, of HotpotQA and XQuAD, and the held-out questions of HotpotQA."""
-    from ragweave.evals.evaluator_data import hotpot, ranked
+    """Return the pairs of four fifths of HotpotQA's questions, and the questions that are held out."""
+    from ragweave.evals.evaluator_data import hotpot
 
     learnt, held = parted(hotpot(data))
-    rows = [(a.question, p, int(n)) for a in learnt for p, n in zip(a.passages, a.labels, strict=True)]
-    for a in ranked(data, "squad_xquad_en", "passages.jsonl")[0]:
-        wrong = [i for i, n in enumerate(a.labels) if not n][:NEGATIVES]
-        rows += [(a.question, a.passages[i], int(a.labels[i])) for i in [*wrong, *a.labels.nonzero()[0]]]
-    return [{"qid": q, "question": q, "title": p.title, "passage": p.text, "label": n} for q, p, n in rows], held
+    return [
+        {"qid": a.question, "question": a.question, "title": p.title, "passage": p.text, "label": int(n)}
+        for a in learnt
+        for p, n in zip(a.passages, a.labels, strict=True)
+    ], held
 
 
 def talks(data: Path) -> Iterator[dict[str, Any]]:
@@ -132,7 +130,7 @@ def evaluator(kind: str, data: Path, out: Path) -> dict[str, Any]:
 
     rows, held = pairs(data)
     start = base(kind, [r["passage"] for r in rows] + [r["question"] for r in rows], out / "base")
-    recipe = replace(text.T5_EVALUATOR, epochs=3, rate=1e-3, max_length=160)
+    recipe = replace(text.T5_EVALUATOR, epochs=3, rate=1e-3, max_length=96)
     found = trained(text.train_evaluator, write(rows, out / "rows.jsonl"), start, out / "done", recipe)
     for name in (f"checkpoint:{out / 'done'}", "small"):
         figures = asyncio.run(measure(held, scorer(name))).figures()
