@@ -170,7 +170,7 @@ class Libraries:
         """Return what the home holds, by name, and why others cannot be opened."""
         rows: list[LibraryRow] = []
         failed: list[LibraryError] = []
-        for id_ in self._kept.ids():
+        for id_ in self._settled():
             try:
                 rows.append(self.row(id_))
             except LibraryNotFound:
@@ -179,6 +179,20 @@ class Libraries:
                 logger.warning("%s", error)
                 failed.append(error)
         return sorted(rows, key=lambda row: row.name), failed
+
+    def _settled(self) -> list[str]:
+        """Return the ids of the libraries, after finishing what processes that were killed had begun in a database."""
+        ids = self._kept.ids()
+        for left in (self._home / "libraries").glob(".*.*"):
+            id_, end = left.name[1:].rsplit(".", 1)
+            if id_ in ids and end == "part" and forsaken(left):
+                with suppress(OSError):  # another process was faster
+                    os.rename(left, folder_of(self._home, id_))
+            elif id_ in ids and end == "gone":
+                ids.remove(id_)
+                with suppress(LibraryError):
+                    self._kept.drop(id_)
+        return ids
 
     def row(self, library: str) -> LibraryRow:
         """Return a library by id."""
@@ -206,6 +220,7 @@ class Libraries:
         held = -1
         try:
             with locks.names(self._home):
+                self._settled()
                 for left in part.parent.glob(".*.part"):  # of a process that was killed
                     if forsaken(left):
                         shutil.rmtree(left, ignore_errors=True)
@@ -215,7 +230,11 @@ class Libraries:
             with locks.names(self._home):
                 self.free(name)
                 self._kept.adopt(library, part)
-                os.rename(part, folder_of(self._home, library))
+                try:
+                    os.rename(part, folder_of(self._home, library))
+                except OSError:
+                    self._kept.drop(library)
+                    raise
         except OSError as error:
             raise unwritable(part, error) from error
         finally:
@@ -259,13 +278,15 @@ class Libraries:
 
     def delete(self, library: str) -> None:
         """Remove a library by id, with everything in its folder; what an earlier kill left of others goes as well."""
-        self._kept.drop(library)
+        self._kept.close()
         gone = folder_of(self._home, f".{library}.gone")
         try:
             with suppress(FileNotFoundError):
                 os.rename(folder_of(self._home, library), gone)
         except OSError as error:
             raise unwritable(gone, error) from error
+        with suppress(LibraryNotFound):  # whoever lists them meanwhile finishes this as well
+            self._kept.drop(library)
         for left in gone.parent.glob(".*.gone"):
             shutil.rmtree(left, ignore_errors=True)
         if gone.exists():

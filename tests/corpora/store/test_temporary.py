@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ import pytest
 
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.temporary import forsaken, temporary
+from ragweave.models.errors import LibraryError
 
 KEEP = (
     "import sys; from pathlib import Path; from ragweave.corpora.store import temporary\n"
@@ -60,3 +62,45 @@ def test_a_temporary_folder_goes_with_its_process_or_with_the_next_one(
     with temporary() as mine:
         assert [*tmp_path.iterdir()] == [mine]
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_library_whose_rows_a_database_had_taken_gets_its_folder_though_its_maker_was_killed(home: Path) -> None:
+    row = Catalog(home).create("notes", "tiny", 4)
+    folder = home / "libraries" / row.id
+    (folder / "thumbnail").write_bytes(b"jpeg")
+    folder.rename(folder.with_name(f".{row.id}.part"))  # as it stands before the last rename
+    Catalog(home).create("others", "tiny", 4)
+    assert (folder / "thumbnail").exists()
+
+
+@pytest.mark.both
+def test_a_library_whose_folder_cannot_take_its_place_is_not_there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*paths: object) -> None:
+        raise OSError(errno.EIO, "no")
+
+    with monkeypatch.context() as failing:
+        failing.setattr("os.rename", refuse)
+        with pytest.raises(LibraryError):
+            Catalog(home).create("notes", "tiny", 4)
+    assert Catalog(home).libraries() == []
+    Catalog(home).create("notes", "tiny", 4)
+
+
+@pytest.mark.both
+def test_a_library_whose_deletion_was_killed_is_gone_with_all_that_it_held(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = Catalog(home)
+    row = catalog.create("notes", "tiny", 4)
+
+    def killed(library: str) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as dying:
+        dying.setattr(catalog._kept, "drop", killed)
+        with pytest.raises(SystemExit):
+            catalog.delete(row.id)
+    assert not (home / "libraries" / row.id).exists()
+    assert Catalog(home).libraries() == [] == Catalog(home)._kept.ids()
