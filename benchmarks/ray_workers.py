@@ -1,16 +1,21 @@
-"""What the nodes of a Ray cluster add: `python benchmarks/ray_workers.py [--pictures 6] [--nodes 1 2]`.
+"""What the nodes of a Ray cluster add: `python benchmarks/ray_workers.py [--pictures 6] [--sound FILE] [--nodes 1 2]`.
 
-On one machine, in a cluster of that many nodes with one CPU each: pictures of words are read (OCR, work that needs the
-processor), then a stage that only sleeps half a second a file, which says what Ray itself costs where there are more
-nodes than cores. Files a second, without the start of the cluster and of its processes.
+On one machine, in a cluster of that many nodes with one CPU each: pictures of words are read (OCR), pieces of a
+recording of 20 seconds are heard (ASR), which both need the processor, then a stage that only sleeps half a second a
+file, which says what Ray itself costs where there are more nodes than cores. Files a second, without the start of the
+cluster and of its processes.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import secrets
+import shutil
+import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -41,15 +46,34 @@ def draw(folder: Path, count: int, rows: int = 6) -> list[Path]:
     return made
 
 
+def cut(folder: Path, sound: Path, count: int) -> list[Path]:
+    """Cut a recording into pieces of 20 seconds."""
+    from imageio_ffmpeg import get_ffmpeg_exe
+
+    made = [folder / f"{n}.wav" for n in range(count)]
+    for n, piece in enumerate(made):
+        command = [get_ffmpeg_exe(), "-v", "error", "-ss", str(20 * n), "-t", "20", "-i", str(sound), "-ac", "1"]
+        subprocess.run([*command, str(piece)], check=True)
+    return made
+
+
 def rate(address: str, files: list[Path], command: tuple[str, ...] = ()) -> float:
     """Return the files that the nodes read in a second."""
     from ragweave.corpora.ingest.cluster import RayReaders
     from ragweave.corpora.settings import CorporaSettings
+    from ragweave.corpora.store.files import identify
+    from ragweave.corpora.video.intake import Intake
     from ragweave.models.errors import SourceError
 
     held = RayReaders(CorporaSettings(ray=address), [str(files[0].parent)], command)
 
     def read(path: Path) -> None:
+        if path.suffix == ".wav":
+            anew = secrets.token_hex(8)  # what was perceived of a recording is kept, by library
+            intake = Intake(CorporaSettings(), anew, 60, None, threading.Event())
+            with tempfile.TemporaryDirectory() as media:
+                held.perceive(intake, identify(str(path), path.name, 512, grows=True), Path(media), print)
+            return
         try:
             held.read(str(path), "a" * 24, 60)
         except SourceError as error:
@@ -57,7 +81,10 @@ def rate(address: str, files: list[Path], command: tuple[str, ...] = ()) -> floa
                 raise
 
     with ThreadPoolExecutor(held.width) as pool:
-        list(pool.map(read, files[:1] * held.width))  # every process has loaded what it reads with
+        first = [files[0].with_stem(f"first-{n}") for n in range(held.width)]
+        for path in first:
+            shutil.copyfile(files[0], path)
+        list(pool.map(read, first))  # every process has loaded what it reads with
         began = time.perf_counter()
         list(pool.map(read, files))
         took = time.perf_counter() - began
@@ -69,6 +96,8 @@ def main() -> None:
     """Measure with each number of nodes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pictures", type=int, default=6)
+    parser.add_argument("--sound", type=Path, help="a recording of speech")
+    parser.add_argument("--pieces", type=int, default=4)
     parser.add_argument("--nodes", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--sleeping", type=int, nargs="+", default=[1, 2, 4])
     given = parser.parse_args()
@@ -79,6 +108,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         files = draw(Path(folder), given.pictures)
+        sounds = cut(Path(folder), given.sound, given.pieces) if given.sound else []
         small = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
         cluster = Cluster(initialize_head=True, head_node_args={**small, "node_ip_address": "127.0.0.1"})
         first: dict[str, float] = {}
@@ -86,12 +116,13 @@ def main() -> None:
             if nodes > 1:
                 cluster.add_node(**small)
                 cluster.wait_for_nodes()
-            for name, counts, command in (
-                ("OCR", given.nodes, ()),
-                ("sleeping", given.sleeping, (sys.executable, "-c", SLEEPS)),
+            for name, counts, work, command in (
+                ("OCR", given.nodes, files, ()),
+                ("ASR", given.nodes if sounds else [], sounds, ()),
+                ("sleeping", given.sleeping, 4 * files, (sys.executable, "-c", SLEEPS)),
             ):
                 if nodes in counts:
-                    found = rate(cluster.address, files if name == "OCR" else 4 * files, command)
+                    found = rate(cluster.address, work, command)
                     share = found / first.setdefault(name, found / nodes) / nodes
                     print(f"{name:9} {nodes} nodes: {found:6.2f} files a second, {share:.2f} of linear", flush=True)
         ray.shutdown()
