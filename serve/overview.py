@@ -16,6 +16,8 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item, Locator
 from ragweave.graphs import run as graphs
 from ragweave.minds.context import Context
+from ragweave.minds.evidence import Evidence
+from ragweave.serve.differing import differing
 from ragweave.serve.facts import Fact, facts
 from ragweave.serve.media import with_openings
 
@@ -37,7 +39,7 @@ _making = asyncio.Lock()
 
 
 async def overview(library: LibraryRow) -> dict[str, Any]:
-    """Return the front page: `timeline` and `questions`; it is kept until the library changes."""
+    """Return the front page: `timeline`, `questions` and what is `differing`; it is kept until the library changes."""
     key = (library.id, library.generation)
     async with _making:
         if key not in _made:
@@ -58,17 +60,18 @@ async def _told(library: LibraryRow, sources: Sequence[Source], found: Sequence[
     documents = [
         {"date": str(s.date.date()), "precise": "document", "source": s.id, "title": s.title} for s in dated if s.date
     ]
-    asked = await _answered(library, _spread(found, lambda f: f.question), _QUESTIONS)
+    asked, tried = await _answered(library, _spread(found, lambda f: f.question), _QUESTIONS, further=True)
     return {
         "timeline": sorted([*events, *documents], key=lambda row: (row["date"], row["title"])),
         "questions": [{**row, "question": f.question} for f, row in await _cited(library, asked)],
+        "differing": await differing(library, tried),
     }
 
 
 async def follow_ups(library: LibraryRow, ids: Sequence[str], asked: str) -> dict[str, Any]:
     """Return what comes next to some items: questions of their sources that were not just asked, further sections."""
     found, sections = await asyncio.to_thread(_near, library, ids, set(_words(asked)))
-    kept = await _answered(library, list({f.question: f for f in found}.values()), _FOLLOW)
+    kept, _ = await _answered(library, list({f.question: f for f in found}.values()), _FOLLOW)
     return {
         "questions": [{**row, "question": f.question} for f, row in await _cited(library, kept)],
         "places": [row for _, row in await _cited(library, [Fact(i, 0, 0) for i in sections])],
@@ -128,17 +131,24 @@ def _spread(found: Iterable[Fact], key: Any) -> list[Fact]:
     return [rows[n] for n in range(max(map(len, held.values()), default=0)) for rows in held.values() if n < len(rows)]
 
 
-async def _answered(library: LibraryRow, found: Sequence[Fact], most: int) -> list[Fact]:
-    """Keep the first facts whose question finds their own passage."""
+async def _answered(
+    library: LibraryRow, found: Sequence[Fact], most: int, *, further: bool = False
+) -> tuple[list[Fact], list[tuple[str, list[Evidence]]]]:
+    """Return the first facts whose question finds their own passage, and what each question that was tried found.
+
+    With `further`, the rest are tried as well.
+    """
     kept: list[Fact] = []
+    tried: list[tuple[str, list[Evidence]]] = []
     context = Context(library=library.name, mind="small", web="off", corpora=["paragraph"], expand_when="never")
     for fact in found[: most * _TRIED]:
         hits = await graphs.asearch(fact.question, context=context)
-        if fact.item.id in [row["id"] for row in hits[:_FIRST]]:
+        tried.append((fact.question, hits))
+        if len(kept) < most and fact.item.id in [row["id"] for row in hits[:_FIRST]]:
             kept.append(fact)
-        if len(kept) == most:
+        if len(kept) == most and not further:
             break
-    return kept
+    return kept, tried
 
 
 async def _cited(library: LibraryRow, found: Sequence[Fact]) -> list[tuple[Fact, dict[str, Any]]]:

@@ -74,6 +74,14 @@ def test_words_of_a_pdf_lie_over_their_picture_and_can_be_asked_about(sheet: Any
     assert sheet.evaluate("document.activeElement.id") == "question"
 
 
+def test_a_link_to_the_passage_is_copied_and_opens_it(sheet: Any) -> None:
+    sheet.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    sheet.get_by_role("button", name="Copy a link to this passage").click()
+    expect(sheet.get_by_text("Copied.")).to_be_visible()
+    sheet.goto(sheet.evaluate("navigator.clipboard.readText()"))
+    expect(sheet.get_by_role("complementary").locator(".sheet .box").first).to_be_visible()
+
+
 def test_words_are_searched_in_a_pdf_and_a_page_that_is_made_larger_cuts_no_line(sheet: Any) -> None:
     sheet.get_by_label("Find in this file").fill("the council")
     sheet.keyboard.press("Enter")

@@ -87,3 +87,20 @@ async def test_what_comes_next_is_neither_what_was_asked_nor_where_the_answer_st
     assert [row["locator"]["heading"][-1] for row in told["places"]][:2] == ["Keepers", "The lamp today"]
     nothing = (await client.get("/api/next", params={"library": "island", "item": "nothing"})).json()
     assert nothing == {"questions": [], "places": []}
+
+
+async def test_what_two_sources_say_otherwise_is_told_with_both_places_and_nothing_else_is(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    texts = {
+        "statutes.md": "# Statutes\n\nThe housing cooperative was founded in 1982 by eleven households.\n",
+        "history.md": "# History\n\nThe housing cooperative was founded on 4 June 1983 by eleven households.\n",
+        "garden.md": "# Garden\n\nThe garden of the cooperative was planted in 1990 by the children.\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        await index([tmp_path / name], "default")
+    (row,) = (await client.get("/api/overview?library=default")).json()["differing"]
+    assert row["question"] == "When was the housing cooperative founded?"
+    assert {place["locator"]["file"] for place in row["places"]} == {"statutes.md", "history.md"}
+    assert all(place["open"]["view"] == "text" and "198" in place["quote"] for place in row["places"])

@@ -58,6 +58,16 @@ export function toast(text, { bad = false, action = null } = {}) {
   if (!bad) setTimeout(() => note.remove(), 5000);
 }
 
+/** Put a text on the clipboard, and say whether that went. */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(t("turn.copied"));
+  } catch {
+    toast(t("turn.uncopied"), { bad: true });
+  }
+}
+
 let count = 0;
 
 /** An id that no other element has. */

@@ -1,7 +1,7 @@
 // The side panel: what a citation opens.
 
 import { call } from "./api.js";
-import { fill, h, iconButton } from "./dom.js";
+import { copyText, fill, h, iconButton } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { withFormulas } from "./maths.js";
@@ -64,6 +64,7 @@ async function show(citation, from) {
       icon(iconOf(citation.open.view)),
       h("div.words", {}, title, h("p.fine", { text: placeBeside(citation.title || "", citation.locator), dir: "auto" })),
       original,
+      citation.open.href && iconButton(icon("link"), t("panel.link"), () => copyText(window.location.origin + citation.open.href)),
       iconButton(icon("close"), t("close"), closePanel),
     ),
     body,

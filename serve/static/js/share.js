@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 import { openDialog } from "./dialog.js";
-import { fill, h, iconButton, toast, uid } from "./dom.js";
+import { copyText, fill, h, iconButton, toast, uid } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { day } from "./words.js";
@@ -27,7 +27,7 @@ export function openShares({ thread, turn }) {
       const sent = { days: Number(days.value), ...(whole.value === "turn" ? { turn } : {}) };
       const { url } = await call("POST", `/api/threads/${encodeURIComponent(thread)}/share`, sent);
       const field = h("input.field", { value: url, readonly: true, "aria-label": t("share.link") });
-      fill(made, h("p.fine", { text: t("share.once") }), h("div.copied", {}, field, iconButton(icon("copy"), t("share.copy"), () => copy(field))));
+      fill(made, h("p.fine", { text: t("share.once") }), h("div.copied", {}, field, iconButton(icon("copy"), t("share.copy"), () => copyText(field.value))));
       field.select();
       await draw(list);
     } catch (error) {
@@ -56,14 +56,4 @@ async function end({ id }, list) {
   }
   await draw(list);
   list.closest("dialog")?.querySelector("select").focus();
-}
-
-async function copy(field) {
-  field.select();
-  try {
-    await navigator.clipboard.writeText(field.value);
-    toast(t("turn.copied"));
-  } catch {
-    toast(t("turn.uncopied"), { bad: true });
-  }
 }

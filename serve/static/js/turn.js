@@ -3,7 +3,7 @@
 import { Again } from "./again.js";
 import { told } from "./api.js";
 import { editable } from "./edit.js";
-import { announce, fill, h, iconButton, toast } from "./dom.js";
+import { announce, copyText, fill, h, iconButton } from "./dom.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { keepNote } from "./notes.js";
@@ -190,12 +190,7 @@ export class Turn {
   async copy() {
     const { text, citations } = this.kept;
     const rows = citations.map((c) => `[${c.n}] ${[c.title, c.locator.url || (c.locator.page && t("place.page", { n: String(c.locator.page) }))].filter(Boolean).join(", ")}`);
-    try {
-      await navigator.clipboard.writeText([text, ...(rows.length ? ["", ...rows] : [])].join("\n"));
-      toast(t("turn.copied"));
-    } catch {
-      toast(t("turn.uncopied"), { bad: true });
-    }
+    await copyText([text, ...(rows.length ? ["", ...rows] : [])].join("\n"));
   }
 }
 

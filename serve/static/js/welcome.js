@@ -9,6 +9,7 @@ import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { withFormulas } from "./maths.js";
 import { openCitation, openSource } from "./panel.js";
+import { placeRow } from "./refusal.js";
 import { holds, on, state } from "./state.js";
 import { watched } from "./watches.js";
 import { day, placeBeside, plain } from "./words.js";
@@ -56,10 +57,16 @@ async function load(front) {
     const told = kept.key === key ? kept.told : await call("GET", `/api/overview?library=${encodeURIComponent(name)}`);
     kept = { key, told };
     const spoken = items.clip ? await entities() : null;
-    if (front.isConnected || box.contains(front)) fill(front, questions(told.questions), timeline(told.timeline), spoken);
+    if (front.isConnected || box.contains(front)) fill(front, asks(told), timeline(told.timeline), spoken);
   } catch {
     fill(front); // the question can be asked without it
   }
+}
+
+/** What can be asked, and what two sources say otherwise; nothing where there is neither. */
+function asks(told) {
+  const parts = [questions(told.questions), differing(told.differing)].filter(Boolean);
+  return parts.length ? h("div.asks", {}, ...parts) : null;
 }
 
 /** Questions as buttons that ask them, each beside the passage that answers it. */
@@ -83,6 +90,13 @@ function timeline(rows) {
     return h("li", { class: row.precise }, open);
   });
   return h("section.timeline", { "aria-label": t("welcome.dates") }, h("h3", { text: t("welcome.dates") }), h("ol", { role: "list" }, ...items));
+}
+
+/** What two sources say otherwise, each with both places. */
+function differing(rows) {
+  if (!rows.length) return null;
+  const items = rows.map((row) => h("li", {}, h("p", { text: row.question, dir: "auto" }), h("ol.places", {}, ...row.places.map(placeRow))));
+  return h("section.differing", { "aria-label": t("welcome.differing") }, h("h3", { text: t("welcome.differing") }), h("ul", { role: "list" }, ...items));
 }
 
 function label({ date, precise }) {
