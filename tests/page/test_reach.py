@@ -196,6 +196,32 @@ def test_a_button_can_be_read_under_the_mouse(window: Callable[..., Any], scheme
         assert page.evaluate(_CONTRAST) == [], kind
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_control_can_be_read_under_the_mouse_pressed_and_focused(
+    window: Callable[..., Any], ask: Callable[..., Any], scheme: str
+) -> None:
+    page = window(color_scheme=scheme, reduced_motion="reduce")
+    ask(page, QUESTION).locator(".trail > summary").click()
+    _every_state(page)
+    page.locator("button.library").click()
+    page.get_by_role("dialog").get_by_role("button", name="New library").click()
+    page.get_by_label("Name of the library").fill("New")
+    _every_state(page)
+
+
+def _every_state(page: Any) -> None:
+    browser = page.context.new_cdp_session(page)
+    for domain in ("DOM", "CSS"):
+        browser.send(f"{domain}.enable")
+    chosen = {"nodeId": browser.send("DOM.getDocument")["root"]["nodeId"], "selector": "button, a, input, summary"}
+    controls = browser.send("DOM.querySelectorAll", chosen)["nodeIds"]
+    for state in (["hover"], ["hover", "active"], ["focus", "focus-visible"]):
+        for control in controls:
+            browser.send("CSS.forcePseudoState", {"nodeId": control, "forcedPseudoClasses": state})
+        page.wait_for_timeout(200)  # colours fade in
+        assert page.evaluate(_CONTRAST) == [], state
+
+
 def test_colours_follow_the_system_until_the_reader_chooses(window: Callable[..., Any]) -> None:
     page = window(color_scheme="dark")
     theme = "document.documentElement.dataset.theme"
