@@ -31,14 +31,14 @@ def only_server() -> Iterator[None]:
         yield
 
 
-def share_heaps() -> None:
-    """Have the threads of this process share two heaps, where the C library is glibc.
+def share_heap() -> None:
+    """Have the threads of this process share one heap, where the C library is glibc.
 
     Otherwise there are eight for each core, and each keeps what its busiest moment took.
     """
     if sys.platform == "linux":
         with suppress(AttributeError):
-            ctypes.CDLL(None).mallopt(_ARENA_MAX, 2)
+            ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 
 
 _ARENA_MAX = -8

@@ -23,7 +23,7 @@ from uvicorn.supervisors import Multiprocess
 
 from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.serve.process import set_up, share_heaps
+from ragweave.serve.process import set_up, share_heap
 from ragweave.serve.settings import ServeSettings
 
 _SILENT = 30
@@ -93,7 +93,7 @@ def _tell(at: tuple[str, int], tell: Callable[[], object]) -> None:
 def worker(build: Callable[[], FastAPI], log: str) -> FastAPI:
     """Return the app of one of several processes, which ends with the one that started it."""
     set_up(log)
-    share_heaps()
+    share_heap()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         return build()

@@ -42,7 +42,7 @@ def serve(
     need("uvicorn", "fastapi", "sse_starlette", what="`ragweave serve`", extra="serve")
     import uvicorn
 
-    from ragweave.serve.process import only_server, set_up, share_heaps
+    from ragweave.serve.process import only_server, set_up, share_heap
     from ragweave.serve.settings import serve_settings
     from ragweave.serve.workers import config_of, listen, run_workers
 
@@ -53,7 +53,7 @@ def serve(
     if library is not None:
         use_library(library)
     log = "debug" if debugging() else log
-    share_heaps()
+    share_heap()
     with only_server():
         check_keys(settings)
         app = build(settings) if settings.workers == 1 else None

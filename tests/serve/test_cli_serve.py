@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import platform
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +16,7 @@ import pytest
 
 from ragweave.app.commands import serve as cli_serve
 from ragweave.corpora.store.library import create_library
+from ragweave.models.child import import_path
 from ragweave.serve.process import only_server
 from ragweave.serve.settings import ServeSettings
 
@@ -88,3 +93,34 @@ def test_an_address_of_another_machine_cannot_be_listened_on(main: Main) -> None
 
 def test_a_log_of_another_form_is_refused(main: Main) -> None:
     assert main("serve", "--log", "xml")[0] == 2
+
+
+HEAPS = """
+import ctypes, os, sys, threading
+from ragweave.serve.process import share_heap
+if sys.argv[1] == "shared":
+    share_heap()
+held, together = [], threading.Barrier(4)
+def work():
+    held.append(bytes(10_000))
+    together.wait()
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+libc.malloc_info(0, ctypes.c_void_p(libc.fdopen(os.dup(1), b"w")))
+libc.fflush(None)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have one heap")
+def test_the_threads_of_a_server_share_one_heap() -> None:
+    def heaps(how: str) -> int:
+        env = {**os.environ, "PYTHONPATH": import_path()}
+        done = subprocess.run([sys.executable, "-c", HEAPS, how], env=env, capture_output=True, text=True, check=True)
+        return done.stdout.count("<heap nr=")
+
+    assert heaps("shared") == 1 < heaps("its own")
