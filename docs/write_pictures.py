@@ -69,6 +69,14 @@ def _answer(page: Any) -> None:
     ask(page, LIT)
 
 
+def _notes(page: Any) -> None:
+    ask(page, DECIDED).locator(".foot .actions button").nth(2).click()
+    page.evaluate("location.hash = '#/notes'")
+    page.locator(".note-writer textarea").fill("Ask the harbour office when the work begins.")
+    page.locator(".note-writer [type=submit]").click()
+    page.locator(".note").nth(1).wait_for()
+
+
 def _add(page: Any) -> None:
     page.locator(".sources-pane .pane-head button").click()
 
@@ -87,6 +95,7 @@ PICTURES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "refusal": (_refusal, {}),
     "german": (_answer, {"locale": "de-DE"}),
     "phone": (_answer, {"viewport": {"width": 390, "height": 780}}),
+    "notes": (_notes, {}),
     "add": (_add, {}),
     "models": (_models, {}),
 }
