@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -92,10 +93,10 @@ def test_a_pickled_cross_encoder_is_not_loaded(encoder: Any) -> None:
 def test_a_cross_encoder_that_was_trained_here_puts_the_right_passage_first(
     distilbert: Path, pairs: Path, tmp_path: Path
 ) -> None:
-    from ragweave.evals.train_text import T5_EVALUATOR, train_evaluator, with_changes
+    from ragweave.evals.train_text import T5_EVALUATOR, train_evaluator
 
     out = tmp_path / "judge"
-    train_evaluator(pairs, str(distilbert), out, with_changes(T5_EVALUATOR, epochs=6, rate=3e-3, batch=8))
+    train_evaluator(pairs, str(distilbert), out, replace(T5_EVALUATOR, epochs=6, rate=3e-3, batch=8))
     made = reranker(f"hf:{out}")
     assert made is not None
     assert int(made.scores(QUESTION, PASSAGES).argmax()) == 1
