@@ -269,17 +269,21 @@ def encoder(name: str | None = None) -> Encoder:
         ModelError: if the encoder cannot be loaded or reached.
     """
     settings = model_settings()
+    chosen = name or settings.embed
     with _loading:
-        return _load(name or settings.embed, settings)
+        return _built_in() if chosen == "wordllama" else _load(chosen, settings)
 
 
 _loading = threading.Lock()
 
 
+@lru_cache(maxsize=1)
+def _built_in() -> Encoder:
+    return WordLlamaEncoder()  # no setting changes it, and a process needs no second copy
+
+
 @lru_cache(maxsize=4)
 def _load(name: str, settings: ModelSettings) -> Encoder:
-    if name == "wordllama":
-        return WordLlamaEncoder()
     if name.startswith("fastembed:"):
         return _fastembed(name.removeprefix("fastembed:"), settings)
     if name.startswith("hf:"):
