@@ -217,7 +217,9 @@ def _names(heads: Sequence[str], body: Sequence[Row]) -> bool:
     if len(set(filled)) < len(filled) or len(filled) < max(2, len(heads) - 1):
         return False
     for n, head in enumerate(heads):
-        if len(head) > _LONGEST_HEAD or (yes(head) is not None and len(head) > 1):
+        # “No” is a head where numbers stand below it, and a value where others like it do.
+        value = yes(head) is not None and len(head) > 1 and any(yes(r.cells[n]) is not None for r in body)
+        if len(head) > _LONGEST_HEAD or value:
             return False
         year = _YEAR.fullmatch(head) and not all(_YEAR.fullmatch(r.cells[n]) for r in body if r.cells[n])
         if not year and (number(head) is not None or day(head) is not None):

@@ -220,6 +220,16 @@ _NOT_NAMES = frozenset(
     besides apart unlike name tell compare summarise summarize list show find give explain describe please until since
     today yesterday tomorrow later meanwhile despite following early late mid circa""".split()
 )
+_ALONE = frozenset(
+    """above across all almost along already always among another anybody anyone anything around away back behind
+    below beneath beside between beyond double down either elsewhere enough even ever everybody everyone
+    everything everywhere except few half hence here inside instead just last least less moreover more much near
+    neither never next nor nothing now nowhere off often once only onto opposite other otherwise out outside
+    past perhaps quite rather round several somebody someone something sometimes somewhere soon still therefore
+    third through throughout thus together too towards twice underneath unless up usually very well whatever
+    whether within without yet your""".split()
+)
+"""What begins a sentence and is no name by itself, though one may begin with it: “All Saints”."""
 _ADVERB = re.compile(r"(?:al|ous|ent|ant|iv|ed|ar|at|ing)e?ly$")
 
 
@@ -241,7 +251,7 @@ def names(text: str) -> list[str]:
             parts = parts[:-1]
         name = re.sub(r"['’]s?$", "", " ".join(parts)).strip(" ,.'’")
         inside = any(q.start() < m.start() and m.end() < q.end() for q in quoted)
-        adverb = " " not in name and bool(_ADVERB.search(name))
+        adverb = " " not in name and bool(_ADVERB.search(name) or fold(name) in _ALONE)
         dated = all(w.isdigit() or fold(w) in ENGLISH for w in name.split())
         if len(name) > 1 and not (dated or adverb or inside):
             found.setdefault(fold(name), name)

@@ -49,6 +49,8 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
     codes = {t for t in asked.subject if t.isalnum() and not (t.isalpha() or t.isdigit())}
     if not codes <= set(terms(around)) or another(asked, f"{place} {shown}", around):
         return True
+    if asked.kind != "time" and _of_other_year(question, best.told):
+        return True
     if filled and best.signs[0] < OF_IT:
         return True
     # Who speaks in a recording names neither himself nor, in each sentence, what he speaks of.
@@ -65,6 +67,15 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
         return True
     held = best.covers.union(*(e.covers for e in of_it))
     return any(of and not of & held for of in (asked.attribute, beyond(question, filled) - asked.implied))
+
+
+def _of_other_year(question: str, told: str) -> bool:
+    """Tell whether a sentence dates what it tells by a year, and by none that the question names."""
+    ours, theirs = set(_YEAR.findall(question)), set(_YEAR.findall(told))
+    return bool(ours and theirs) and not ours & theirs and not has_clause(question) and not _LASTING.search(told)
+
+
+_LASTING = re.compile(r"\b(?:since|from|until|till|between|by)\b", re.I)
 
 
 def another(asked: Asked, told: str, around: str) -> bool:

@@ -52,6 +52,17 @@ lake | 92 | grey
 lake | 89 | blue
 hill | 41 | blue
 """
+MONTHS = """month | year | sauna visits
+April | 2026 | 280
+May | 2026 | 301
+June | 2026 | 388
+July | 2026 | 540
+August | 2026 | 99
+"""
+GALA = """Event | Winner | Second
+Breaststroke | Edwin Lark | Ansel Pike
+Crawl | Ada Holt | Ben Ives
+"""
 BEDS = """Room | Beds | Price per night | Bath
 Heron | 6 | 24 € | shared
 Otter | 2 | 61 € | own
@@ -203,6 +214,12 @@ def test_a_question_of_what_something_is_does_not_list_the_rows_that_name_it() -
         (ROTA, "Who cooks in week 16?", "Week 16: Cook Tomas."),
         (ROTA, "How often does Nils cook?", "2 of 4 rows with Nils: Week 14; Week 17."),
         (LAPS, "What is the fastest time for the lake?", "lake, blue: Minutes 89, the lowest of 2 rows."),
+        (
+            MONTHS,
+            "How many sauna visits were there altogether from May to July 2026?",
+            "sauna visits: 301 + 388 + 540 = 1,229 (rows 2 to 4; May, June, July).",
+        ),
+        (GALA, "Who came second in the breaststroke?", "Breaststroke: Second Ansel Pike."),
         (BEDS, "Which rooms have their own bath?", "Otter; Swift (own)."),
     ],
 )
@@ -218,6 +235,7 @@ def test_a_ledger_is_asked_as_people_ask_it(text: str, question: str, answer: st
         (ROTA, "Who cooks in week 18?"),
         (BEDS, "How much does the Heron cost per week?"),
         (BEDS, "Which room has a balcony?"),
+        (GALA, "What is the trade of the man who came second in the breaststroke?"),
     ],
 )
 def test_what_a_table_does_not_measure_is_not_worked_out(text: str, question: str) -> None:

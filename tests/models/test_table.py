@@ -41,6 +41,11 @@ def test_years_over_figures_are_heads_and_figures_are_not() -> None:
     assert not tables(["Oslo | 1 | 2\nBergen | 3 | 4"])
 
 
+def test_no_over_numbers_is_a_head_and_no_among_answers_is_not() -> None:
+    assert only("no | item | claimed by\n1 | umbrella | Ada\n2 | ring | Ben").heads == ("no", "item", "claimed by")
+    assert not tables(["yes | no | maybe\nno | yes | often\nyes | yes | seldom"])
+
+
 def test_a_table_that_was_cut_is_whole_again_with_its_heads_once() -> None:
     (table,) = tables(["Bird | Seen\nWren | 3\nRobin | 4", "Bird | Seen\nTit | 5", "Jay | 1\nAnd prose after it."])
     assert [(r.cells, r.text) for r in table.body] == [

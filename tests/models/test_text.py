@@ -61,6 +61,7 @@ def test_sentences_cover_everything_but_white_space_in_order(text: str) -> None:
         ("《红楼梦》的作者是谁", ["红楼梦"]),
         ("Until 1996 it closed on 15 April and in May 2004 for Easter Monday.", ["Easter Monday"]),
         ("no names here", []),
+        ("Beside it stands a pool. All Saints Choir sings there.", ["All Saints Choir"]),
     ],
 )
 def test_names(text: str, found: list[str]) -> None:

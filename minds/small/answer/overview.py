@@ -28,8 +28,6 @@ MOST = 10
 """Excerpts of a file, and groups of files of a library: more than the sentences of an answer to one question."""
 NAMED = 0.6
 """Share of the subject's words, by rarity, that a file's title, name and folder must hold."""
-LISTED = 0.75
-"""The same for a question that asks which things there are: it has to be the file's own subject."""
 SAID = 0.5
 """What a word of the subject counts that stands in the file and not in its name."""
 LEAD, EXACT = 0.1, 0.05
@@ -145,7 +143,7 @@ async def _named(library: Library, held: Sequence[Source], brief: Brief, about: 
         )
 
     best = max(held, key=order, default=None)
-    return best if best is not None and share(best, wanted) >= (LISTED if about is None else NAMED) else None
+    return best if best is not None and share(best, wanted) >= NAMED else None
 
 
 def excerpts(items: Sequence[Item], most: int) -> list[Strip]:

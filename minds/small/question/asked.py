@@ -36,12 +36,14 @@ _DATE = re.compile(
 _MONEY = (
     r"[€$£¥₹₽₩]|\b(?:euros?|dollars?|pounds?|pence|(?<!per )cents?|eur|usd|gbp|yuan|francs?|crowns?|kron(?:a|or|er|e)"
     r"|chf|yen|rupees?|rou?bles?|pesos?|shillings?|forints?|zloty)\b|[元円]|free\b|gratis"
+    r"|\b(?:price|cost|fee|rent|charge):? \d{1,3}(?:[.,]\d\d)?(?![\d%])"
 )
 _MEASURES: tuple[tuple[str, str, str], ...] = (
     ("money", r"how (?:much|expensive)\b.*\b(?:cost|pay|paid|charg|price|fee|rent|earn|spen[dt]|owe|worth|insur)"
               r"|for how much|^how much (?:is|are|was|were) (?:the|an?|one)\b"
               r"|\b(?:what|how much) (?:do|does|did|will|would|is|are|was|were)\b.* cost\b"
               r"|\bwhat .*\b(?:price|fee|rent|deposit)\b"
+              r"|\bwhat (?:do|does|did|must|should|would|will|can)\b.* (?:pay|charge|owe|earn)\b"
               r"|was kostet|combien coûte|多少钱", _MONEY),
     ("weight", r"how heavy|how much .*\bweigh|what weight",
      r"\d ?(?:kg|g|t|lbs?|oz)\b|\b(?:kilo|kilogram|pound|ton|tonne|gram|stone)"),
@@ -73,7 +75,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 ASKING = frozenset(
     terms(
         "year date day month time name person people kind place much many often long far old new number amount"
-        " currently actually exactly apparently per must"
+        " currently actually exactly apparently per must belong"
     )
 )
 """Words that say what kind of thing is asked for, and need not stand beside it."""

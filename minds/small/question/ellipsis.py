@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from ragweave.minds.small.question.nouns import DETERMINER, Phrase, phrases, plural
-from ragweave.models.calendar import ENGLISH
 from ragweave.models.embed import encoder
 from ragweave.models.text import content_terms, fold, names
 
@@ -50,16 +49,6 @@ _BARE = re.compile(
 _ONE = re.compile(
     r"^(?:(?P<prep>in|on|at|from|for|with|of|by)\s+)?(?:the\s+)?(?P<how>(?:\w+\s+){0,2}\w+)\s+ones?\W*$", re.I
 )
-_HEADED = re.compile(
-    r"^(?P<prep>in|on|at|from|for|with|of|by|to|without|during|after|before|since|until|under|over|near)\s+"
-    r"(?P<rest>.+?)\W*$",
-    re.I,
-)
-DAY = re.compile(
-    rf"\b(?:(?:{'|'.join(ENGLISH[12:])})s?|{'|'.join(ENGLISH[:12])}|spring|summer|autumn|winter|weekends?|mornings?"
-    r"|evenings?|tomorrow|today|yesterday)\b",
-    re.I,
-)
 _TIME = re.compile(
     r"\b(?:(?:in|since) (?:1\d|20)\d\d|(?:this|last|next) (?:year|month|week|season)|a (?:year|month|week) ago"
     r"|now|today|nowadays|the year before)\b",
@@ -85,11 +74,6 @@ def carry(fragment: str, before: str) -> str:
         then = _TIME.search(before)
         return f"{before[: then.start()]}{plain}{before[then.end() :]}" if then else f"{before.rstrip(' ?.!')} {plain}?"
     found = phrases(before)
-    if m := _HEADED.match(plain):
-        for p in reversed(found):
-            if fold(before[: p.start].split()[-1] if before[: p.start].split() else "") == fold(m["prep"]):
-                return before[: p.start] + m["rest"] + before[p.end :]
-        return f"{before.rstrip(' ?？.!')} {plain}?"
     if not found:
         return f"{plain}: {before}"
     at = _nearest(plain, found, before)

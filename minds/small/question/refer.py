@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragweave.minds.contracts import Said
-from ragweave.minds.small.question.ellipsis import DAY, carry, is_part
+from ragweave.minds.small.question.ellipsis import carry, is_part
 from ragweave.minds.small.question.nouns import DETERMINER, phrases, plural, topic
 from ragweave.models.text import content_terms, content_words, fold, names, script, terms, verb_form
 
@@ -226,10 +226,9 @@ def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> st
     if kind == "many" and new and (m := _WHO_OR_WHICH.match(asked)) and not plural(m[1] or ""):
         return new[0]
     if kind == "what" and (which := _ASKS_WHICH.match(asked)):
-        named = [n for n in new if not _TITLED.match(n) and not DAY.search(n)]
         # “On which mountain ...?” “... on Mount Wilson.”
         before_it = rf"(?i:\b{which['place'] or '-'} (?:the )?)"
-        named = [n for n in named if re.search(before_it + re.escape(n), before.answer)] or named
+        named = [n for n in new if re.search(before_it + re.escape(n), before.answer)] or new
         if named:
             # “the Julian calendar” and not “Julian”.
             m = re.search(rf"\bthe {re.escape(named[0])} ([a-z]+)\b", before.answer)

@@ -36,7 +36,6 @@ _MEASURES = (
     ("more", "less fewer", "how many much", "", ""),
 )
 """Comparatives of more and of less, how their value is asked for, words that name it, and its units."""
-_HIGH, _BIG = 5, 10
 _ADJECTIVES = {"expensive": 4, "costly": 4, "heavy": 3, "recent": 1}
 _BY_FORM = {
     form: (sign, n)
@@ -165,12 +164,6 @@ def _made(question: str, m: re.Match[str], how: str) -> Sides | None:
     measure = _ADJECTIVES.get(adjective, measure)
     if not said and re.search(r"\byears?\b", ask):
         measure, ask = 2, re.sub(r"\byears?\b", "", ask)
-    elif measure in (_HIGH, _BIG, len(_MEASURES) - 1) and re.search(
-        r"\b(?:cost|pay|price|rent|fee|euros?|dear|expensive)", question, re.I
-    ):
-        measure = 4
-    elif measure == 0 and re.search(r"\b(?:heav|weigh)", question, re.I):
-        measure = 3
     clean = [_plain(x) for x in (a, b, re.sub(r"^(?:which|who|what|whose)\b", "", ask.strip(), flags=re.I))]
     one, two = (set(content_terms(x)) for x in clean[:2])
     if not one - two or not (two - one or two):

@@ -45,6 +45,7 @@ _ASKED = re.compile(
     r"((?:[^\W\d_][\w'’-]*\s?){1,3})",
     re.I,
 )
+_OF = re.compile(r"^what (?:is|are|was|were) (?:the|our|my) ([a-z-]+) of\b", re.I)
 _OVER = "more than|over|above|greater than|exceeding|(?:long|dear|heavi|larg|bigg|high)er than"
 _UNDER = "less than|under|below|(?:few|cheap|short|light|small|low)er than"
 _COMPARED = re.compile(
@@ -58,7 +59,7 @@ _GENERIC = frozenset(
         stem,
         "table list listing sheet spreadsheet row column entry item thing figure number value record kind one each "
         "every single different got get has have had make made come came be there show find according look us use need "
-        "left stand time".split(),
+        "left stand time portion serving helping".split(),
     )
 )
 """Stems that say nothing of what is asked for."""
@@ -84,6 +85,9 @@ class Bound:
         return {">": amount > self.amount, "<": amount < self.amount, ">=": amount >= self.amount}.get(
             self.sign, amount <= self.amount
         )
+
+
+_BEFORE_MONTH = frozenset("in of since from until to between and last this".split())
 
 
 class Asked:
@@ -208,6 +212,12 @@ class Asked:
         return frozenset(content_terms(m[1])) if m else frozenset()
 
     @cached_property
+    def attribute(self) -> frozenset[str]:
+        """Stems of what is asked of something: “the trade of the man who came second”."""
+        m = _OF.match(self.question)
+        return frozenset(content_terms(m[1])) if m else frozenset()
+
+    @cached_property
     def bounds(self) -> list[Bound]:
         """The bounds that it sets."""
         out = []
@@ -255,7 +265,7 @@ class Asked:
     def _modal(self, word: str) -> bool:
         """Tell “may” in “may I” from the month."""
         at = self.said.index(word)
-        return self.said[at - 1 : at] not in (["in"], ["of"], ["since"], ["until"], ["last"], ["this"])
+        return self.said[at - 1 : at] not in ([w] for w in _BEFORE_MONTH)
 
     def beside(self, head: frozenset[str]) -> list[int]:
         """Return the numbers that stand right before or after a word of a head: “flat 34”, “one room”."""

@@ -67,12 +67,13 @@ def plan(
         return None
     if asked.counted & left and not context & own:
         return None
+    if asked.operation == "cell" and asked.attribute & left:
+        return None
     weight = {t: idf(t) * (VERB if t in asked.verbs else 1.0) for t in asked.terms}
     fit = 1 - sum(weight[t] for t in left) / (sum(weight.values()) or 1.0)
     least = 1 - (OPEN_CELL if asked.operation == "cell" else OPEN)
-    heads = sum(asked.names(c.terms) for c in table.columns)
     # Without a row that is named, the question has to say that it means this table.
-    if fit < least or not (choice.by or context & own or heads > 1 or (fit > _WHOLE and explained & own)):
+    if fit < least or not (choice.by or context & own or fit > _WHOLE):
         return None
     fit += _NAMED * len(context & asked.terms) - _IN_PART * choice.parts
     return Worked(text, tuple(table.body[n] for n in used), round(fit, 3))

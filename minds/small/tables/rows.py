@@ -96,6 +96,9 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> tuple[list[
     told = bool(column.terms & have)
     cells = [frozenset() if is_missing(c) else frozenset(content_terms(c) or words(c)) for c in column.cells]
     whole = {c for c in cells if c and c <= have and (told or not c <= asked.operating)}
+    if whole and len(asked.months) > 1:
+        # “From May to September”: the months between are meant as well.
+        whole |= {c for c, cell in zip(cells, column.cells, strict=True) if month_of(cell) in asked.months}
     whole = {c for c in whole if not any(c < other for other in whole)}
     if whole:
         kept = [i for i, c in enumerate(cells) if c in whole]
