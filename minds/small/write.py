@@ -31,6 +31,7 @@ from ragweave.minds.small.answer.voices import voices
 from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.clauses import standing
 from ragweave.minds.small.doubt import doubted
+from ragweave.minds.small.question.asked import has_clause
 from ragweave.minds.small.question.greeting import is_thanks
 from ragweave.minds.small.question.several import several
 from ragweave.minds.small.question.sides import sides
@@ -44,6 +45,9 @@ ANSWERABLE = 0.4
 docs/small-mind.md lists, so it is not held out."""
 _QUOTE = 300
 """Characters of the closest sentence that are shown."""
+RELEVANT, LIKELY = 0.0, 0.15
+"""Relevance, and how sure of its sentence, at which a question with a relative clause is answered all the same: no one
+sentence covers it."""
 READ = 10
 """Items, best first over all rounds, whose sentences are read."""
 
@@ -208,6 +212,7 @@ async def _extract(
         else best.sure >= (ANSWERABLE if least is None else least)
     )
     # What every round found irrelevant may be the closest, and answers nothing.
+    enough = enough or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY)
     if not ((brief.own or told) and enough and not doubt) or sides(question):
         if closest:
             page.note(best.narrowed)
