@@ -49,6 +49,11 @@ _BARE = re.compile(
 _ONE = re.compile(
     r"^(?:(?P<prep>in|on|at|from|for|with|of|by)\s+)?(?:the\s+)?(?P<how>(?:\w+\s+){0,2}\w+)\s+ones?\W*$", re.I
 )
+_HEADED = re.compile(
+    r"^(?P<prep>in|on|at|from|for|with|of|by|to|without|during|after|before|since|until|under|over|near)\s+"
+    r"(?P<rest>.+?)\W*$",
+    re.I,
+)
 _TIME = re.compile(
     r"\b(?:(?:in|since) (?:1\d|20)\d\d|(?:this|last|next) (?:year|month|week|season)|a (?:year|month|week) ago"
     r"|now|today|nowadays|the year before)\b",
@@ -74,6 +79,11 @@ def carry(fragment: str, before: str) -> str:
         then = _TIME.search(before)
         return f"{before[: then.start()]}{plain}{before[then.end() :]}" if then else f"{before.rstrip(' ?.!')} {plain}?"
     found = phrases(before)
+    if m := _HEADED.match(plain):
+        for p in reversed(found):
+            if fold(before[: p.start].split()[-1] if before[: p.start].split() else "") == fold(m["prep"]):
+                return before[: p.start] + m["rest"] + before[p.end :]
+        return f"{before.rstrip(' ?？.!')} {plain}?"
     if not found:
         return f"{plain}: {before}"
     at = _nearest(plain, found, before)
