@@ -52,7 +52,7 @@ Step = dict[str, Any]
 
 typer.main.get_command = cache(typer.main.get_command)
 typer.main.get_command(cli.app)
-_wordllama = embed._load("wordllama", embed.model_settings())
+embed.encoder("wordllama")  # before any process is forked
 logging.getLogger().handlers.clear()  # its package makes one, where nothing else has
 gc.freeze()
 
@@ -119,7 +119,7 @@ class Commands:
         os.environ |= {"RAGWEAVE_HOME": str(self.home), "TMPDIR": str(self.tmp), "RAGWEAVE_EMBED": encoder}
         tempfile.tempdir = str(self.tmp)
         embed.model_settings.cache_clear()
-        embed._load = lambda name, settings: _wordllama if name == "wordllama" else Tiny(name)
+        embed._load = lambda name, settings: Tiny(name)
         CorporaSettings.lock_wait = 0.5
         if not how.get("readers"):
             Readers.read = lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
