@@ -206,10 +206,12 @@ def test_the_question_for_consent_waits_through_a_reload_and_takes_nobody_from_w
 ) -> None:
     page = window(keep={"settings": json.dumps({"web": "ask"})})
     ask(page, "How much does the kraken of Bergen weigh?", wait=False)
-    page.keyboard.type("And then")
     stay = page.get_by_role("button", name="Stay offline")
     stay.wait_for(timeout=30_000)
+    stay.focus()  # as it is for whoever has not begun to write
+    page.keyboard.type("And then")
     assert page.evaluate("document.activeElement.id") == "question"
+    assert page.locator("#question").input_value() == "And then"
     page.reload()
     stay.click()
     page.wait_for_selector(".turn.over")

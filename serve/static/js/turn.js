@@ -36,7 +36,7 @@ export class Turn {
     this.trail = new Trail((step) => this.again.open(step));
     this.readAs = h("p.read-as.fine", { hidden: true, dir: "auto" });
     this.answer = h("div.answer", { dir: "auto" });
-    this.asked = h("div.ask-consent", { hidden: true, role: "group", "aria-label": t("turn.consent") });
+    this.asked = h("div.ask-consent", { hidden: true, role: "group", "aria-label": t("turn.consent"), on: { keydown: writeOn } });
     this.problem = h("div");
     this.notes = h("ul.notes", { "aria-label": t("turn.notes") });
     this.tally = h("div");
@@ -192,6 +192,13 @@ export class Turn {
     const rows = citations.map((c) => `[${c.n}] ${[c.title, c.locator.url || (c.locator.page && t("place.page", { n: String(c.locator.page) }))].filter(Boolean).join(", ")}`);
     await copyText([text, ...(rows.length ? ["", ...rows] : [])].join("\n"));
   }
+}
+
+/** Whoever was about to write when a question for consent took the focus writes on: no letter is lost, or a command. */
+function writeOn(event) {
+  if (event.key.length > 1 || event.key === " " || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.stopPropagation();
+  document.getElementById("question").focus();
 }
 
 function usageTable(models, line) {
