@@ -14,10 +14,8 @@ from __future__ import annotations
 import ast
 import asyncio
 import builtins
-import functools
 import importlib.machinery
 import os
-import sys
 from collections import defaultdict
 from pathlib import Path
 from types import CodeType
@@ -25,6 +23,7 @@ from typing import Any
 
 from house import DATA, answered, questions
 from printed import judge_of, options, own_home
+from switch_off import forget
 
 ROOT = Path(__file__).resolve().parent.parent
 WORTH = {"right": 1, "abstained": 0, "wrong": -1, "error": -2}
@@ -109,15 +108,6 @@ def watched(watch: Watch) -> None:
         return code
 
     importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
-
-
-def forget() -> None:
-    """Drop what the small mind's functions keep from question to question."""
-    for name, module in [*sys.modules.items()]:
-        if name.startswith("ragweave.minds"):
-            for kept in vars(module).values():
-                if isinstance(kept, functools._lru_cache_wrapper):
-                    kept.cache_clear()
 
 
 async def verdict(q: dict[str, Any], look: Any) -> str:

@@ -18,13 +18,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragweave.models.errors import MissingExtra, WeightsError
-from ragweave.models.failures import causes, status_of
+from ragweave.models.failures import causes, loading, status_of
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
 
 SHEET = "ragweave.json"
 """What Ragweave's own training writes beside the weights: how the model is to be asked."""
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+LOCAL = {"local_files_only": True, "trust_remote_code": False}
+"""How whatever belongs to a checkpoint is opened."""
 _VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _WANTED = ("*.json", "*.safetensors", "*.model", "*.txt")
 _HUB = re.compile(r"(?P<repo>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
@@ -186,13 +188,12 @@ def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: 
     """
     torch, transformers = torch_and_transformers(f"the checkpoint {folder.name}")
     read_config(folder)
-    common = {"local_files_only": True, "trust_remote_code": False}
     try:
         with quiet(transformers.utils.logging):
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **common)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **LOCAL)
             model, info = getattr(transformers, head).from_pretrained(
                 folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True,
-                ignore_mismatched_sizes=fresh_head, **common, **options,
+                ignore_mismatched_sizes=fresh_head, **LOCAL, **options,
             )  # fmt: skip
     except Exception as exc:
         raise WeightsError(
@@ -210,6 +211,24 @@ def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: 
             "it is a base model: train it first with `ragweave train`",
         )
     return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+
+
+def load_encoder(what: str, model: str, hint: str) -> tuple[Any, Any, Path]:
+    """Load an encoder without a head, in evaluation mode on the best device; return it, its tokeniser and its folder.
+
+    `model` is what `find` takes; messages name the encoder by `what`, and tell the `hint` where it cannot be opened.
+
+    Raises:
+        MissingExtra: if transformers is not installed.
+        ModelError, WeightsError: if the encoder cannot be had or opened.
+    """
+    torch, transformers = torch_and_transformers(what)
+    folder = find(model)
+    read_config(folder)
+    with loading(what, "hf", hint), quiet(transformers.utils.logging):
+        net = transformers.AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **LOCAL)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **LOCAL)
+        return net.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer, folder
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ragweave.models.checkpoint_files import find, quiet, read_config, torch_and_transformers
+from ragweave.models.checkpoint_files import load_encoder, torch_and_transformers
 from ragweave.models.failures import loading
 
 LONGEST = 512
@@ -25,15 +25,10 @@ def opened(model: str) -> Callable[[list[str]], Any]:
         MissingExtra: transformers is not installed.
         ModelError, WeightsError: the model cannot be had or opened.
     """
-    torch, transformers = torch_and_transformers(f"the encoder hf:{model}")
-    folder = find(model)
-    read_config(folder)
-    with loading(f"the encoder hf:{model}", "hf", "name an encoder of texts that was saved as safetensors"):
-        with quiet(transformers.utils.logging):
-            common = {"local_files_only": True, "trust_remote_code": False}
-            net = transformers.AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **common)
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **common)
-        net = net.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+    what, hint = f"the encoder hf:{model}", "name an encoder of texts that was saved as safetensors"
+    torch, _ = torch_and_transformers(what)
+    net, tokenizer, _ = load_encoder(what, model, hint)
+    with loading(what, "hf", hint):
         longest = min(LONGEST, int(net.config.max_position_embeddings))
     first, lock = bool(_FIRST.search(model)), threading.Lock()
 

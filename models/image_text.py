@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
-from ragweave.models.checkpoint_files import find, quiet, read_config, torch_and_transformers
+from ragweave.models.checkpoint_files import LOCAL, load_encoder, quiet, torch_and_transformers
 from ragweave.models.embed import Batched, Vectors, fastembed_options
 from ragweave.models.errors import InputError
 from ragweave.models.failures import loading
@@ -120,16 +120,12 @@ def _fastembed(model: str, settings: ModelSettings) -> ImageEncoder:
 
 def _transformers(model: str) -> ImageEncoder:
     """Open CLIP, SigLIP, X-CLIP or another model of transformers with features of texts and of pictures or videos."""
-    torch, transformers = torch_and_transformers(f"the image encoder hf:{model}")
-    folder = find(model)
-    read_config(folder)
-    with loading(f"the image encoder hf:{model}", "hf", "name a CLIP or SigLIP model that was saved as safetensors"):
+    what, hint = f"the image encoder hf:{model}", "name a CLIP or SigLIP model that was saved as safetensors"
+    torch, transformers = torch_and_transformers(what)
+    net, tokenizer, folder = load_encoder(what, model, hint)
+    with loading(what, "hf", hint):
         with quiet(transformers.utils.logging):
-            common = {"local_files_only": True, "trust_remote_code": False}
-            net = transformers.AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **common)
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **common)
-            pictures = transformers.AutoImageProcessor.from_pretrained(folder, **common)
-        net = net.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+            pictures = transformers.AutoImageProcessor.from_pretrained(folder, **LOCAL)
         longest = int(net.config.text_config.max_position_embeddings)
         padding = "max_length" if "siglip" in net.config.model_type else True  # as SigLIP was trained
         films = hasattr(net, "get_video_features")

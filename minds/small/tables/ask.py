@@ -265,7 +265,7 @@ class Asked:
     def _modal(self, word: str) -> bool:
         """Tell “may” in “may I” from the month."""
         at = self.said.index(word)
-        return self.said[at - 1 : at] not in ([w] for w in _BEFORE_MONTH)
+        return at == 0 or self.said[at - 1] not in _BEFORE_MONTH
 
     def beside(self, head: frozenset[str]) -> list[int]:
         """Return the numbers that stand right before or after a word of a head: “flat 34”, “one room”."""
