@@ -44,6 +44,7 @@ test-cluster: $(VENV)/.dev
 # make test-hard TEST_KILLS=100 TEST_CHANGES=1000 TEST_STEPS=5000
 test-hard: export TEST_KILLS ?= 10
 test-hard: export TEST_CHANGES ?= 200
+test-hard: export TEST_STEPS ?= 2000
 test-hard: $(VENV)/.dev
 	@$(BIN)/python -m pytest -m hard tests -s
 
