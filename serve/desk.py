@@ -75,11 +75,11 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIt
     followed = Followed(records)
     async with of_the_server() as saver:
         runs = Runs(records, followed, saver, slots, settings.run_seconds)
-        several = store.shared or settings.workers > 1
-        jobs = Jobs(records, followed, alone=not several)
+        jobs = Jobs(records, followed)
         desk = Desk(settings, slots, store, runs, jobs, saver, PictureDesk())
         await _look_round(replica, records, desk)
         await jobs.take_over()
+        several = store.shared or settings.workers > 1
         living = asyncio.create_task(_live(replica, records, followed, desk)) if several else None
         try:
             yield desk

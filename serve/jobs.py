@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import time
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -24,14 +23,12 @@ from ragweave.serve.followed import Followed
 from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, foreseen, problem
 from ragweave.serve.records import Record, Records, Status
-from ragweave.serve.uploads import folder_of, not_indexed
+from ragweave.serve.uploads import not_indexed, sweep
 
 logger = logging.getLogger(__name__)
 
 _JOBS = 4
 """Indexing jobs that may wait or run at once for one library; they take turns anyway."""
-_HALF = 3600.0
-"""Seconds after which a file that came half is not on its way any more."""
 _INTERRUPTED = Refused(503, "the server ended while it indexed", "another one goes on with the files", "interrupted")
 
 
@@ -48,10 +45,10 @@ class Job:
 
 
 class Jobs:
-    """The indexing jobs of this server, which may be `alone`, and a way to those of the others."""
+    """The indexing jobs of this server, and a way to those of the others."""
 
-    def __init__(self, records: Records, followed: Followed, alone: bool) -> None:
-        self._records, self._followed, self._alone = records, followed, alone
+    def __init__(self, records: Records, followed: Followed) -> None:
+        self._records, self._followed = records, followed
         self._jobs: dict[str, Job] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -85,10 +82,7 @@ class Jobs:
         for row in await visible(Caller()):
             if library not in (None, row.id):
                 continue
-            for half in folder_of(row.id).glob(".*.part"):
-                # Beside other servers a young one may be on its way.
-                if self._alone or time.time() - half.stat().st_mtime > _HALF:
-                    half.unlink(missing_ok=True)
+            await asyncio.to_thread(sweep, row.id)
             taken = _paths(await self._open(row.id))
             if paths := sorted(set(await asyncio.to_thread(not_indexed, row.id)) - taken):
                 await self.start(Caller(), row, paths, [])

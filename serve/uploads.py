@@ -21,6 +21,8 @@ from ragweave.models.errors import InputError
 
 _LONGEST = 200
 """Bytes of a file name; file systems take 255, and a number may be added."""
+_HALF = "half"
+"""What the name of the lock of an upload that is on its way begins with."""
 
 
 def folder_of(library: str) -> Path:
@@ -84,21 +86,30 @@ def keep(name: str, content: BinaryIO, library: str) -> Path:
     path = place(folder, name, digest.hexdigest())
     if not here(path):
         content.seek(0)
-        part_of = folder / f".{secrets.token_hex(8)}.part"
-        try:
-            with open(part_of, "xb") as out:
-                shutil.copyfileobj(content, out, 1 << 20)
-                out.flush()
-                os.fsync(out.fileno())  # what is acknowledged outlives a power cut
-            with locks.names(corpora_settings().home):  # another file of that name may have come meanwhile
-                path = place(folder, name, digest.hexdigest())
-                if store := objects():
-                    store.put(path, part_of)
-                os.replace(part_of, path)
-            _sync(folder)
-        finally:
-            part_of.unlink(missing_ok=True)
+        home, token = corpora_settings().home, secrets.token_hex(8)
+        part_of = folder / f".{token}.part"
+        with locks.owned(home, f"{_HALF} {token}"):
+            try:
+                with open(part_of, "xb") as out:
+                    shutil.copyfileobj(content, out, 1 << 20)
+                    out.flush()
+                    os.fsync(out.fileno())  # what is acknowledged outlives a power cut
+                with locks.names(home):  # another file of that name may have come meanwhile
+                    path = place(folder, name, digest.hexdigest())
+                    if store := objects():
+                        store.put(path, part_of)
+                    os.replace(part_of, path)
+                _sync(folder)
+            finally:
+                part_of.unlink(missing_ok=True)
     return path
+
+
+def sweep(library: str) -> None:
+    """Remove the halves of uploads to a library whose server was killed while they came."""
+    for half in folder_of(library).glob(".*.part"):
+        if not locks.is_held(corpora_settings().home, f"{_HALF} {half.stem.removeprefix('.')}"):
+            half.unlink(missing_ok=True)
 
 
 def _sync(folder: Path) -> None:

@@ -92,6 +92,14 @@ def held(
         lock.release()
 
 
+@contextmanager
+def owned(home: Path, name: str) -> Iterator[None]:
+    """Hold a lock of a home that nobody else takes, so that others can tell that its holder lives; its file goes."""
+    with held(home, name, 0, f"{name} is held by", "try again"):
+        yield
+    is_held(home, name)
+
+
 def is_held(home: Path, name: str) -> bool:
     """Tell whether anybody holds a lock of a home that only one ever takes; what is left of one that has ended goes."""
     left = _folder(home / "locks") / f"{name}.lock"

@@ -95,6 +95,23 @@ def test_two_files_of_one_name_that_come_at_once_are_both_kept(home: Path, monke
     assert sorted(path.read_bytes() for path in kept.parent.iterdir()) == [b"one", b"two"]
 
 
+def test_a_half_is_swept_once_its_server_is_gone_and_not_while_it_comes(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, sync = uploads.folder_of("lib"), os.fsync
+    folder.mkdir(parents=True)
+    (left := folder / ".0123456789abcdef.part").write_bytes(b"half")
+
+    def meanwhile(descriptor: int) -> None:
+        sync(descriptor)
+        uploads.sweep("lib")
+
+    monkeypatch.setattr(os, "fsync", meanwhile)
+    assert uploads.keep("a.md", io.BytesIO(b"one"), "lib").read_bytes() == b"one"
+    assert not left.exists()
+    assert [p.name for p in (home / "locks").iterdir() if "half" in p.name] == []
+
+
 def test_a_link_in_the_place_of_a_file_is_not_followed(home: Path, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_bytes(b"mine")
