@@ -66,6 +66,10 @@ class Desk:
     saver: Saver
     pictures: PictureDesk
 
+    def address(self, request: Request) -> str:
+        """Return where readers find this server, for links in what is sent to them."""
+        return self.settings.url or str(request.base_url).rstrip("/")
+
 
 @asynccontextmanager
 async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIterator[Desk]:

@@ -1,4 +1,7 @@
-"""TeX in a text as MathML, for pages without scripts: the same signs that the page draws (`js/maths.js`)."""
+"""Texts of sources in HTML and in Markdown, with their formulas: the same signs that the page draws (`js/maths.js`).
+
+HTML is for pages without scripts, so that TeX becomes MathML there; readers of Markdown draw TeX themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,9 @@ _LONGEST = 2_000
 """Characters of a formula that is drawn."""
 _ATTRIBUTES = frozenset("display mathvariant stretchy fence accent columnalign linethickness".split())
 _PLAIN = re.compile(r"[\w.-]*")
+_SIGNS = re.compile(r"[\\\[\]<`*]")
+_NO_TEX = re.compile(r"[<`]|\][(\[:]")
+"""What a reader of Markdown that knows no TeX would make code, markup, a link or a picture of."""
 
 
 def with_formulas(text: str) -> str:
@@ -20,6 +26,19 @@ def with_formulas(text: str) -> str:
         parts += [escape(text[at : found.start()]), _drawn(found)]
         at = found.end()
     return "".join([*parts, escape(text[at:])])
+
+
+def in_markdown(text: str) -> str:
+    """Return a text in one line of Markdown that shows it as it stands: no link, picture or markup comes of it."""
+    parts, at = [], 0
+    for found in _TEX.finditer(text):
+        parts += [_escaped(text[at : found.start()]), _escaped(found[0]) if _NO_TEX.search(found[0]) else found[0]]
+        at = found.end()
+    return " ".join("".join([*parts, _escaped(text[at:])]).split())
+
+
+def _escaped(text: str) -> str:
+    return _SIGNS.sub(r"\\\g<0>", text)
 
 
 def _drawn(found: re.Match[str]) -> str:

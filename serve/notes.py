@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from ragweave.corpora.store.catalog import LibraryRow
@@ -17,7 +17,7 @@ from ragweave.serve.access import Caller, CallerNow, library_named
 from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.problems import NotFound, Refused
-from ragweave.serve.proof import as_file, proof
+from ragweave.serve.proof import Form, as_file, proof
 from ragweave.serve.routes_ask import find_thread
 from ragweave.serve.routes_library import item_of
 from ragweave.serve.store import Store, Turn, now, packed
@@ -89,14 +89,17 @@ async def list_notes(
 
 
 @router.get("/proof")
-async def save_notes(caller: CallerNow, desk: DeskNow, library: str, id: str | None = None) -> Response:
-    """Send the notes on a library, or one of them, as a file of HTML that needs nothing else."""
+async def save_notes(
+    caller: CallerNow, desk: DeskNow, request: Request, library: str, id: str | None = None, form: Form = "html"
+) -> Response:
+    """Send the notes on a library, or one of them, as a file that needs nothing else."""
     row = await library_named(caller, library)
     found = [note for note in await asyncio.to_thread(_all, desk.store, caller, row) if id in (None, note["id"])]
     if not found:
         raise NotFound("There is no such note", "list the notes, and name one of them")
     title = f"Notes on {row.name}" if id is None else _name(found[0])
-    return as_file(await proof(row, title, [_turn(n, note) for n, note in enumerate(found, 1)]))
+    turns = [_turn(n, note) for n, note in enumerate(found, 1)]
+    return as_file(await proof(row, title, turns, form, desk.address(request)), form)
 
 
 @router.put("/{id}", status_code=204)

@@ -22,6 +22,7 @@ from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.chat_request import SOURCES, ChatRequest, check, conversation
 from ragweave.serve.desk import Desk, DeskNow
 from ragweave.serve.direct import Events, Left, answering, unless_left
+from ragweave.serve.formulas import in_markdown
 from ragweave.serve.problems import NotFound, openai_error
 
 router = APIRouter(prefix="/v1")
@@ -55,7 +56,7 @@ async def reply(caller: Caller, desk: Desk, request: Request, chat: ChatRequest,
     graph, library = await resolve(caller, chat.model, chat.ragweave.library)
     messages = await conversation(chat.messages, desk.pictures)
     events = answering(desk.slots, library, messages, graph, chat.ragweave.context, desk.settings.run_seconds)
-    writer = write(chat, desk.settings.url or str(request.base_url).rstrip("/"))
+    writer = write(chat, desk.address(request))
     if chat.stream:
         # Waited for here, so that what cannot be asked is refused with a status and not within a stream.
         deltas = writer.deltas(events)
@@ -145,7 +146,7 @@ class Writer:
     def _sentence(self, event: Mapping[str, Any]) -> str:
         """Append a sentence with links to its sources, and return what was appended."""
         begin = len(self._text)
-        self._text += lead(event["sign"], self._sign if self._text else None) + plain(event["text"])
+        self._text += lead(event["sign"], self._sign if self._text else None) + in_markdown(event["text"])
         self._sign = event["sign"]
         if event["support"] == "model":
             self._text += " (no source)"
@@ -160,15 +161,15 @@ class Writer:
         """Append the sources and notes, and return what was appended."""
         begin, answer = len(self._text), self.answer
         if not self._text:
-            self._text += plain(answer["text"])
+            self._text += in_markdown(answer["text"])
         lines = []
         for citation in answer["citations"]:
-            title, where = plain(citation["title"]), self._link(citation)
+            title, where = in_markdown(citation["title"]), self._link(citation)
             page = f", page {citation['locator']['page']}" if "page" in citation["locator"] else ""
             lines.append(f"{citation['n']}. " + (f"[{title}{page}]({where})" if where else title + page))
         heading = "Closest found:" if answer["abstained"] else "Sources:"
         parts = ["\n".join([heading, "", *lines])] if lines else []
-        parts += [f"Note: {plain(note)}" for note in answer["notes"]]
+        parts += [f"Note: {in_markdown(note)}" for note in answer["notes"]]
         if parts:
             self._text += SOURCES + "\n\n".join(parts)
         return self._text[begin:]
@@ -196,13 +197,6 @@ class Writer:
     def _frame(self, kind: str, **members: Any) -> dict[str, Any]:
         head = {"id": self._id, "object": kind, "created": self._created, "model": self._request.model}
         return {**head, **members}
-
-
-def plain(text: str) -> str:
-    """Return text of a source without what Markdown would make a link, a picture or markup of it."""
-    for sign in ("\\", "[", "]", "<", "`"):
-        text = text.replace(sign, "\\" + sign)
-    return " ".join(text.split())
 
 
 def usage_of(answer: Mapping[str, Any]) -> dict[str, int]:

@@ -1,14 +1,15 @@
-"""A proof to send: answers as one HTML file that loads nothing, with what they rest on and the hashes of the files."""
+"""A proof to send: answers as one file of HTML or Markdown, with what they rest on, its dates and its hashes."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import Response
 
@@ -20,10 +21,13 @@ from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clock
 from ragweave.serve.drawing import drawn, first_file
-from ragweave.serve.formulas import with_formulas
+from ragweave.serve.formulas import in_markdown, with_formulas
 from ragweave.serve.problems import NotFound
 from ragweave.serve.store import Turn, now
 
+Form = Literal["html", "markdown"]
+_FORMS: dict[Form, tuple[str, str]] = {"html": ("html", "text/html"), "markdown": ("md", "text/markdown")}
+"""The ending and the media type of a file."""
 _STATES = {
     "verified": "✓ verified",
     "unverified": "? unverified: nothing was found that says this",
@@ -31,6 +35,10 @@ _STATES = {
     "model": "the model's own knowledge: no source says this",
     "unchecked": "not checked: this run asked for no check",
 }
+_LINKED = """The hash of a source is the SHA-256 of its file: `sha256sum FILE` prints it. A link opens for whoever may
+read the library; pictures of the cited places are in the same proof as HTML."""
+_BEGINS = re.compile(r"^(\d+(?=[.)])|(?=[#>+=|~-]))")
+"""What makes a block of the line that it begins."""
 _HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy"
 content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width">"""
@@ -46,8 +54,11 @@ dd{margin:0;overflow-wrap:anywhere}sup a{text-decoration:none}p{overflow-wrap:an
 """.strip()
 
 
-async def proof(library: LibraryRow, title: str, turns: Sequence[Turn]) -> str:
-    """Return turns that have an answer as a page of HTML; pictures are in it, and it asks for nothing else."""
+async def proof(library: LibraryRow, title: str, turns: Sequence[Turn], form: Form = "html", base: str = "") -> str:
+    """Return turns that have an answer as a page of HTML, pictures and all, or as Markdown, which links to the places.
+
+    `base` is the address of this server, for those links.
+    """
     told = [turn for turn in turns if turn.answer is not None]
     if not told:
         raise NotFound("There is no answer to save", "wait until the question has been answered")
@@ -56,6 +67,9 @@ async def proof(library: LibraryRow, title: str, turns: Sequence[Turn]) -> str:
     held = {row.id: (row, await asyncio.to_thread(_file, row)) for row in rows}
     parts = [await _turn(library, turn, turn.answer or {}, held) for turn in told]
     head = f"Answered by Ragweave {__version__} from the library “{library.name}”, saved on {_time(now())}."
+    if form == "markdown":
+        rows = [row for turn in told for row in _markdown(turn, turn.answer or {}, held, base)]
+        return "\n\n".join([f"# {in_markdown(title)}", f"{in_markdown(head)} {_LINKED}", *rows]) + "\n"
     return (
         f"{_HEAD}<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
         f'<h1 dir="auto">{escape(title)}</h1><p class="fine">{escape(head)} The hash of a source is the SHA-256 of its '
@@ -63,53 +77,94 @@ async def proof(library: LibraryRow, title: str, turns: Sequence[Turn]) -> str:
     )
 
 
-def as_file(page: str) -> Response:
+def as_file(page: str, form: Form) -> Response:
     """Return a proof as a file that a browser saves."""
-    named = {"Content-Disposition": 'attachment; filename="answer.html"', "Content-Security-Policy": "sandbox"}
-    return Response(page, media_type="text/html; charset=utf-8", headers=named)
+    ending, kind = _FORMS[form]
+    named = {"Content-Disposition": f'attachment; filename="answer.{ending}"', "Content-Security-Policy": "sandbox"}
+    return Response(page, media_type=f"{kind}; charset=utf-8", headers=named)
 
 
 async def _turn(library: LibraryRow, turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any]) -> str:
     cards = [await _card(library, turn.n, c, held.get(c["open"].get("source", ""))) for c in answer["citations"]]
     said = "".join(_sentence(turn.n, s) for s in answer["sentences"]) or f"<p>{with_formulas(answer['text'])}</p>"
     notes = "".join(f'<p class="fine">{with_formulas(note)}</p>' for note in answer["notes"])
-    writer = "the small mind, in sentences of the sources" if answer["mind"] == "small" else answer.get("model") or ""
-    by = f"Asked on {{}}; written by {escape(writer)}." if answer["mind"] else "Noted on {} by the reader."
-    asked = by.format(_time(turn.created))
-    head = f'<h2 dir="auto">{escape(turn.question)}</h2><p class="fine">{asked}</p>'
+    head = f'<h2 dir="auto">{escape(turn.question)}</h2><p class="fine">{escape(_asked(turn, answer))}</p>'
     return f"<section>{head}{said}{notes}{''.join(cards)}</section>"
+
+
+def _asked(turn: Turn, answer: Mapping[str, Any]) -> str:
+    writer = "the small mind, in sentences of the sources" if answer["mind"] == "small" else answer.get("model") or ""
+    at = _time(turn.created)
+    return f"Asked on {at}; written by {writer}." if answer["mind"] else f"Noted on {at} by the reader."
 
 
 def _sentence(turn: int, sentence: Mapping[str, Any]) -> str:
     marks = "".join(f'<sup><a href="#s{turn}-{int(n)}">[{int(n)}]</a></sup>' for n in sentence["citations"])
-    state = sentence["support"] if sentence["support"] in _STATES else "verified"
+    state = _state(sentence)
     sign = {"-": "• ", "|": "", "": ""}.get(sentence["sign"], sentence["sign"] + " ")
     text = with_formulas(sign + sentence["text"])
     return f'<p class="{state}" dir="auto">{text}{marks} <span class="state">{_STATES[state]}</span></p>'
 
 
+def _state(sentence: Mapping[str, Any]) -> str:
+    return sentence["support"] if sentence["support"] in _STATES else "verified"
+
+
 async def _card(library: LibraryRow, turn: int, citation: Mapping[str, Any], found: tuple[Source, str] | None) -> str:
-    picture, facts = "", []
+    picture = await _picture(library, citation, found[1]) if found else ""
+    facts = _facts(citation, found)
+    rows = "".join(f"<dt>{escape(name)}</dt><dd><code>{escape(value)}</code></dd>" for name, value in facts)
+    shown = f'<img src="data:image/jpeg;base64,{picture}" alt="The cited place">' if picture else ""
+    where, quote = escape(_where(citation["locator"])), with_formulas(citation["quote"])
+    return (
+        f'<article id="s{turn}-{int(citation["n"])}"><h3 dir="auto">{escape(_title(citation))}</h3>'
+        f'<p class="fine" dir="auto">{where}</p><blockquote dir="auto">{quote}</blockquote>'
+        f"{shown}<dl>{rows}</dl></article>"
+    )
+
+
+def _markdown(turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any], base: str) -> list[str]:
+    """Return the paragraphs of a turn."""
+    said = [_line(s) for s in answer["sentences"]] or [_lines(answer["text"])]
+    parts = [f"## {in_markdown(turn.question)}", in_markdown(_asked(turn, answer)), *said]
+    parts += [_lines(note) for note in answer["notes"]]
+    for c in answer["citations"]:
+        facts = [(name, in_markdown(value)) for name, value in _facts(c, held.get(c["open"].get("source", "")))]
+        facts += [("Opens at", f"<{base}{c['open']['href']}>")] if "href" in c["open"] else []
+        parts += [f"### {in_markdown(_title(c))}", in_markdown(_where(c["locator"])), f"> {_lines(c['quote'], '> ')}"]
+        parts += ["\n".join(f"- {name}: {value}" for name, value in facts)]
+    return [part for part in parts if part]
+
+
+def _line(sentence: Mapping[str, Any]) -> str:
+    marks = "".join(rf"\[{int(n)}\]" for n in sentence["citations"])
+    sign = {"|": "", "": ""}.get(sentence["sign"], sentence["sign"] + " ")
+    return f"{sign}{_lines(sentence['text'])} {marks} *({_STATES[_state(sentence)]})*"
+
+
+def _lines(text: str, before: str = "") -> str:
+    """Return a text whose lines stay apart, and none of which begins a list or a heading."""
+    lines = (_BEGINS.sub(r"\1\\", in_markdown(line)) for line in text.strip().splitlines())
+    return f"  \n{before}".join(lines)
+
+
+def _title(citation: Mapping[str, Any]) -> str:
+    return f"[{citation['n']}] {citation['title'] or 'Untitled'}"
+
+
+def _facts(citation: Mapping[str, Any], found: tuple[Source, str] | None) -> list[tuple[str, str]]:
+    """Return what is known of the file or the page that is cited, each with its name."""
     if found is not None:
         source, path = found
         facts = [("File", Path(source.path).name), ("SHA-256", source.sha256), ("Size", f"{source.bytes:,} bytes")]
-        facts += [("Document of", str(source.date.date()))] if source.date else []
+        facts += [("Document of", str(source.date.date()) if source.date else "")]
         facts += [("Indexed on", _time(source.indexed_at))]
-        picture = await _picture(library, citation, path)
-        if not path:
-            facts += [("Note", "the file was moved, deleted or changed since it was indexed")]
+        facts += [("Note", "" if path else "the file was moved, deleted or changed since it was indexed")]
     elif url := citation["locator"].get("url"):
         facts = [("Address", url), ("Read on", _time(citation["locator"].get("fetched", "")))]
     else:
         facts = [("Note", "the source is no longer in the library")]
-    rows = "".join(f"<dt>{escape(name)}</dt><dd><code>{escape(value)}</code></dd>" for name, value in facts if value)
-    shown = f'<img src="data:image/jpeg;base64,{picture}" alt="The cited place">' if picture else ""
-    title = f"[{citation['n']}] {citation['title'] or 'Untitled'}"
-    where, quote = escape(_where(citation["locator"])), with_formulas(citation["quote"])
-    return (
-        f'<article id="s{turn}-{int(citation["n"])}"><h3 dir="auto">{escape(title)}</h3><p class="fine" dir="auto">'
-        f'{where}</p><blockquote dir="auto">{quote}</blockquote>{shown}<dl>{rows}</dl></article>'
-    )
+    return [(name, value) for name, value in facts if value]
 
 
 async def _picture(library: LibraryRow, citation: Mapping[str, Any], path: str) -> str:

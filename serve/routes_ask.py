@@ -27,7 +27,7 @@ from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import context_of, messages_of
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
-from ragweave.serve.proof import as_file, proof
+from ragweave.serve.proof import Form, as_file, proof
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.run import new_thread
 from ragweave.serve.store import Thread
@@ -162,17 +162,21 @@ async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: 
 
 
 @router.get("/threads/{id}/proof")
-async def save_proof(caller: CallerNow, desk: DeskNow, id: str, turn: int | None = None) -> Response:
-    """Send a conversation, or one answer of it, as a file of HTML that needs nothing else."""
+async def save_proof(
+    caller: CallerNow, desk: DeskNow, request: Request, id: str, turn: int | None = None, form: Form = "html"
+) -> Response:
+    """Send a conversation, or one answer of it, as a file that needs nothing else."""
     thread, row = await find_thread(caller, desk, id)
-    return as_file((await proof_of(desk, thread, row, turn))[1])
+    return as_file((await proof_of(desk, thread, row, turn, form, desk.address(request)))[1], form)
 
 
-async def proof_of(desk: Desk, thread: Thread, row: LibraryRow, turn: int | None) -> tuple[str, str]:
+async def proof_of(
+    desk: Desk, thread: Thread, row: LibraryRow, turn: int | None, form: Form = "html", base: str = ""
+) -> tuple[str, str]:
     """Return the title of a conversation, or of one turn of it, and its proof."""
     turns = [t for t in await asyncio.to_thread(desk.store.turns, thread.id) if turn in (None, t.n)]
     title = thread.title if turn is None or not turns else turns[0].question
-    return title, await proof(row, title, turns)
+    return title, await proof(row, title, turns, form, base)
 
 
 @router.patch("/threads/{id}")

@@ -44,8 +44,7 @@ async def share(caller: CallerNow, desk: DeskNow, request: Request, id: str, bod
     thread, row = await find_thread(caller, desk, id)
     title, page = await proof_of(desk, thread, row, body.turn)
     made = await asyncio.to_thread(_add, desk.store, caller, thread.id, title, page, body.days)
-    base = desk.settings.url or str(request.base_url).rstrip("/")
-    return {**made, "url": f"{base}/shared/{made.pop('secret')}"}
+    return {**made, "url": f"{desk.address(request)}/shared/{made.pop('secret')}"}
 
 
 @router.get("/api/shares")

@@ -44,8 +44,9 @@ def test_an_answer_and_selected_words_are_kept_open_again_are_written_to_and_del
     answer.get_by_label("Words of your own").fill("Ask Mara about it.")
     answer.get_by_role("button", name="Keep").click()
     expect(answer.locator(".own")).to_have_text("Ask Mara about it.")
+    page.get_by_role("button", name="Save all as a proof").click()
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Save all as a proof").click()
+        page.get_by_role("dialog").get_by_role("button", name="HTML").click()
     saved.value.save_as(tmp_path / "notes.html")
     assert "Ask Mara about it." in (tmp_path / "notes.html").read_text(encoding="utf-8")
     page.reload()
@@ -78,8 +79,9 @@ def test_words_of_ones_own_are_searched_and_become_a_source_with_their_formulas(
         turn = ask(page, "When was the lamp of the pump house first lit?")
         expect(turn.locator(".answer math mfrac").first).to_be_visible()
         expect(turn.locator(".sources math mfrac").first).to_be_attached()
+        turn.get_by_role("button", name="Save as a proof").click()
         with page.expect_download() as saved:
-            turn.get_by_role("button", name="Save as a proof").click()
+            page.get_by_role("dialog").get_by_role("button", name="HTML").click()
         saved.value.save_as(tmp_path / "rate.html")
         assert (tmp_path / "rate.html").read_text(encoding="utf-8").count("<mfrac>") == 2
     finally:

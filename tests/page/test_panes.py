@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from ragweave.tests.page.test_axe import findings
+
 expect = pytest.importorskip("playwright.sync_api").expect
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
@@ -175,14 +177,23 @@ def test_an_answer_and_a_conversation_are_saved_as_one_file_that_stands_alone(
     page = window(viewport=WIDE)
     ask(page, QUESTION)
     turn = ask(page, "What does the new pier cost?")
+    turn.get_by_role("button", name="Save as a proof").click()
+    offered = page.get_by_role("dialog", name="Save a proof")
+    assert findings(page) == []
     with page.expect_download() as saved:
-        turn.get_by_role("button", name="Save as a proof").click()
+        offered.get_by_role("button", name="HTML").click()
     assert saved.value.suggested_filename == "What-does-the-new-pier-cost.html"
     saved.value.save_as(tmp_path / "one.html")
     page.locator(".thread.here").hover()
+    page.locator(".thread.here").get_by_role("button", name="Save").click()
     with page.expect_download() as saved:
-        page.locator(".thread.here").get_by_role("button", name="Save").click()
+        offered.get_by_role("button", name="HTML").click()
     saved.value.save_as(tmp_path / "all.html")
+    turn.get_by_role("button", name="Save as a proof").click()
+    with page.expect_download() as saved:
+        offered.get_by_role("button", name="Markdown").click()
+    assert saved.value.suggested_filename == "What-does-the-new-pier-cost.md"
+    assert saved.value.path().read_text(encoding="utf-8").startswith("# What does the new pier cost?\n")
     alone = browser.new_context(offline=True).new_page()
     asked: list[str] = []
     alone.on("request", lambda request: asked.append(request.url))

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ragweave.serve.formulas import with_formulas
+from ragweave.serve.formulas import in_markdown, with_formulas
 
 
 @pytest.mark.parametrize("tex", ["$E = mc^2$", r"\(E = mc^2\)", "$$E = mc^2$$", r"\[E = mc^2\]"])
@@ -44,3 +44,15 @@ def test_nothing_but_mathml_without_addresses_or_styles_comes_out_of_a_formula(t
 @pytest.mark.parametrize("tex", ["{" * 1_500, r"\left(x", "x" * 2_001])
 def test_what_cannot_be_drawn_stays_as_it_is_written(tex: str) -> None:
     assert with_formulas(f"${tex}$") == f"<code>${tex}$</code>"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("![x](http://evil) <b> `y` [z] 2*3*4", r"!\[x\](http://evil) \<b> \`y\` \[z\] 2\*3\*4"),
+        (r"It is $\frac{a*b}{c[1]}$ [m].", r"It is $\frac{a*b}{c[1]}$ \[m\]."),
+        ("$![x](http://evil)$ and $<img src=x>$", r"$!\[x\](http://evil)$ and $\<img src=x>$"),
+    ],
+)
+def test_in_markdown_a_formula_stays_and_no_text_becomes_markup(text: str, told: str) -> None:
+    assert in_markdown(text) == told

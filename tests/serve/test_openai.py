@@ -14,7 +14,6 @@ from pydantic import SecretStr
 
 from ragweave.app.api import GRAPHS
 from ragweave.serve.chat_request import without_links
-from ragweave.serve.openai import plain
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
 MESSAGES: Any = [{"role": "user", "content": QUESTION}]
@@ -155,10 +154,6 @@ async def test_many_streams_at_once_do_not_mix(chat: AsyncOpenAI) -> None:
     answers = await asyncio.gather(*map(ask, questions))
     assert all("1874" in a and "four" not in a for a in answers[::2])
     assert all("four times" in a and "1874" not in a for a in answers[1::2])
-
-
-def test_text_of_sources_becomes_no_markup() -> None:
-    assert plain("![x](http://evil) <b> `y` [z]") == r"!\[x\](http://evil) \<b> \`y\` \[z\]"
 
 
 def test_links_are_taken_off_an_earlier_answer() -> None:

@@ -43,6 +43,28 @@ async def test_a_pdf_is_shown_as_the_strip_of_the_page_around_the_marked_words_w
     assert 0.005 < marked / (strip.width * strip.height) < 0.3
 
 
+async def test_as_markdown_it_has_the_same_quotes_dates_and_hashes_and_links_to_the_places(
+    client: httpx.AsyncClient,
+) -> None:
+    await index([COUNCIL], "default")
+    page = await _proof(client, COST, "?turn=1&form=markdown")
+    assert page.startswith(f"# {COST}\n\nAnswered by Ragweave") and f"\n\n## {COST}\n\nAsked on 20" in page
+    assert re.search(r"2\.6 million crowns.* \\\[1\\\] \*\(✓ verified\)\*\n", page)
+    assert re.search(r"\n### \\\[1\\\] .+\n\npage 1\n\n> .*2\.6 million crowns", page)
+    assert f"- SHA-256: {hashlib.sha256(COUNCIL.read_bytes()).hexdigest()}" in page and "- Document of: 20" in page
+    (address, *_) = re.findall(r"^- Opens at: <http://127\.0\.0\.1:8765(/open/\S+)>$", page, re.M)
+    assert (await client.get(address)).status_code == 303
+
+
+async def test_in_markdown_what_documents_say_is_no_markup(client: httpx.AsyncClient, tmp_path: Path) -> None:
+    note = tmp_path / "beacon.md"
+    note.write_text("# Beacon\n\nThe beacon is `painted` ![red](http://evil.example/x) and <b>large</b>.\n")
+    await index([note], "default")
+    page = await _proof(client, "Which colour is the beacon painted?\n- # no list", "?form=markdown")
+    assert "painted" in page and not re.search(r"(?<!\\)[`]painted|!\[|(?<!\\)<b>|^- #", page, re.M)
+    assert (await client.get("/api/notes/proof?library=default&form=word")).status_code == 422
+
+
 async def test_the_file_loads_nothing_and_what_documents_say_is_text_in_it(
     client: httpx.AsyncClient, tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ import { confirm } from "./dialog.js";
 import { fill, h, iconButton, toast } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { saveFile } from "./proof.js";
+import { offer } from "./proof.js";
 import { placeRow } from "./refusal.js";
 import { write } from "./sentence.js";
 import { on, state } from "./state.js";
@@ -14,7 +14,7 @@ import { day } from "./words.js";
 
 const MANY = 8; // notes from which on there is a field to search them
 const LONGEST = "20000"; // characters of one's own words
-const address = (path = "", given = {}) => `/api/notes${path}?${new URLSearchParams({ library: state.library.name, ...given })}`;
+const proof = (title, given = {}) => offer("/api/notes/proof", { library: state.library.name, ...given }, title);
 
 let page = null;
 let soon = 0;
@@ -35,7 +35,7 @@ export async function keepNote(about) {
 export function notesPage() {
   const { name } = state.library;
   const title = h("h2.hello", { text: name === "default" ? t("notes") : t("notes.of", { library: name }), dir: "auto" });
-  const save = h("button.button.small", { type: "button", hidden: true, on: { click: () => saveFile(address("/proof"), t("notes")) } }, icon("seal"), t("notes.save"));
+  const save = h("button.button.small", { type: "button", hidden: true, on: { click: () => proof(t("notes")) } }, icon("seal"), t("notes.save"));
   const field = h("input.field", { type: "search", hidden: true, placeholder: t("notes.search"), "aria-label": t("notes.search"), autocomplete: "off", dir: "auto" });
   const list = h("ol.notes-list", { role: "list", "aria-label": t("notes") });
   field.addEventListener("input", () => {
@@ -55,7 +55,7 @@ export function notesPage() {
   async function look() {
     const q = field.value.trim();
     try {
-      const { notes } = await call("GET", address("", { q }));
+      const { notes } = await call("GET", `/api/notes?${new URLSearchParams({ library: state.library.name, q })}`);
       if (q !== field.value.trim()) return;
       save.hidden = !notes.length;
       field.hidden = notes.length < MANY && !q;
@@ -88,7 +88,7 @@ function row(note, look) {
   const tools = [
     tool("pen", "notes.edit", edit),
     tool("upload", "notes.source", () => sendText(markdown(note))),
-    tool("seal", "notes.proof", () => saveFile(address("/proof", { id: note.id }), name)),
+    tool("seal", "notes.proof", () => proof(name, { id: note.id })),
     tool("trash", "notes.delete", remove),
   ];
   draw();
