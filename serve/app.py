@@ -26,6 +26,7 @@ from ragweave.serve import (
     routes_pdf,
     routes_turn,
     shares,
+    tools,
     watches,
 )
 from ragweave.serve.access import Keys, Slots
@@ -47,7 +48,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened(settings, store, slots) as desk, tools.session_manager.run():
+        async with opened(settings, store, slots) as desk, assistants.session_manager.run():
             app.state.desk = desk
             yield
 
@@ -67,9 +68,10 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(media.router)
     app.include_router(routes_pdf.router)
     app.include_router(openai.router)
+    app.include_router(tools.router)
     app.include_router(responses.router)
     langserve.mount(app, slots, settings)
-    tools = mcp.mount(app, slots, settings.run_seconds)
+    assistants = mcp.mount(app, slots, settings.run_seconds)
     if model_settings().otel != "off":
         from ragweave.serve import metrics  # of the extra `otel`
 
