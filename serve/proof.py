@@ -68,8 +68,8 @@ async def proof(library: LibraryRow, title: str, turns: Sequence[Turn], form: Fo
     parts = [await _turn(library, turn, turn.answer or {}, held) for turn in told]
     head = f"Answered by Ragweave {__version__} from the library “{library.name}”, saved on {_time(now())}."
     if form == "markdown":
-        rows = [row for turn in told for row in _markdown(turn, turn.answer or {}, held, base)]
-        return "\n\n".join([f"# {in_markdown(title)}", f"{in_markdown(head)} {_LINKED}", *rows]) + "\n"
+        parts = [part for turn in told for part in _markdown(turn, turn.answer or {}, held, base)]
+        return "\n\n".join([f"# {in_markdown(title)}", f"{in_markdown(head)} {_LINKED}", *parts]) + "\n"
     return (
         f"{_HEAD}<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
         f'<h1 dir="auto">{escape(title)}</h1><p class="fine">{escape(head)} The hash of a source is the SHA-256 of its '
