@@ -84,7 +84,7 @@ function place_(button) {
 }
 
 /** Take the card away. */
-export function hide() {
+function hide() {
   clearTimeout(soon);
   card?.remove();
   card = null;

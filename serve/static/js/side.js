@@ -56,7 +56,7 @@ function languageChoice() {
 const leave = () => forgetKey().catch((error) => toast(error.sentence, { bad: true }));
 
 /** Fold the side away, or bring it back. */
-export function fold(is, keep = true) {
+function fold(is, keep = true) {
   app().classList.toggle("folded", is);
   document.getElementById("scrim").hidden = is;
   if (keep && !narrow()) remember("folded", is);
