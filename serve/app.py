@@ -32,6 +32,7 @@ from ragweave.serve import (
 from ragweave.serve.access import Keys, Slots
 from ragweave.serve.desk import opened
 from ragweave.serve.guard import Guard
+from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.settings import ServeSettings, serve_settings
 from ragweave.serve.store import Store
 
@@ -44,11 +45,11 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     settings = settings or serve_settings()
     store = Store(corpora_settings().home / "serve.sqlite")
     keys = Keys(store)
-    slots = Slots(settings.running)
+    slots, pictures = Slots(settings.running), PictureDesk()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened(settings, store, slots) as desk, assistants.session_manager.run():
+        async with opened(settings, store, slots, pictures) as desk, assistants.session_manager.run():
             app.state.desk = desk
             yield
 
@@ -70,8 +71,8 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(openai.router)
     app.include_router(tools.router)
     app.include_router(responses.router)
-    langserve.mount(app, slots, settings)
-    assistants = mcp.mount(app, slots, settings.run_seconds)
+    langserve.mount(app, slots, pictures, settings)
+    assistants = mcp.mount(app, slots, pictures, settings.run_seconds)
     if model_settings().otel != "off":
         from ragweave.serve import metrics  # of the extra `otel`
 

@@ -72,7 +72,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIterator[Desk]:
+async def opened(settings: ServeSettings, store: Store, slots: Slots, pictures: PictureDesk) -> AsyncIterator[Desk]:
     """Open the parts; at the end stop what is under way."""
     replica = Replica()
     records = Records(store, replica.id)
@@ -80,7 +80,7 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots) -> AsyncIt
     async with of_the_server() as saver:
         runs = Runs(records, followed, saver, slots, settings.run_seconds)
         jobs = Jobs(records, followed)
-        desk = Desk(settings, slots, store, runs, jobs, saver, PictureDesk())
+        desk = Desk(settings, slots, store, runs, jobs, saver, pictures)
         await _look_round(replica, records, desk)
         await jobs.take_over()
         several = store.shared or settings.workers > 1

@@ -54,6 +54,12 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
     return kept
 
 
+def pictures_of(message: AnyMessage) -> list[str]:
+    """Return the pictures among the parts of a message, in LangChain's or OpenAI's form, as addresses."""
+    parts = [part for part in message.content_blocks if part["type"] == "image"]
+    return [p.get("url") or f"data:{p.get('mime_type', 'image/png')};base64,{p.get('base64', '')}" for p in parts]
+
+
 def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
     """Build a run's context from what a request sets; the library is the one that was checked."""
     if given.get("library", library.name) != library.name:

@@ -24,12 +24,14 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.graphs import run as graphs
+from ragweave.minds.attached import MOST, asked_with
 from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import problems
 from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.desk import Body
-from ragweave.serve.direct import Events, answering, messages_of
+from ragweave.serve.direct import Events, answering, messages_of, pictures_of
+from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
 from ragweave.serve.settings import ServeSettings
 
@@ -70,6 +72,9 @@ class Asked(Body):
 
     question: str = Field("", description="What you want to know.")
     history: list[Said] = Field(default_factory=list, description="The conversation so far.")
+    pictures: list[str] = Field(
+        default_factory=list, max_length=MOST, description="Pictures that belong to the question, as data URLs."
+    )
     messages: list[Any] = Field(default_factory=list, description="Instead of both: messages of LangChain or OpenAI.")
 
     @model_validator(mode="after")
@@ -100,8 +105,8 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
     they are checked, and the answer. The knobs of `ragweave.Context` are fields of the configurable.
     """
 
-    def __init__(self, graph: str, slots: Slots, seconds: float) -> None:
-        self.graph, self._slots, self._seconds = graph, slots, seconds
+    def __init__(self, graph: str, slots: Slots, pictures: PictureDesk, seconds: float) -> None:
+        self.graph, self._slots, self._pictures, self._seconds = graph, slots, pictures, seconds
         self.name = graph
 
     @property
@@ -168,14 +173,17 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         fields = Context.model_fields
         context = {k: v for k, v in given.items() if k in fields and v not in (None, "", fields[k].default)}
         library = await library_for(caller, context.get("library"))
-        messages = conversation(Asked.model_validate(input))
+        asked = Asked.model_validate(input)
+        *before, last = conversation(asked)
+        pictures = await self._pictures.read(asked.pictures or pictures_of(last))
+        messages = [*before, asked_with(last.text, pictures)]
         run = answering(self._slots, library, messages, self.graph, context, self._seconds)
         async with aclosing(run):
             async for event in run:
                 yield event
 
 
-def mount(app: FastAPI, slots: Slots, settings: ServeSettings) -> None:
+def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, settings: ServeSettings) -> None:
     """Put every graph into an app, as a sub-app of its own."""
     served = FastAPI(title="Ragweave over LangServe", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(served)
@@ -186,7 +194,7 @@ def mount(app: FastAPI, slots: Slots, settings: ServeSettings) -> None:
     ):  # LangServe reads the body itself, and the parts of a batch
         served.add_exception_handler(kind, _unreadable)
     for name in graphs.GRAPHS:
-        graph = ServedGraph(name, slots, settings.run_seconds)
+        graph = ServedGraph(name, slots, pictures, settings.run_seconds)
         add_routes(served, graph, path=f"/{name}", enabled_endpoints=_ENDPOINTS, per_req_config_modifier=with_caller)
     served.add_middleware(_Playground)
     app.mount("/langserve", served)

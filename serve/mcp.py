@@ -21,10 +21,12 @@ from pydantic import Field
 from ragweave import __version__
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.stores import stores
+from ragweave.minds.attached import MOST
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.serve import tools
 from ragweave.serve.access import Caller, Slots, current_caller, library_for, visible
+from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import NotFound
 from ragweave.serve.routes_library import item_of
 
@@ -39,13 +41,16 @@ Library = Annotated[str | None, Field(description=tools.LIBRARY)]
 Sources = Annotated[
     list[str] | None, Field(max_length=200, description="Ids of the only sources to search; see list_sources.")
 ]
+Pictures = Annotated[
+    list[str] | None, Field(max_length=MOST, description="Pictures that belong to the question, as data URLs.")
+]
 CallerOf = Callable[[Context[Any, Any]], Caller]
 
 
-def build(caller_of: CallerOf, slots: Slots, seconds: float) -> MCPServer[Any]:
+def build(caller_of: CallerOf, slots: Slots, desk: PictureDesk, seconds: float) -> MCPServer[Any]:
     """Return the MCP server.
 
-    `caller_of` says who asks.
+    `caller_of` says who asks; `desk` reads pictures.
     """
     server: MCPServer[Any] = MCPServer(
         "ragweave", title="Ragweave", instructions=_ABOUT, version=__version__, log_level="WARNING"
@@ -57,11 +62,12 @@ def build(caller_of: CallerOf, slots: Slots, seconds: float) -> MCPServer[Any]:
         ctx: Context[Any, Any],
         library: Library = None,
         sources: Sources = None,
+        pictures: Pictures = None,
     ) -> tools.Answered:
         with in_words():
             row, steps = await library_for(caller_of(ctx), library), itertools.count(1)
             return await tools.asked(
-                slots, seconds, row, question, sources or (), _item(row),
+                slots, seconds, row, question, sources or (), _item(row), await desk.read(pictures or ()),
                 lambda step: ctx.report_progress(next(steps), message=step),
             )  # fmt: skip
 
@@ -154,13 +160,13 @@ def _item(row: LibraryRow) -> tools.Uri:
     return lambda found: uri(row.name, "items", found["id"])
 
 
-def mount(app: FastAPI, slots: Slots, seconds: float) -> MCPServer[Any]:
+def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, seconds: float) -> MCPServer[Any]:
     """Put the MCP server into an app at /mcp; its session manager is run by the app's lifespan."""
 
     def caller_of(ctx: Context[Any, Any]) -> Caller:
         return current_caller(cast(Request, ctx.request_context.request))
 
-    server = build(caller_of, slots, seconds)
+    server = build(caller_of, slots, pictures, seconds)
     # The guard has checked host and origin.
     trusting = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     inner = server.streamable_http_app(stateless_http=True, transport_security=trusting)

@@ -24,7 +24,7 @@ from ragweave.serve import journal
 from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
 from ragweave.serve.aside import rewind
 from ragweave.serve.desk import Body, Desk, DeskNow
-from ragweave.serve.direct import context_of, messages_of
+from ragweave.serve.direct import context_of, messages_of, pictures_of
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.proof import Form, as_file, proof
@@ -208,7 +208,7 @@ async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any
         row = await library_for(caller, body.library)
         thread = new_thread(caller, row)
     context = context_of(body.context, row)
-    pictures = await desk.pictures.read(body.pictures)
+    pictures = await desk.pictures.read(body.pictures or pictures_of(last))
     if body.thread is None:
         await asyncio.to_thread(desk.store.add_thread, thread)
     graph = body.graph or run_settings().graph

@@ -13,13 +13,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
-from langchain_core.messages import HumanMessage
 from pydantic import BaseModel, Field
 
 from ragweave import __version__
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
+from ragweave.minds.attached import Attached, asked_with
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clock
 from ragweave.nodes.condense import check_question
@@ -101,10 +101,11 @@ async def asked(
     question: str,
     sources: Sequence[str],
     uri: Uri,
+    pictures: Sequence[Attached] = (),
     told: Callable[[str], Awaitable[None]] | None = None,
 ) -> Answered:
     """Answer a question; `told` hears the words of each step."""
-    run = answering(slots, row, [HumanMessage(question)], run_settings().graph, _only(sources), seconds)
+    run = answering(slots, row, [asked_with(question, pictures)], run_settings().graph, _only(sources), seconds)
     async with aclosing(run):
         async for event in run:
             if event["type"] == "step" and told:

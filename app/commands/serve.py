@@ -84,6 +84,7 @@ def mcp(
     from ragweave.corpora.store.library import open_library
     from ragweave.serve.access import Caller, Slots
     from ragweave.serve.mcp import build
+    from ragweave.serve.pictures import PictureDesk
     from ragweave.serve.settings import serve_settings
 
     async def talk() -> None:
@@ -91,7 +92,7 @@ def mcp(
         rows = [await open_library(name) for name in library or ()]
         caller = Caller(libraries=frozenset(row.id for row in rows) if rows else None)
         settings = serve_settings()
-        server = build(lambda _: caller, Slots(settings.running), settings.run_seconds)
+        server = build(lambda _: caller, Slots(settings.running), PictureDesk(), settings.run_seconds)
         await server.run_stdio_async()
 
     if library:

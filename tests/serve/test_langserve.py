@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from langchain_core.messages import HumanMessage
 from langserve import RemoteRunnable
 
+from ragweave.tests.serve.test_pictures import ASKED, SIGN
 from ragweave.tests.support.serving import on_loopback
 
 QUESTION = {"question": "When was the lamp of the lighthouse first lit?"}
@@ -93,6 +94,19 @@ async def test_stream_log_sends_no_inner_state_and_the_playground_can_use_it(cli
 async def test_messages_are_taken_where_the_graphs_take_them(client: httpx.AsyncClient, said: list[Any]) -> None:
     answer = await client.post("/langserve/agent/invoke", json={"input": {"messages": said}})
     assert "1874" in answer.json()["output"]["text"]
+
+
+@pytest.mark.parametrize("form", ["pictures", "openai", "langchain"])
+async def test_the_words_in_a_picture_go_with_the_question(address: str, form: str) -> None:
+    head, _, data = SIGN.partition(",")
+    parts = {
+        "openai": {"type": "image_url", "image_url": {"url": SIGN}},
+        "langchain": {"type": "image", "base64": data, "mime_type": head[5:].partition(";")[0]},
+    }
+    message = {"role": "user", "content": [{"type": "text", "text": ASKED}, parts.get(form)]}
+    sent = {"question": ASKED, "pictures": [SIGN]} if form == "pictures" else {"messages": [message]}
+    remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/langserve/agent/")
+    assert "four times" in (await remote.ainvoke(sent))["text"]
 
 
 async def test_messages_of_langchain_go_through_its_own_client(address: str) -> None:

@@ -16,6 +16,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from ragweave.corpora.store.library import open_library
+from ragweave.tests.serve.test_pictures import ASKED, SIGN
 from ragweave.tests.support.serving import on_loopback
 
 QUESTION = {"question": "When was the lamp of the lighthouse first lit?"}
@@ -65,6 +66,8 @@ async def _use(tools: Client) -> None:
     assert {"four times" in f["text"] for f in found} == {True}
     answer = structured(await tools.call_tool("ask", {**QUESTION, **only}))
     assert "1874" not in answer["text"]
+    seen = structured(await tools.call_tool("ask", {"question": ASKED, "pictures": [SIGN]}))
+    assert "four times" in seen["text"]
     await _read(tools, cited["uri"], held["lighthouse.md"]["uri"])
 
 
@@ -85,6 +88,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"query": ""}, "empty"),
     ("search", {"query": "x", "limit": 99}, "less than or equal to 50"),
     ("open_citation", {"id": "../../etc/passwd"}, "no such item"),
+    ("ask", {"question": "What is it?", "pictures": ["http://x/y.png"]}, "not fetched from an address"),
     ("list_sources", {"library": "\u202eevil"}, "invisible"),
 ]
 
