@@ -1,4 +1,4 @@
-"""The whole agent: five methods in one graph (docs/architecture.md has the drawing)."""
+"""The whole agent: five methods in one graph."""
 
 from __future__ import annotations
 

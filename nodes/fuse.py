@@ -75,7 +75,7 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     rows = distinct(rows, most, read) if reads(run.context) else rows[:most]
     looked = state.get("looked", {})
     rows = [{**r, "seen": looked[r["id"]]} if r["id"] in looked else r for r in rows]
-    summary = f"{len(rows)} of {found_all} items kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
+    summary = f"{len(rows)} of {found_all} places kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
     best = {"best": max(map(told, rows), default=-1.0)} if query == state["question"] else {}
     return run.done(summary, data={"items": ids}, evidence=rows, candidates=ids, found=Overwrite([]), **best)

@@ -51,7 +51,7 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
     scored = [Strip(**{**s, "score": round(faded(s["score"], fresh[s["evidence"]]), 4)}) for s in judged.value]
     chosen = select(scored, run.context.method)
     removed = 1 - sum(len(s["text"]) for s in chosen) / (sum(len(i.text) for i in items.values()) or 1)
-    summary = f"{len(chosen)} of {len(made)} strips kept from {len(kept)} items, {removed:.0%} of the text removed"
+    summary = f"{len(chosen)} of {len(made)} parts kept from {len(kept)} places, {removed:.0%} of the text removed"
     return run.done(summary, judged, data={"strips": [s["id"] for s in chosen]}, knowledge=chosen)
 
 

@@ -54,7 +54,7 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
         return run.done(f"“{query}”: {error}", written, consent=consent)
     run.notes += result.notes
     evidence, kept = await _grade(run, state["query"], result.pages)
-    summary = f"“{query}” on {result.provider}: {len(result.pages)} pages, {len(kept)} strips kept"
+    summary = f"“{query}” on {result.provider}: {len(result.pages)} pages, {len(kept)} parts kept"
     data = {"query": query, "provider": result.provider, "urls": [p.url for p in result.pages]}
     best = {"best": max((s["score"] for s in kept), default=-1.0)} if run.hop == 1 else {}
     return run.done(summary, written, data=data, consent=consent, evidence=evidence, knowledge=kept, **best)

@@ -94,6 +94,12 @@ class Jobs:
             raise NotFound("There is no such job", "the sources of the library tell what became of each file")
         return record
 
+    async def mine(self, caller: Caller) -> list[Record]:
+        """Return what waits or runs for a caller."""
+        found = await asyncio.to_thread(self._records.running)
+        own = [r for r in found if not r.thread and r.owner == caller.id and caller.sees(r.library)]
+        return [record for record in own if not self.lost(record)]
+
     async def journal(self, record: Record) -> Journal:
         """Return what a job tells, whichever server it is on."""
         job = self._jobs.get(record.id)

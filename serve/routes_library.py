@@ -181,6 +181,19 @@ async def _begun(
     return {"job": job.id, "library": row.name, "files": [path.name for path in kept], "refused": refused}
 
 
+@router.get("/jobs")
+async def list_jobs(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
+    """List the caller's uploads that are being indexed, or wait for that."""
+    names = {row.id: row.name for row in await visible(caller)}
+    return {
+        "jobs": [
+            {"job": r.id, "library": names[r.library], "files": [PurePath(path).name for path in r.about["paths"]]}
+            for r in await desk.jobs.mine(caller)
+            if r.library in names
+        ]
+    }
+
+
 @router.get("/jobs/{id}/events")
 async def job_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> EventSourceResponse:
     """Stream what becomes of each file."""

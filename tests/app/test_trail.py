@@ -21,10 +21,10 @@ PLAIN = [
     step("route", "paragraph .82", data={"route": {"corpora": ["paragraph"], "why": "it names a text"}}),
     step("plan", "search paragraph", data={"corpora": ["paragraph"], "queries": ["Q?", "Or?"]}),
     *[step("channel", "0 clips")] * 12,
-    step("retrieve", "paragraph: 30 items from 2 lists"),
-    step("fuse", "8 of 43 items kept, best: Tides"),
+    step("retrieve", "paragraph: 30 places in 2 searches"),
+    step("fuse", "8 of 43 places kept, best: Tides"),
     step("grade", "correct, best +0.97 of 8"),
-    step("refine", "4 of 10 strips kept"),
+    step("refine", "4 of 10 parts kept"),
     step("reason", "enough"),
     step("generate", "1 sentence", by="llm"),
     step("check", "1 sentence, 1 source", by="rule"),
@@ -42,7 +42,7 @@ def told(events: list[dict[str, Any]], *, full: bool, **options: Any) -> list[st
 
 def test_a_plain_question_is_told_in_a_few_lines_with_time_counts_and_why() -> None:
     assert told(PLAIN, full=False) == [
-        "Searched (N ms): paragraph in 2 phrasings (it names a text): 8 of 43 items kept, best: Tides",
+        "Searched (N ms): paragraph in 2 phrasings (it names a text): 8 of 43 places kept, best: Tides",
         "Judged what came back (N ms): correct, best +0.97 of 8",
         "Asked what is still missing (N ms): enough",
         "Checked the answer (N ms): 1 sentence, 1 source",

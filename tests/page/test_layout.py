@@ -5,10 +5,13 @@ What a reader would see is measured in the browser itself, so that the fonts of 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from ragweave.tests.serve.test_words import words
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
@@ -42,6 +45,16 @@ _WRONG = """
     const cut = overflowX === "hidden" && textOverflow !== "ellipsis" && webkitLineClamp === "none";
     if (over && own && cut) found.push(`cut off: ${told(e)}`);
     if (over && e.matches("#main, #side, #panel, #composer, dialog")) found.push(`scrolls sideways: ${told(e)}`);
+  }
+  const pen = document.createElement("canvas").getContext("2d");
+  for (const e of document.querySelectorAll("select")) {
+    const { font, paddingLeft, paddingRight, textOverflow } = getComputedStyle(e);
+    if (!shown(e) || textOverflow === "ellipsis") continue;
+    pen.font = font;
+    const room = e.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) + 1;
+    if (pen.measureText(e.selectedOptions[0]?.text || "").width > room) {
+      found.push(`cut off: ${told(e)} at “${e.selectedOptions[0].text}”`);
+    }
   }
   const controls = "button, a[href], input, select, textarea, summary";
   const panel = document.getElementById("panel");
@@ -99,6 +112,20 @@ def test_nothing_is_cut_off_covered_or_wider_than_the_window(
         page.get_by_role("dialog").wait_for()
         _check(page, name)
         page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("language", ["de", "zh"])
+def test_in_other_languages_nothing_is_cut_off_either(
+    window: Callable[..., Any], ask: Callable[..., Any], language: str
+) -> None:
+    page = window(keep={"language": json.dumps(language)}, reduced_motion="reduce")
+    page.locator(".suggestions li, .timeline li").first.wait_for()
+    _check(page, "the front page")
+    ask(page, "What does the new pier cost?")
+    _check(page, "an answer")
+    page.locator("#composer").get_by_role("button", name=words(language)["composer.settings"]).click()
+    page.locator("dialog summary").click()
+    _check(page, "the settings")
 
 
 def test_the_measure_finds_what_is_cut_off_covered_or_too_wide(window: Callable[..., Any]) -> None:

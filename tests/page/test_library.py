@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -115,6 +117,37 @@ def test_an_upload_is_shown_again_after_a_reload(window: Callable[..., Any], tmp
     expect(board.locator("h2")).to_have_text("1 file indexed", timeout=60_000)
     expect(board.locator("li.good")).to_contain_text("wharf.md")
     expect(board.get_by_role("button", name="Cancel")).to_be_hidden()
+
+
+def test_what_is_being_indexed_is_shown_in_a_second_tab_and_how_long_it_takes_is_told(
+    window: Callable[..., Any],
+) -> None:
+    files = [f"quay-{n}.md" for n in range(80)]
+    events = [{"type": "started", "total": 80}, *({"type": "done", "file": name} for name in files[:11])]
+    parts = [f"id: {n}\nevent: {e['type']}\ndata: {json.dumps(e)}\n\n" for n, e in enumerate(events)]
+    told = iter([parts[:9]])  # the rest comes later
+    page = window()
+    page.route("**/api/jobs", lambda r: r.fulfill(json={"jobs": [{"job": "j", "library": "default", "files": files}]}))
+    page.route(
+        "**/api/jobs/j/events*", lambda r: r.fulfill(body="".join(next(told, parts)), content_type="text/event-stream")
+    )
+    page.reload()
+    expect(page.locator(".board h2")).to_have_text("Indexing: 8 of 80")
+    expect(page.locator(".board h2")).to_have_text(re.compile(r"Indexing: 11 of 80 · about \d+ s left"))
+
+
+def test_what_was_not_sent_can_be_sent_again(window: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "mole.md").write_text("# The mole\n\nThe mole of Ostra was built in 1702.\n", encoding="utf-8")
+    page = window()
+    page.route("**/api/upload", lambda route: route.abort())
+    page.set_input_files("#picker", str(tmp_path / "mole.md"))
+    board = page.locator(".board")
+    expect(board.get_by_role("alert")).to_be_visible()
+    page.unroute("**/api/upload")
+    board.get_by_role("button", name="Try again").click()
+    expect(board.locator("li.good")).to_contain_text("mole.md", timeout=60_000)
+    expect(board.locator("h2")).to_have_text("1 file indexed")
+    expect(board.get_by_role("button", name="Try again")).to_have_count(0)
 
 
 def test_a_text_a_page_and_a_folder_are_added_and_what_cannot_be_fetched_says_why(

@@ -58,6 +58,21 @@ def test_an_answer_and_selected_words_are_kept_open_again_are_written_to_and_del
     expect(page.get_by_text("Nothing is kept yet.")).to_be_visible()
 
 
+def test_a_refusal_that_is_kept_opens_what_came_closest(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    page = window()
+    turn = ask(page, "How tall is the cathedral of Ulm in Bavaria?")
+    turn.get_by_role("button", name="Keep this answer in the notes").click()
+    page.locator("#toasts").get_by_role("link", name="Notes").click()
+    expect(page.locator("#toasts .toast")).to_have_count(0)
+    note = page.get_by_role("list", name="Notes").locator(".note")
+    note.locator("button.words").click()
+    expect(page.get_by_role("complementary").locator("mark").first).to_be_visible()
+    page.keyboard.press("Escape")
+    note.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).press("Enter")
+    expect(note).to_have_count(0)
+
+
 def test_words_of_ones_own_are_searched_and_become_a_source_with_their_formulas(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any, tmp_path: Path
 ) -> None:

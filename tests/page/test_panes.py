@@ -134,6 +134,22 @@ def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(
     assert card.bounding_box()["y"] - sentence.bounding_box()["y"] == pytest.approx(before, abs=1)
 
 
+def test_the_place_that_is_read_stays_where_it_is_when_a_source_opens_beside_it(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window(viewport=WIDE)
+    ask(page, "What did the council decide about the pier, the school and the ferry?")
+    chip = ask(page, QUESTION).locator(".sentence .cite").first
+    before = chip.bounding_box()["y"]
+    chip.click()
+    page.get_by_role("complementary").locator("mark").first.wait_for()
+    page.wait_for_timeout(300)  # the cards fold below their answers first
+    assert chip.bounding_box()["y"] == pytest.approx(before, abs=2)
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(300)
+    assert chip.bounding_box()["y"] == pytest.approx(before, abs=2)
+
+
 def test_cards_never_cover_each_other_and_fold_below_the_answer_where_there_is_no_room(
     window: Callable[..., Any], ask: Callable[..., Any]
 ) -> None:

@@ -239,7 +239,7 @@ def _renamed(value: Any) -> Any:
 
 
 async def test_what_is_listed_is_ones_own(case: Case) -> None:
-    for path in ("/api/libraries", "/api/threads", "/v1/models", "/api/me", "/api/graphs"):
+    for path in ("/api/libraries", "/api/threads", "/api/jobs", "/v1/models", "/api/me", "/api/graphs"):
         answer = await case.mine.get(path)
         assert answer.status_code == 200 and "vault" not in answer.text, path
 
@@ -269,6 +269,7 @@ def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
         "/api/context",
         "/api/libraries",
         "/api/shares",
+        "/api/jobs",
         "/v1/models",
         "/tools/openapi.json",
     }

@@ -53,6 +53,7 @@ export function toast(text, { bad = false, action = null } = {}) {
   const box = document.getElementById("toasts");
   const close = h("button.bare.small", { type: "button", "aria-label": t("close"), text: "✕", on: { click: () => note.remove() } });
   const note = h("div.toast", { class: bad ? "bad" : "" }, h("span", { text, dir: "auto" }), action, close);
+  action?.addEventListener("click", () => note.remove());
   box.append(note);
   while (box.childElementCount > 3) box.firstElementChild.remove();
   if (!bad) setTimeout(() => note.remove(), 5000);

@@ -18,7 +18,7 @@ import { buildSide, foldOver, toSources } from "./side.js";
 import { loadLibraries, loadThreads, state } from "./state.js";
 import { nextTheme } from "./theme.js";
 import { trusted } from "./trusted.js";
-import { watchDrops } from "./upload.js";
+import { showJobs, watchDrops } from "./upload.js";
 import { followWatches } from "./watches.js";
 
 document.addEventListener("ragweave:locked", (event) => askForKey(event.detail));
@@ -108,6 +108,7 @@ function watch() {
     refresh();
     loadThreads().catch(() => {});
     loadLibraries().catch(() => {});
+    showJobs();
   });
   const keys = {
     "/": focusQuestion,

@@ -97,7 +97,7 @@ function row(note, look) {
     {},
     h("div.note-head", {}, h("div.words", {}, answer?.text && h("h3", { text: note.title, dir: "auto" }), h("span.fine", { text: day(note.created) })), h("span.actions", {}, ...tools)),
     said.childElementCount ? said : null,
-    answer && !answer.text ? h("ol.places", {}, ...answer.citations.map((c) => placeRow({ ...c, n: null }))) : null,
+    answer && !answer.sentences.length ? h("ol.places", {}, ...answer.citations.map((c) => placeRow(answer.text ? c : { ...c, n: null }))) : null,
     own,
   );
 

@@ -11,6 +11,7 @@ import { textView, webView } from "./view_text.js";
 import { nameOf, placeBeside, titleOf } from "./words.js";
 
 const VIEWS = { page: pageView, text: textView, picture: pictureView, video: videoView, web: webView };
+const SETTLED = 6; // frames after which nothing moves any more
 const panel = () => document.getElementById("panel");
 
 document.addEventListener("ragweave:close-panel", () => closePanel());
@@ -69,7 +70,9 @@ async function show(citation, from) {
     ),
     body,
   );
+  const still = hold(from);
   panel().hidden = false;
+  still();
   panel().setAttribute("aria-labelledby", "panel-title");
   title.focus({ preventScroll: true });
   const view = VIEWS[citation.open.view];
@@ -102,13 +105,27 @@ export function widen(is = !panel().classList.contains("wide")) {
   return panel().classList.contains("wide");
 }
 
+/** Remember where in the window an element stands; what is returned keeps it there while all is laid out anew. */
+function hold(element) {
+  const main = document.getElementById("main");
+  const top = main.contains(element) ? element.getBoundingClientRect().top : 0;
+  const back = (frames) => {
+    if (!frames || !main.contains(element)) return;
+    main.scrollBy({ top: element.getBoundingClientRect().top - top, behavior: "instant" });
+    requestAnimationFrame(() => back(frames - 1));
+  };
+  return () => back(SETTLED);
+}
+
 /** Close the panel; the focus goes back to what opened it. */
 export function closePanel() {
   if (panel().hidden) return false;
   leaveView();
   leaveView = () => {};
   shown += 1;
+  const still = hold(opener);
   panel().hidden = true;
+  still();
   fill(panel());
   opener?.removeAttribute("aria-expanded");
   if (opener?.isConnected) opener.focus({ preventScroll: true });

@@ -90,6 +90,7 @@ export function row(name, kept = mine) {
   const control = control_(name, schema, id, wrong, kept);
   const group = schema.type === "array";
   const label = group ? h("span.label", { id: `${id}-label`, text: title }) : h("label", { for: id, text: title });
+  label.dataset.changed = t("settings.changed");
   if (group) control.setAttribute("aria-labelledby", `${id}-label`);
   control.setAttribute("aria-describedby", `${id}-told`);
   const box = h("div.knob", {}, label, control, h("p.fine", { id: `${id}-told`, text: knobTold(name, schema.description) }), wrong);

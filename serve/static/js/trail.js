@@ -160,9 +160,7 @@ function detail(step) {
   return said(step.summary.replace(new RegExp(`^(${CORPORA.join("|")}): `), (_, corpus) => `${t("trail.in", { where: corpusName(corpus) })}: `));
 }
 
-/** What the steps call things, in words for people. */
-const PLAIN = [[/\bstrips?\b/g, "parts"], [/\bitem\b/g, "place"], [/\bitems\b/g, "places"], [/from (\d+) lists?/g, "in $1 searches"]];
-const said = (text) => h("p.said", { text: PLAIN.reduce((told, [word, plain]) => told.replace(word, plain), text), dir: "auto" });
+const said = (text) => h("p.said", { text, dir: "auto" });
 
 function list(texts) {
   return h("ul.phrasings", {}, ...texts.map((text) => h("li", { text, dir: "auto" })));

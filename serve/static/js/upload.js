@@ -6,8 +6,13 @@ import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { recallHere, rememberHere } from "./prefs.js";
 import { loadLibraries, ring, state } from "./state.js";
+import { lasted } from "./words.js";
 
 const MOST = 500;
+const TOLD_AGAIN = 500; // milliseconds in which what was told before comes once more
+const ENOUGH = 3; // files after which the time that is left is told
+const watched = new Set(); // jobs that this tab shows or has shown
+let sending = 0;
 
 const picker = h("input", { type: "file", multiple: true, hidden: true, "aria-label": t("upload.files") });
 picker.id = "picker";
@@ -39,6 +44,7 @@ export function watchDrops() {
   document.body.append(picker, folder, tray);
   // What this tab watched before it was loaded anew.
   for (const { job, library, names } of recallHere("jobs", [])) watch(job, new Board(library, names));
+  showJobs();
   picker.addEventListener("change", () => send([...picker.files]));
   folder.addEventListener("change", () => send([...folder.files].filter((file) => !/(^|\/)\./.test(file.webkitRelativePath))));
   const carries = (event) => event.dataTransfer?.types.includes("Files");
@@ -68,6 +74,12 @@ export function watchDrops() {
     over?.remove();
     over = null;
   }
+}
+
+/** Show what is being indexed for this reader, whichever tab it was sent from. */
+export async function showJobs() {
+  const { jobs } = await call("GET", "/api/jobs").catch(() => ({ jobs: [] }));
+  for (const { job, library, files } of sending ? [] : jobs) if (!watched.has(job)) watch(job, new Board(library, files));
 }
 
 /** Every file below some entries, up to a limit; hidden files stay where they are. */
@@ -102,22 +114,27 @@ export async function send(files) {
   const board = new Board(library, names);
   const stop = new AbortController();
   board.stop = () => stop.abort();
+  board.files = files;
+  sending += 1;
   try {
     const { job } = await upload(files, library, (share) => board.sent(share), stop.signal);
-    await remembered(job, library, names, board);
+    remembered(job, library, names, board);
   } catch (error) {
     board.fail(error.sentence || String(error.message));
+  } finally {
+    sending -= 1;
   }
 }
 
 /** Follow an indexing that is shown again after a reload. */
 function remembered(job, library, names, board = new Board(library, names)) {
   rememberHere("jobs", [...recallHere("jobs", []), { job, library, names }]);
-  return watch(job, board);
+  watch(job, board);
 }
 
 /** Follow an indexing from its first event to its end. */
 async function watch(job, board) {
+  watched.add(job);
   const address = `/api/jobs/${encodeURIComponent(job)}`;
   board.stop = () => call("POST", `${address}/cancel`, {}).catch((error) => toast(error.sentence, { bad: true }));
   try {
@@ -138,6 +155,8 @@ async function watch(job, board) {
 class Board {
   constructor(library, names) {
     this.rows = new Map();
+    this.files = []; // those that this tab has, to be sent again
+    this.before = 0; // files that were over before this tab looked
     this.stop = () => {};
     this.cancel = h("button.button.small", { type: "button", text: t("cancel"), on: { click: () => this.stop() } });
     this.head = h("h2", { text: t("upload.sending", { n: names.length, library }), dir: "auto" });
@@ -172,19 +191,34 @@ class Board {
     if (share >= 1) this.head.textContent = t("upload.indexing");
   }
 
+  /** Tell how far it is; how long it takes is told by what this tab has seen. */
+  advance() {
+    const [total, over] = [this.rows.size, this.rows.size - this.open().length];
+    const seen = performance.now() - (this.began ??= performance.now());
+    if (seen < TOLD_AGAIN) this.before = over;
+    const left = over - this.before < ENOUGH ? 0 : (seen / 1000 / (over - this.before)) * (total - over);
+    this.bar.value = over / total;
+    this.bar.setAttribute("aria-label", t("upload.indexing"));
+    this.head.textContent = [t("upload.of", { over, total }), left > 5 ? t("upload.left", { time: lasted(left) }) : ""].filter(Boolean).join(" · ");
+  }
+
+  /** The files that nothing became of yet. */
+  open() {
+    return [...this.rows].filter(([, row]) => row.className === "wait" || row.className === "busy").map(([name]) => name);
+  }
+
   apply(event) {
-    this.bar.hidden = true;
     if (event.type === "staged") this.set(event.file, "busy", known(`upload.${event.stage}`, event.stage));
     else if (event.type === "done") this.set(event.file, "good", t("upload.ready"));
     else if (event.type === "unchanged") this.set(event.file, "good", t("upload.there"));
     else if (event.type === "linked") this.set(event.file, "good", t("upload.same"));
     else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", event.reason);
     else if (event.type === "waiting") this.head.textContent = t("upload.queue");
-    else if (event.type === "started") this.head.textContent = t("upload.indexing");
     else if (event.type === "finished") this.told = this.verdict();
     else if (event.type === "error") this.fail(told(event.problem.title, event.problem.remedy));
     else if (event.type === "end" && event.status !== "done") this.end(t(event.status === "cancelled" ? "upload.stopped" : "upload.unfinished"));
     else if (event.type === "end") this.end(this.told || this.verdict());
+    if (["started", "staged", "done", "unchanged", "linked", "failed", "skipped"].includes(event.type)) this.advance();
   }
 
   verdict() {
@@ -195,16 +229,23 @@ class Board {
   }
 
   fail(sentence) {
-    this.bar.hidden = this.cancel.hidden = true;
-    for (const [name, row] of this.rows) if (row.className === "wait" || row.className === "busy") this.set(name, "bad", t("upload.not"));
     this.list.before(h("p.wrong", { role: "alert", text: sentence }));
-    this.head.textContent = t("upload.unfinished");
+    this.over(t("upload.unfinished"));
+  }
+
+  /** What nothing became of can be sent again, as long as this tab has it. */
+  over(text) {
+    this.bar.hidden = this.cancel.hidden = true;
+    const open = this.open();
+    for (const name of open) this.set(name, "bad", t("upload.not"));
+    const files = this.files.filter((file) => open.includes(file.name));
+    const again = () => (this.close.click(), send(files));
+    if (files.length) this.cancel.after(h("button.button.small", { type: "button", text: t("page.retry"), on: { click: again } }));
+    this.head.textContent = text;
   }
 
   end(text) {
-    this.bar.hidden = this.cancel.hidden = true;
-    for (const [name, row] of this.rows) if (row.className === "wait" || row.className === "busy") this.set(name, "bad", t("upload.not"));
-    this.head.textContent = text;
+    this.over(text);
     this.status.textContent = text;
     const bad = this.element.querySelector(".bad, .wrong");
     if (!bad) setTimeout(() => this.close.click(), 6000);
