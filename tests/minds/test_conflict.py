@@ -173,6 +173,14 @@ def test_a_value_in_another_language_differs_where_the_names_meet() -> None:
     assert of_two(asked, ("Booking", own), ("Reise", "Das Konzert in Lindau ist am 24. Mai, und wir singen.")) is None
 
 
+def test_what_says_less_of_the_question_tells_of_something_else() -> None:
+    own = "The tenant of the kiosk pays a deposit of 900 pounds."
+    asked = "How much deposit did the tenant of the kiosk have to pay?"
+    assert of_two(asked, ("Lease", own), ("Hire", "Deposit 250 pounds, given back if the lawn is clean.")) is None
+    other = "Dear Petra, as tenant of the kiosk you pay a deposit of 850 pounds."
+    assert of_two(asked, ("Lease", own), ("Mail", other)) == (own, other)
+
+
 def test_a_document_that_names_the_subject_elsewhere_speaks_of_it() -> None:
     own, other = "Ilse pays 410 a month and 500 deposit.", "The deposit is 450 euros and is given back."
     asked = "How much deposit does Ilse pay?"

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from ragweave.corpora.meta import guess_language
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.small.answer.sentences import Extract
-from ragweave.minds.small.question.asked import Asked, asked_of
+from ragweave.minds.small.question.asked import ASKING, Asked, asked_of
 from ragweave.minds.small.question.facts import counted, facts, with_noun
 from ragweave.models.calendar import MONTHS, WEEKDAYS
 from ragweave.models.text import STOP, content_terms, fold, names, stem, terms, words
@@ -17,10 +17,7 @@ from ragweave.models.text import STOP, content_terms, fold, names, stem, terms, 
 RIVALS = 8
 """Best sentences among which another value is looked for."""
 SUBJECT = 0.5
-"""Share of the subject that another sentence must name; it says the same words of what is asked."""
-NAMED = 0.8
-"""How well the subject must stand with a sentence in another language, whose other words do not meet; and what share
-of the best sentence's slot a rival must hold that is not among the best ones."""
+"""Share of the subject that another sentence must name, or of it what the best one names."""
 _CLOCK = re.compile(r"\b\d{1,2}[:.]\d{2}\b")
 _DAY = re.compile(rf"\b(?:{'|'.join(WEEKDAYS)})(?=s?\b)")
 _CHANGES = re.compile(
@@ -44,27 +41,24 @@ class Told(NamedTuple):
 def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Evidence] | None = None) -> Told | None:
     """Return two sentences of different documents that answer the same question differently, or None.
 
-    Both speak of the subject and of what is asked, and hold values of the kind asked for of which nothing agrees, or
-    stand in two versions of one document. The newer leads where both are dated; a document that states no date leads
-    only when it answers better.
+    The other says of the question whatever the best one says of it, and holds values of the kind asked for of which
+    none agrees, or both stand in two versions of one document. The newer leads where both are dated; a document that
+    states no date leads only when it answers better.
     """
     if not ranked:
         return None
     best, asked, dates = ranked[0], asked_of(question), rows or {}
-    said = asked.slot & set(terms(best.text))
     # What leads to the best sentence tells of something else.
     led = _source(best.partner) if best.partner is not None else ""
     others = [e for e in ranked[1:] if _source(e) not in (_source(best), led)]
-    told = _told(others)
+    told, own = _told(others), guess_language(question)
     for e in others[:RIVALS]:
         # SIGNS: subject, slot, both, fit. What a document names elsewhere it speaks of here as well.
-        names_it = e.signs[0] >= min(SUBJECT, best.signs[0]) or (
-            asked.subject <= told[_source(e)] and e.signs[1] == 1.0
-        )
-        abroad = e.signs[0] >= NAMED and len({guess_language(x.strip["text"]) for x in (e, best)}) > 1
-        near = any(e is r for r in ranked[1:RIVALS]) or e.signs[1] >= NAMED * best.signs[1]
-        says_it = abroad or (near and (said & set(terms(e.text)) if said else asked.slot & best.covers & e.covers))
-        if not (names_it and says_it and e.signs[3] >= best.signs[3]) or fold(e.text) == fold(best.text):
+        lacks, asks = best.covers - e.covers - ASKING - (asked.subject & told[_source(e)]), best.covers & asked.slot
+        if guess_language(e.strip["text"]) not in (own, guess_language(best.strip["text"])):  # only names meet there
+            lacks, asks = lacks & asked.subject, best.covers
+        elsewhere = e.signs[0] < min(SUBJECT, best.signs[0]) and not best.covers & asked.subject
+        if lacks or not asks or elsewhere or e.signs[3] < best.signs[3] or fold(e.text) == fold(best.text):
             continue
         versions = _versions(best, e)
         if versions or _differ(asked, best, e):
