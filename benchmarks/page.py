@@ -43,10 +43,15 @@ SCROLL = """async (box) => {
 }"""
 FRAMES = 120
 """Steps from one end to the other."""
-FRAME = """async (box, share) => {
-  box.scrollTop = share * (box.scrollHeight - box.clientHeight);
+SMOOTH = 16.7
+"""Milliseconds of a frame at sixty in a second."""
+WHEEL = 120
+"""Pixels of a turn of the wheel."""
+FRAME = """async (box, top) => {
+  box.scrollTop = top;
   await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
 }"""
+ELEMENTS = "document.getElementsByTagName('*').length"
 ASKED = 20
 """Questions asked each way."""
 ASK = """async (question) => {
@@ -139,33 +144,28 @@ def scrolled(page: Any, box: str) -> str:
     return f"median {statistics.median(frames):.0f} ms, 95 % {late:.0f} ms, {slow} of {len(frames)} over 50 ms"
 
 
-def worked(page: Any, box: str) -> str:
-    """Return what the page's thread computes for a frame while an element is scrolled, and the nodes of the document.
+def worked(page: Any, box: str, step: float = 0) -> str:
+    """Return what the page's thread computes for a frame while an element is scrolled, and how large the document is.
 
-    Time of the processor and not of a clock, so that other work of the machine does not count; what a frame costs in
-    which nothing moves, most of it this measure, is told beside it.
+    Scrolled by so many pixels a step, or from end to end in as many steps.
+    From the browser's own trace: scripts, style, layout and paint of each frame, in time of the processor and not of a
+    clock, so that other work of the machine does not count.
     """
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-
-    def read() -> dict[str, float]:
-        return {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
-
-    def frame(share: float) -> dict[str, float]:
-        before = read()
-        page.locator(box).evaluate(FRAME, share)
-        return {name: value - before[name] for name, value in read().items()}
-
-    still = statistics.median(frame(0)["TaskDuration"] for _ in range(20)) * 1000
-    rows = [frame(n / FRAMES) for n in range(1, FRAMES + 1)]
-    nodes = read()["Nodes"]
+    session, events, ended = page.context.browser.new_browser_cdp_session(), [], []
+    session.on("Tracing.dataCollected", lambda told: events.extend(told["value"]))
+    session.on("Tracing.tracingComplete", lambda told: ended.append(told))
+    session.send("Tracing.start", {"traceConfig": {"includedCategories": ["cc"]}, "transferMode": "ReportEvents"})
+    step = step or page.locator(box).evaluate("box => box.scrollHeight - box.clientHeight") / FRAMES
+    for n in range(FRAMES + 1):
+        page.locator(box).evaluate(FRAME, n * step)
+    session.send("Tracing.end")
+    while not ended:
+        page.wait_for_timeout(50)
     session.detach()
-    took = sorted(row["TaskDuration"] * 1000 for row in rows)
-    drawn = statistics.median((row["LayoutDuration"] + row["RecalcStyleDuration"]) * 1000 for row in rows)
-    return (
-        f"median {statistics.median(took):.1f} ms, 95 % {took[int(len(took) * 0.95)]:.1f} ms, most {took[-1]:.1f} ms, "
-        f"of it style and layout {drawn:.2f} ms; where nothing moves {still:.1f} ms; {nodes:,.0f} nodes"
-    )
+    took = sorted(e["tdur"] / 1000 for e in events if e["name"] == "ProxyMain::BeginMainFrame" and "tdur" in e)
+    late, slow = took[int(len(took) * 0.95)], sum(t > SMOOTH for t in took)
+    told = f"median {statistics.median(took):.1f} ms, 95 % {late:.1f} ms, {slow} of {len(took)} over {SMOOTH} ms"
+    return f"{step:,.0f} pixels a step: {told}; {page.evaluate(ELEMENTS):,} elements"
 
 
 def first_by_api(client: Any, question: str) -> float:
@@ -227,7 +227,8 @@ def main() -> None:
             page.goto(f"{address}/#/t/{thread}")
             page.locator(".turn.over").nth(given.turns - 1).wait_for()
             print(f"scrolling {given.turns} turns: {scrolled(page, '#main')}")
-            print(f"computed for a frame of it: {worked(page, '#main')}")
+            for step in (0, WHEEL):
+                print(f"computed for a frame, {worked(page, '#main', step)}")
             fold = page.locator(".group .fold").first
             fold.wait_for()
             began = time.perf_counter()
@@ -236,7 +237,8 @@ def main() -> None:
             page.locator(".source-list li").first.wait_for()
             print(f"unfolding {given.sources} sources: {(time.perf_counter() - began) * 1000:.0f} ms")
             print(f"scrolling {given.sources} sources: {scrolled(page, '.source-list')}")
-            print(f"computed for a frame of it: {worked(page, '.source-list')}")
+            for step in (0, WHEEL):
+                print(f"computed for a frame, {worked(page, '.source-list', step)}")
             browser.close()
 
 

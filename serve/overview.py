@@ -1,6 +1,7 @@
 """The front page of a library: when what is in it was, and questions that it answers, each from a sentence of its own.
 
-Nothing is written by a model. A question is kept where a search for it finds the passage of its own sentence first.
+A question is kept where a search for it finds the passage of its own sentence. No model is asked, but where the reader
+wants a chat model to write the questions.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ragweave.corpora.store.catalog import LibraryRow
@@ -17,9 +19,13 @@ from ragweave.corpora.types import Item, Locator
 from ragweave.graphs import run as graphs
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence
+from ragweave.minds.llm.questions import questions_of
+from ragweave.models.chat import chat
+from ragweave.models.meter import Limits, Meter
 from ragweave.serve.differing import differing
 from ragweave.serve.facts import Fact, facts
 from ragweave.serve.media import with_openings
+from ragweave.serve.problems import Refused
 
 _SOURCES = 100
 """Sources that are read; of more, evenly spaced ones."""
@@ -47,7 +53,38 @@ async def overview(library: LibraryRow) -> dict[str, Any]:
             _made[key] = await _told(library, *found)
             while len(_made) > _KEPT:
                 _made.popitem(last=False)
-    return _made[key]
+        return _made[key]
+
+
+async def rewritten(library: LibraryRow) -> dict[str, Any]:
+    """Return the front page with questions of the chat model before the others, `by` whom, and the `spent` of one call.
+
+    Kept as the page is; with the cache of replies on, the same passages cost nothing later either.
+    """
+    page, model = await overview(library), chat()
+    if model is None:
+        raise Refused(409, "no chat model is set up", "run `ragweave setup`, or set RAGWEAVE_CHAT")
+    if "by" in page:
+        return page
+    items, meter = await asyncio.to_thread(_passages, library), Meter(Limits(calls=1))
+    rows = await questions_of([item.text for item in items], model, meter)
+    kept, _ = await _answered(library, [Fact(items[n], a, b, asked) for n, asked, a, b in rows], _QUESTIONS)
+    if not kept:
+        raise Refused(502, f"no question that {model.name} wrote could be used", "those that stand there stay")
+    told = [{**row, "question": f.question} for f, row in await _cited(library, kept)]
+    told += [row for row in page["questions"] if row["id"] not in {t["id"] for t in told}]
+    made = {**page, "questions": told[:_QUESTIONS], "by": model.name, "spent": asdict(meter.spent)}
+    _made[library.id, library.generation] = made
+    return made
+
+
+def _passages(library: LibraryRow) -> list[Item]:
+    """Return the longest paragraphs of evenly spaced sources, one of each in turn."""
+    catalog, rows = stores().catalog, list[Fact]()
+    for source in _sampled(library, _QUESTIONS):
+        items = catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS]
+        rows += [Fact(item, 0, 0) for item in sorted(items, key=lambda i: -len(i.text))[:_QUESTIONS]]
+    return [fact.item for fact in _spread(rows, lambda f: f.item.id)[:_QUESTIONS]]
 
 
 async def _told(library: LibraryRow, sources: Sequence[Source], found: Sequence[Fact]) -> dict[str, Any]:
@@ -104,13 +141,20 @@ def _same(one: Iterable[str], other: Iterable[str]) -> bool:
 
 
 def _read(library: LibraryRow) -> tuple[list[Source], list[Fact]]:
-    catalog = stores().catalog
-    sources = [s for s in catalog.sources(library.id) if s.status != "failed"]
-    step = max(1, -(-len(sources) // _SOURCES))
     rows: list[Fact] = []
-    for source in sources[::step]:
-        rows += facts(catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS])
-    return sources, rows
+    for source in _sampled(library, _SOURCES):
+        rows += facts(stores().catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS])
+    return _sources(library), rows
+
+
+def _sources(library: LibraryRow) -> list[Source]:
+    return [s for s in stores().catalog.sources(library.id) if s.status != "failed"]
+
+
+def _sampled(library: LibraryRow, most: int) -> list[Source]:
+    """Return sources, evenly spaced ones where there are more than `most`."""
+    sources = _sources(library)
+    return sources[:: max(1, -(-len(sources) // most))]
 
 
 def _events(found: Sequence[Fact]) -> list[Fact]:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from ragweave.corpora.knowledge.around import around, most_joined
 from ragweave.corpora.store.stores import stores
@@ -14,6 +15,7 @@ from ragweave.corpora.types import Item
 from ragweave.models.text import clip, sentences
 from ragweave.serve import overview
 from ragweave.serve.access import CallerNow, library_named
+from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound
 
@@ -30,6 +32,20 @@ async def front_page(caller: CallerNow, library: str) -> dict[str, Any]:
     """Return a timeline of a library and questions that it answers, each line with its place."""
     row = await library_named(caller, library)
     return {"library": row.name, **await overview.overview(row)}
+
+
+class Wanted(Body):
+    """The library whose questions a chat model is to write."""
+
+    library: str = Field(max_length=200)
+
+
+@router.post("/overview/questions")
+async def write_questions(caller: CallerNow, desk: DeskNow, body: Wanted) -> dict[str, Any]:
+    """Have the chat model write the questions of a front page, in one call; sent to it are passages of the library."""
+    row = await library_named(caller, body.library)
+    with desk.slots.held():
+        return {"library": row.name, **await overview.rewritten(row)}
 
 
 @router.get("/entities")

@@ -35,9 +35,12 @@ class Script:
     """What the language model says next."""
 
     answer: list[str] = field(default_factory=lambda: ["UNKNOWN"])
+    questions: str = ""
 
     def __call__(self, request: Received) -> Any:
         """Answer a request by what it asks for."""
+        if "curious newcomer" in request.prompt:
+            return self.questions
         if "numbered evidence" in request.prompt:
             return self.answer
         return "Learnt: enough.\nFinal Answer: " + "".join(self.answer)

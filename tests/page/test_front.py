@@ -33,6 +33,30 @@ def test_the_front_page_asks_its_questions_and_opens_its_dates(window: Callable[
     assert "3 October 1874" in page.locator(".answer").inner_text()
 
 
+def test_the_chat_model_writes_questions_when_it_is_asked_to(window: Callable[..., Any], site: Any) -> None:
+    page = window(viewport={"width": 1440, "height": 900})
+    asked = page.get_by_role("region", name="It answers, for instance")
+    rows = asked.locator(".suggested")
+    rows.first.wait_for()
+    before = rows.all_inner_texts()
+    site.script.questions = "I would rather not."
+    page.get_by_role("button", name="Have scripted write questions").click()
+    expect(page.locator("#toasts")).to_contain_text("No question that scripted wrote could be used.", timeout=30_000)
+    assert rows.all_inner_texts() == before
+    said = "Three families shared the watch, each taking four hours of the night in turn."
+    made = [{"passage": n, "question": "How was the watch of the night shared?", "answer": said} for n in range(1, 11)]
+    site.script.questions = json.dumps({"questions": made})
+    page.get_by_role("button", name="Have scripted write questions").click()
+    expect(rows.first).to_have_text("How was the watch of the night shared?", timeout=30_000)
+    expect(page.locator(".front p.fine")).to_contain_text("Questions written by scripted")
+    assert findings(page) == []
+    asked.get_by_role("button", name="Open the passage that answers: How was").click()
+    expect(page.get_by_role("complementary").locator("mark")).to_have_text(said)
+    page.reload()
+    expect(rows.first).to_have_text("How was the watch of the night shared?")
+    expect(page.get_by_role("button", name="Have scripted write questions")).to_have_count(0)
+
+
 def test_what_comes_next_stands_under_the_last_answer_alone_and_can_be_asked_or_read(
     window: Callable[..., Any], ask: Callable[..., Any]
 ) -> None:

@@ -124,6 +124,7 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/api/sources/{f.source}", {"params": {"library": f.name}}),
         ("GET", f"/api/sources/{f.source}", {"params": {"library": "mine"}}),
         ("GET", "/api/overview", {"params": {"library": f.name}}),
+        ("POST", "/api/overview/questions", {"json": {"library": f.name}}),
         ("GET", "/api/next", {"params": {"library": f.name, "item": f.item}}),
         ("DELETE", f"/api/sources/{f.source}", {"params": {"library": f.name}}),
         ("DELETE", f"/api/sources/{f.source}", {"params": {"library": "mine"}}),

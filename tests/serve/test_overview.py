@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.types import Item
+from ragweave.models.chat import override
+from ragweave.models.errors import ModelError
 from ragweave.serve.facts import facts
+from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.serving import ask_over_http
 
 LIBRARY = Path(__file__).resolve().parents[2] / "examples" / "library"
@@ -104,3 +110,56 @@ async def test_what_two_sources_say_otherwise_is_told_with_both_places_and_nothi
     assert row["question"] == "When was the housing cooperative founded?"
     assert {place["locator"]["file"] for place in row["places"]} == {"statutes.md", "history.md"}
     assert all(place["open"]["view"] == "text" and "198" in place["quote"] for place in row["places"])
+
+
+TALL = "The tower is 31 metres tall"
+
+
+def _reply(messages: Any) -> str:
+    """Write one good question, and three that cannot be used."""
+    parts = re.findall(r"(\d+)\.\n<<<\n(.*?)\n>>>", str(messages[-1].content), re.S)
+    at = next(int(n) for n, text in parts if TALL in text)
+    rows = [
+        {"passage": at, "question": "How high is the tower of Skerry Holm?", "answer": TALL},
+        {"passage": at, "question": "Who painted the tower?", "answer": "The tower was painted by nobody."},
+        {"passage": at, "question": "The tower is tall.", "answer": TALL},
+        {"passage": 99, "question": "Is there more?", "answer": TALL},
+    ]
+    return "Here they are:\n" + json.dumps({"questions": rows})
+
+
+async def test_a_chat_model_writes_questions_when_it_is_asked_to_each_with_its_sentence_once_for_a_library(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    await index([LIBRARY], "island")
+    before = (await client.get("/api/overview?library=island")).json()
+    with override(writer=(model := ScriptedChat(react=_reply))):
+        for _ in range(2):
+            told = (await client.post("/api/overview/questions", json={"library": "island"})).json()
+    assert len(model.calls) == 1 and told["by"] == "scripted" and told["spent"]["calls"] == 1
+    first, *rest = told["questions"]
+    assert (first["question"], first["quote"]) == ("How high is the tower of Skerry Holm?", TALL)
+    item = (await client.get(first["open"]["item"])).json()
+    assert item["text"][slice(*first["open"]["chars"])] == TALL
+    assert rest == [row for row in before["questions"] if row["id"] != first["id"]][:9]
+    assert (await client.get("/api/overview?library=island")).json() == told
+    (tmp_path / "new.md").write_text("# New\n\nThe new mast is 40 metres tall.\n")
+    await index([tmp_path], "island")
+    assert "by" not in (await client.get("/api/overview?library=island")).json()
+
+
+@pytest.mark.parametrize("reply", ["I cannot do that.", '{"questions": []}', ModelError("it refused", "ask another")])
+async def test_where_the_model_writes_nothing_that_can_be_used_that_is_said_and_the_questions_stay(
+    client: httpx.AsyncClient, reply: Any
+) -> None:
+    await index([LIBRARY / "tides.md"], "tides")
+    before = (await client.get("/api/overview?library=tides")).json()
+    with override(writer=ScriptedChat(replies=[reply])):
+        answer = await client.post("/api/overview/questions", json={"library": "tides"})
+    assert answer.status_code >= 500 and answer.json()["title"] and answer.json()["code"] != "unexpected"
+    assert (await client.get("/api/overview?library=tides")).json() == before
+
+
+async def test_without_a_chat_model_that_is_said(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/api/overview/questions", json={"library": "default"})
+    assert answer.status_code == 409 and "ragweave setup" in answer.json()["remedy"]

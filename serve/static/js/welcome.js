@@ -3,7 +3,7 @@
 import { openAdd } from "./add.js";
 import { call } from "./api.js";
 import { ask } from "./conversation.js";
-import { fill, h } from "./dom.js";
+import { announce, fill, h, toast } from "./dom.js";
 import { entities } from "./entities.js";
 import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
@@ -57,15 +57,31 @@ async function load(front) {
     const told = kept.key === key ? kept.told : await call("GET", `/api/overview?library=${encodeURIComponent(name)}`);
     kept = { key, told };
     const spoken = items.clip ? await entities() : null;
-    if (front.isConnected || box.contains(front)) fill(front, asks(told), timeline(told.timeline), spoken);
+    if (front.isConnected || box.contains(front)) fill(front, asks(told, () => write(front)), timeline(told.timeline), spoken);
   } catch {
     fill(front); // the question can be asked without it
   }
 }
 
+/** Have the chat model write the questions: only when it is asked to, because passages go to it. */
+async function write(front) {
+  try {
+    const told = await call("POST", "/api/overview/questions", { library: state.library.name });
+    kept = { ...kept, told };
+    announce(t("welcome.written", { model: told.by }));
+  } catch (error) {
+    toast(error.sentence, { bad: true });
+  }
+  load(front);
+}
+
 /** What can be asked, and what two sources say otherwise; nothing where there is neither. */
-function asks(told) {
-  const parts = [questions(told.questions), differing(told.differing)].filter(Boolean);
+function asks(told, rewrite) {
+  const { by, spent } = told;
+  const button = state.me?.chat && !by && h("button.button.small", { type: "button", title: t("welcome.write.tell", { model: state.me.chat }) }, icon("pen"), t("welcome.write", { model: state.me.chat }));
+  button && button.addEventListener("click", () => ((button.disabled = true), button.prepend(h("span.spin")), rewrite()));
+  const cost = by && [t("welcome.written", { model: by }), spent.calls ? t("trail.tokens", { n: spent.input_tokens + spent.output_tokens }) : ""].filter(Boolean).join(" · ");
+  const parts = [questions(told.questions), button && h("div", {}, button), cost && h("p.fine", { text: cost }), differing(told.differing)].filter(Boolean);
   return parts.length ? h("div.asks", {}, ...parts) : null;
 }
 
