@@ -37,6 +37,8 @@ _TRIED = 3
 """Times as many questions are tried as are told."""
 _FIRST = 2
 """A question is kept where its passage is among so many."""
+_TRIES = 3
+"""Attempts at the one reply in which a chat model writes questions."""
 _KEPT = 32
 """Libraries whose front page is kept until they change."""
 
@@ -66,7 +68,7 @@ async def rewritten(library: LibraryRow) -> dict[str, Any]:
         raise Refused(409, "no chat model is set up", "run `ragweave setup`, or set RAGWEAVE_CHAT")
     if "by" in page:
         return page
-    items, meter = await asyncio.to_thread(_passages, library), Meter(Limits(calls=1))
+    items, meter = await asyncio.to_thread(_passages, library), Meter(Limits(calls=_TRIES))
     rows = await questions_of([item.text for item in items], model, meter)
     kept, _ = await _answered(library, [Fact(items[n], a, b, asked) for n, asked, a, b in rows], _QUESTIONS)
     if not kept:
