@@ -205,7 +205,7 @@ async def _extract(
     whole = await passage(desk, best, question, idf) if recorded else None
     limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
     chosen = choose(ranked, question, idf, limit)
-    doubt = doubted(question, best, chosen, filled) or clip(best.told, _QUOTE) in barred
+    doubt = doubted(question, best, chosen, filled) or clip(best.quoted, _QUOTE) in barred
     enough = (
         answers(best, whole, question, idf)
         if whole is not None and least is None
@@ -216,7 +216,7 @@ async def _extract(
     if not ((brief.own or told) and enough and not doubt) or sides(question):
         if closest:
             page.note(best.narrowed)
-        return phrase("closest", brief.question, title=best.strip["title"], text=clip(best.told, _QUOTE))
+        return phrase("closest", brief.question, title=best.strip["title"], text=clip(best.quoted, _QUOTE))
     kept = {s["evidence"] for s in strips}
     rest = [as_strip(e) for e in brief.rows.values() if e["id"] not in kept and e["origin"] == "library"]
     others = await asyncio.to_thread(rank, question, rest, idf)
@@ -246,5 +246,5 @@ def _tell_both(desk: Desk, brief: Brief, page: Page, told: Told) -> None:
         desk.note(phrase("both", brief.question))
         return
     page.show(told.first.told, "verified", [told.first.narrowed], told.first.sure)
-    slots = {"text": told.other.told, "title": told.other.strip["title"]}
+    slots = {"text": told.other.quoted, "title": told.other.strip["title"]}
     page.show(phrase(told.how, brief.question, **slots), "verified", [told.other.narrowed], told.other.sure)

@@ -97,6 +97,11 @@ class Extract:
         return text if whole or not head or set(terms(head)) <= set(terms(text)) else f"{head}: {text}"
 
     @property
+    def quoted(self) -> str:
+        """The sentence as it is told behind its title, which is not said twice."""
+        return self.told.removeprefix(f"{self.strip['title'].split(' · ')[-1]}: ")
+
+    @property
     def narrowed(self) -> Strip:
         """The strip, cut down to the sentence."""
         offset = (self.strip["locator"].get("chars") or [0])[0]
