@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragweave.graphs.run import GRAPHS
 from ragweave.graphs.steps import STEPS
 
 STATIC = Path(__file__).resolve().parents[2] / "serve" / "static"
@@ -74,6 +76,13 @@ def test_no_words_for_people_are_left_in_a_script(name: str) -> None:
     sentences = [s for s in literals(SCRIPTS[name], _LITERAL) if re.search(r"\b[a-z]+ [a-z]+\b", s, re.I)]
     markup = [s for s in sentences if not re.search(r"<code|\(min-|\(max-|\(prefers|\(pointer|noopener|^\.\./|=\"", s)]
     assert shown + [s for s in markup if not re.match(r"[\w-]+(?:\.[\w-]+)+ |[.#\[]", s)] == []
+
+
+def test_a_method_is_told_as_its_module_tells_it() -> None:
+    told = {k: v for k, v in words("en").items() if k.startswith("method.")}
+    assert told == {
+        f"method.{name}": str(import_module(module).__doc__).strip().split("\n")[0] for name, module in GRAPHS.items()
+    }
 
 
 def test_the_words_of_a_step_are_those_of_the_trail_elsewhere() -> None:

@@ -2,7 +2,7 @@
 
 import { openDialog } from "./dialog.js";
 import { fill, h, uid } from "./dom.js";
-import { t } from "./i18n.js";
+import { known, t } from "./i18n.js";
 import { knob, on, ring, setKnob, state } from "./state.js";
 import { remember } from "./prefs.js";
 import { knobName, knobTold, valueName } from "./knobs.js";
@@ -64,7 +64,7 @@ function method() {
   const input = h("select.field", { id }, ...state.graphs.map((g) => h("option", { value: g.name, text: g.name.replaceAll("_", " ") })));
   input.value = state.graph;
   const told = h("p.fine");
-  const tell = () => (told.textContent = state.graphs.find((g) => g.name === state.graph)?.description || "");
+  const tell = () => (told.textContent = known(`method.${state.graph}`, state.graphs.find((g) => g.name === state.graph)?.description));
   input.addEventListener("change", () => {
     state.graph = input.value;
     remember("graph", state.graph === state.usualGraph ? null : state.graph);
