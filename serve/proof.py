@@ -115,10 +115,10 @@ async def _card(library: LibraryRow, turn: int, citation: Mapping[str, Any], fou
     facts = _facts(citation, found)
     rows = "".join(f"<dt>{escape(name)}</dt><dd><code>{escape(value)}</code></dd>" for name, value in facts)
     shown = f'<img src="data:image/jpeg;base64,{picture}" alt="The cited place">' if picture else ""
-    where, quote = escape(_where(citation["locator"])), with_formulas(citation["quote"])
+    stands, quote = escape(where(citation["locator"])), with_formulas(citation["quote"])
     return (
         f'<article id="s{turn}-{int(citation["n"])}"><h3 dir="auto">{escape(_title(citation))}</h3>'
-        f'<p class="fine" dir="auto">{where}</p><blockquote dir="auto">{quote}</blockquote>'
+        f'<p class="fine" dir="auto">{stands}</p><blockquote dir="auto">{quote}</blockquote>'
         f"{shown}<dl>{rows}</dl></article>"
     )
 
@@ -131,7 +131,7 @@ def _markdown(turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any], ba
     for c in answer["citations"]:
         facts = [(name, in_markdown(value)) for name, value in _facts(c, held.get(c["open"].get("source", "")))]
         facts += [("Opens at", f"<{base}{c['open']['href']}>")] if "href" in c["open"] else []
-        parts += [f"### {in_markdown(_title(c))}", in_markdown(_where(c["locator"])), f"> {_lines(c['quote'], '> ')}"]
+        parts += [f"### {in_markdown(_title(c))}", in_markdown(where(c["locator"])), f"> {_lines(c['quote'], '> ')}"]
         parts += ["\n".join(f"- {name}: {value}" for name, value in facts)]
     return [part for part in parts if part]
 
@@ -197,7 +197,8 @@ def _file(source: Source) -> str:
     return str(path) if same else ""
 
 
-def _where(place: Mapping[str, Any]) -> str:
+def where(place: Mapping[str, Any]) -> str:
+    """Say where in its file something stands."""
     if "start" in place:
         return f"{clock(place['start'])}–{clock(place.get('end', place['start']))}"
     if "page" in place:

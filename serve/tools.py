@@ -21,12 +21,12 @@ from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.minds.attached import Attached, asked_with
 from ragweave.models.errors import RagweaveError
-from ragweave.models.text import clock
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import CallerNow, Slots, library_for
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.direct import Left, answering, context_of, unless_left
 from ragweave.serve.media import with_openings
+from ragweave.serve.proof import where
 
 router = APIRouter(prefix="/tools")
 
@@ -131,16 +131,7 @@ def _only(sources: Sequence[str]) -> dict[str, Any]:
 
 def place(locator: Mapping[str, Any]) -> str:
     """Say in words where something stands."""
-    if "url" in locator:
-        return str(locator["url"])
-    parts = [str(locator["file"])] if "file" in locator else []
-    if "page" in locator:
-        parts.append(f"page {locator['page']}")
-    elif "start" in locator:
-        parts.append(f"from {clock(locator['start'])} to {clock(locator.get('end', locator['start']))}")
-    elif locator.get("heading"):
-        parts.append(" › ".join(locator["heading"]))
-    return ", ".join(parts)
+    return str(locator.get("url") or ", ".join(filter(None, (locator.get("file"), where(locator)))))
 
 
 @router.post("/ask", operation_id="ask_library", summary=ASK, description=ASK, response_model=Answered)
