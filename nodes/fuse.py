@@ -78,7 +78,8 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     summary = f"{len(rows)} of {found_all} places kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
     best = {"best": max(map(told, rows), default=-1.0)} if query == state["question"] else {}
-    return run.done(summary, data={"items": ids}, evidence=rows, candidates=ids, found=Overwrite([]), **best)
+    data = {"items": ids, "of": found_all, "newer": bool(aged)}
+    return run.done(summary, data=data, evidence=rows, candidates=ids, found=Overwrite([]), **best)
 
 
 def _in_turns(lists: list[list[Evidence]]) -> list[Evidence]:

@@ -27,4 +27,5 @@ async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
     worth = dict(zip(clips, state.get("scores", []), strict=False))
     scores = [worth.get(i, 0.0) for i in kept]
     row: RankedList = {"corpus": "clip", "query": query, "kind": "pooled", "ids": kept, "scores": scores}
-    return run.done(f"{len(kept)} of {len(held)} clips kept", made, data={"clips": kept}, clips=kept, found=[row])
+    told = f"{len(kept)} of {len(held)} clips kept"
+    return run.done(told, made, data={"clips": kept, "of": len(held)}, clips=kept, found=[row])

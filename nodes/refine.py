@@ -52,7 +52,7 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
     chosen = select(scored, run.context.method)
     removed = 1 - sum(len(s["text"]) for s in chosen) / (sum(len(i.text) for i in items.values()) or 1)
     summary = f"{len(chosen)} of {len(made)} parts kept from {len(kept)} places, {removed:.0%} of the text removed"
-    return run.done(summary, judged, data={"strips": [s["id"] for s in chosen]}, knowledge=chosen)
+    return run.done(summary, judged, data={"strips": [s["id"] for s in chosen], "of": len(made)}, knowledge=chosen)
 
 
 def shown_whole(context: Context) -> bool:

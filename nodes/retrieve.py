@@ -35,7 +35,9 @@ async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
     for note in dict.fromkeys(each.note for each in found if each.note):
         run.note(f"The {task['corpus']} corpus: {note}.")
     items = len({i for row in lists for i in row["ids"]})
-    return run.done(f"{task['corpus']}: {items} places in {len(lists)} search{'es' * (len(lists) != 1)}", found=lists)
+    told = f"{task['corpus']}: {items} places in {len(lists)} search{'es' * (len(lists) != 1)}"
+    data = {"corpus": task["corpus"], "places": items, "searches": len(lists)}
+    return run.done(told, data=data, found=lists)
 
 
 def ranked_lists(corpus: Corpus, query: str, found: Lists) -> list[RankedList]:

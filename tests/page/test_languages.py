@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,10 @@ def test_the_page_speaks_the_language_of_the_browser_and_another_by_choice(
     expect(page.get_by_text("3. Okt. 1874")).to_be_visible()
     turn = ask(page, "Wer leitet die Sternwarte von Ulm?")
     expect(turn.get_by_role("button", name="Weiter suchen")).to_be_visible()
+    turn.locator(".trail > summary").click()
+    steps = turn.locator(".trail").inner_text()
+    assert re.search(r"Textstellen: \d+ Stellen in \d", steps) and re.search(r"\d von \d+ behalten", steps)
+    assert "places" not in steps and "not yet" not in steps
     page.get_by_label("Sprache").select_option(label="中文")
     expect(page.locator("html")).to_have_attribute("lang", "zh")
     expect(page.get_by_role("heading", name="对话", exact=True)).to_be_visible()

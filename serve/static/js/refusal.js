@@ -9,7 +9,7 @@ import { openCitation } from "./panel.js";
 import { onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
 import { watch } from "./watches.js";
-import { placeBeside, plain, providerName, titleOf } from "./words.js";
+import { lacking, placeBeside, plain, providerName, titleOf } from "./words.js";
 
 const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" }; // `matter.` before it in words
 const NEAREST = /^.*[”“](?:; |$)/s; // the words of the place that came closest, before what else there is to say
@@ -76,8 +76,7 @@ function searched(steps) {
 
 /** What the last round that said so still missed. */
 function missing(steps) {
-  const said = steps.map((s) => s.data?.missing).filter(Boolean).at(-1) || "";
-  return said.replace(/^not yet covered: /, "");
+  return lacking(steps.map((s) => s.data?.missing).filter(Boolean).at(-1) || "");
 }
 
 function sentenceCase(text) {

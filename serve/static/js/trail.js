@@ -4,7 +4,7 @@ import { h, fill, uid } from "./dom.js";
 import { Graph } from "./graph.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { corpusName, host, hundredths, lasted, share, some } from "./words.js";
+import { corpusName, host, hundredths, lacking, lasted, share, some } from "./words.js";
 
 const CORPORA = ["paragraph", "document", "image", "clip", "video"];
 const PARTS = Object.fromEntries(["rewrite", "retrieve_clips", "merge", "judge", "look"].map((node) => [node, "retrieve_video"]));
@@ -105,7 +105,7 @@ export class Trail {
     if (step.node === "expand" && !step.data?.phrasings?.rewrites?.length) last?.remove();
     else if (!last) hop.append(row(step, name));
     else if (name !== "retrieve_video") last.append(detail(step));
-    else if (["merge", "judge"].includes(step.node)) last.querySelector(".said").textContent = step.summary;
+    else if (["merge", "judge"].includes(step.node)) last.querySelector(".said").replaceWith(detail(step));
     if (this.sign.className === "spin") {
       const more = step.node === "reason" && step.data?.then === "more";
       this.line.textContent = more ? t("trail.further", { query: step.data.query }) : known(`step.${step.node}.next`, step.next) || titleOf(step);
@@ -156,6 +156,9 @@ function detail(step) {
   if (step.node === "search_web" && data.urls) {
     return h("div", {}, said(step.summary), list(data.urls.map(host)));
   }
+  if (data.searches) return said(t("trail.found", { where: t("trail.in", { where: corpusName(data.corpus) }), places: data.places, n: data.searches }));
+  const kept = data.items || data.strips || data.clips;
+  if (kept && "of" in data) return said([t("trail.kept", { kept: kept.length, of: data.of }), data.newer ? t("trail.newer") : ""].filter(Boolean).join(", "));
   if (step.node === "reason") return reasoned(data, step.summary);
   return said(step.summary.replace(new RegExp(`^(${CORPORA.join("|")}): `), (_, corpus) => `${t("trail.in", { where: corpusName(corpus) })}: `));
 }
@@ -200,7 +203,7 @@ function verdict(grade, summary) {
 }
 
 function reasoned(data, summary) {
-  const rows = [[t("trail.learnt"), data.learnt], [t("refusal.missing"), data.missing], [t("trail.next"), data.then === "more" ? data.query : ""]];
+  const rows = [[t("trail.learnt"), data.learnt], [t("refusal.missing"), lacking(data.missing)], [t("trail.next"), data.then === "more" ? data.query : ""]];
   const shown = rows.filter(([, text]) => text);
   if (!shown.length) return said(summary);
   const out = h("dl.reasoned", { id: uid("reason") });

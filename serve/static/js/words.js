@@ -85,6 +85,9 @@ export function placeBeside(title, locator) {
 /** What a source says, to be read outside it: without the sign of a list item, the cells of a row with dots between. */
 export const plain = (quote) => quote.replace(/^\s*[-*•]\s+/gm, "").replace(/\s*\|\s*/g, " · ");
 
+/** What a round still misses, without the words that the server puts before it. */
+export const lacking = (said) => said?.replace(/^not yet covered: /, "");
+
 /** "1:05–1:20". */
 export function span(start, end) {
   return end === undefined || end <= start ? clock(start) : `${clock(start)}–${clock(end)}`;
