@@ -51,6 +51,7 @@ def test_what_is_not_so_is_told_by_what_denies() -> None:
     assert affirms(asked, "Rufus Tenby, cook at the meeting.")
     assert not affirms(asked, "Ada Brook did not come.")
     assert not affirms(asked_of("How long do cats go without food?"), "Cats: eight hours")
+    assert not affirms(asked_of("What do I owe if I can't find my key any more?"), "Whoever loses one pays 35 pounds.")
 
 
 @pytest.mark.parametrize(

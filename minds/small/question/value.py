@@ -30,6 +30,9 @@ _CODE = re.compile(r"\d|[\"“‘]|: \S")
 """What a code has: a figure, or that it is quoted or stands behind its label."""
 _DENIES = re.compile(r"(?<!\()\b(?:not|never|nobody|cannot)\b(?! \w+ing\b)|n['’]t\b")
 
+_IF = re.compile(r"\b(?:if|unless|because|in case)\b[^,?]*", re.I)
+"""What is not so there is a condition, and not what is asked."""
+
 
 def lacks(asked: Asked, text: str) -> bool:
     """Tell whether a text holds no time, number, measure, code or person where one is asked for."""
@@ -50,7 +53,8 @@ def lacks(asked: Asked, text: str) -> bool:
 
 def affirms(asked: Asked, text: str) -> bool:
     """Tell whether a text denies nothing where it is asked what is not so: “What must he not eat?”."""
-    denied = _DENIES.search(asked.question)
-    if denied is None or asked.kind == "yes" or has_clause(asked.question[: denied.start()]):
+    question = _IF.sub("", asked.question)
+    denied = _DENIES.search(question)
+    if denied is None or asked.kind == "yes" or has_clause(question[: denied.start()]):
         return False
     return not negations(text)
