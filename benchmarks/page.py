@@ -24,6 +24,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ragweave.tests.support import ScriptedServer
+from ragweave.tests.support.server import Received
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 OPENINGS = 5
 """Times that the page is opened anew."""
@@ -54,6 +57,8 @@ FRAME = """async (box, top) => {
 ELEMENTS = "document.getElementsByTagName('*').length"
 ASKED = 20
 """Questions asked each way."""
+LATENCY = 0.5
+"""Seconds that the scripted model takes."""
 ASK = """async (question) => {
   const field = document.getElementById("question");
   const before = document.querySelectorAll(".turn").length;
@@ -109,10 +114,10 @@ async def make(folder: Path, sources: int, turns: int) -> str:
 
 
 @contextmanager
-def served(home: Path) -> Iterator[str]:
+def served(home: Path, **model: str) -> Iterator[str]:
     """Serve a home, and yield the address."""
     command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none"]
-    env = {**os.environ, "RAGWEAVE_HOME": str(home), "PYTHONUNBUFFERED": "1"}
+    env = {**os.environ, "RAGWEAVE_HOME": str(home), "PYTHONUNBUFFERED": "1", **model}
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -180,7 +185,7 @@ def first_by_api(client: Any, question: str) -> float:
     return took
 
 
-def first_sentences(browser: Any, address: str) -> tuple[float, float]:
+def first_sentences(browser: Any, address: str) -> str:
     """Return the median milliseconds to the first sentence, on the page and by the API, asked by turns."""
     import httpx
 
@@ -197,7 +202,13 @@ def first_sentences(browser: Any, address: str) -> tuple[float, float]:
             rows.append((shown, first_by_api(client, f"When was pump {n * 7 + 3} built?")))
     page.close()
     on_page, by_api = (statistics.median(column) for column in zip(*rows[2:], strict=True))
-    return on_page, by_api
+    return f"page {on_page:.0f} ms, API {by_api:.0f} ms, {on_page / by_api:.2f} times"
+
+
+def copied(request: Received) -> str:
+    """Answer with the first passage of a prompt, as a model that copies would."""
+    found = re.search(r"Pump \d+ was built in \d+ at pier \d+\.", request.prompt)
+    return f"{found.group() if found else 'It was built in 1874.'} [1]"
 
 
 def main() -> None:
@@ -212,8 +223,9 @@ def main() -> None:
         folder = Path(made)
         os.environ["RAGWEAVE_HOME"] = str(folder / "home")
         thread = asyncio.run(make(folder, given.sources, given.turns))
-        with served(folder / "home") as address, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        started = sync_playwright().start()
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        with served(folder / "home") as address:
             for name, at, ready in (
                 ("new conversation", "/", "#question"),
                 (f"{given.turns} turns", f"/#/t/{thread}", f".turn:nth-child({given.turns}).over"),
@@ -221,8 +233,7 @@ def main() -> None:
                 rows = [opened(browser, address + at, ready) for _ in range(OPENINGS)]
                 paint, whole = (statistics.median(column) for column in zip(*rows, strict=True))
                 print(f"{name}: first paint {paint:.0f} ms, ready {whole:.0f} ms")
-            on_page, by_api = first_sentences(browser, address)
-            print(f"first sentence: page {on_page:.0f} ms, API {by_api:.0f} ms, {on_page / by_api:.2f} times")
+            print(f"first sentence: {first_sentences(browser, address)}")
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             page.goto(f"{address}/#/t/{thread}")
             page.locator(".turn.over").nth(given.turns - 1).wait_for()
@@ -239,7 +250,14 @@ def main() -> None:
             print(f"scrolling {given.sources} sources: {scrolled(page, '.source-list')}")
             for step in (0, WHEEL):
                 print(f"computed for a frame, {worked(page, '.source-list', step)}")
-            browser.close()
+            page.close()
+        with ScriptedServer(react=copied, latency=LATENCY) as server:
+            model = {"RAGWEAVE_CHAT": "scripted", "RAGWEAVE_CHAT_URL": server.base_url, "RAGWEAVE_CHAT_KEY": "k"}
+            with served(folder / "home", **model) as address:
+                told = first_sentences(browser, address)
+                print(f"first sentence beside a model of {LATENCY} s: {told}")
+        browser.close()
+        started.stop()
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
 
     try:
         found = convert_to_messages(said)
-    except (ValueError, NotImplementedError):
+    except (ValueError, TypeError, NotImplementedError):
         raise InputError("the messages cannot be read", "send a list of {role, content}") from None
     kept: list[AnyMessage] = [m for m in found if isinstance(m, HumanMessage | AIMessage)]
     if not kept or kept[-1].type != "human":

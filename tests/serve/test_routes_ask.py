@@ -60,7 +60,9 @@ async def test_messages_are_taken_as_well_as_a_question_and_what_was_said_before
     assert "lighthouse" in events.split("condense", 1)[1].split("event:", 1)[0]
     (turn,) = (await client.get(f"/api/threads/{begun['thread']}")).json()["turns"]
     assert turn["question"] == "And who kept the watch there?"
-    for wrong in ({}, {"question": "When?", "messages": said}, {"messages": said[:3]}, {"messages": [{"role": "?"}]}):
+    odd = [[{"role": "?"}], [[[], None]], [{"role": {}, "content": "When?"}], [None]]
+    wrongs = [{}, {"question": "When?", "messages": said}, {"messages": said[:3]}, *({"messages": m} for m in odd)]
+    for wrong in wrongs:
         assert (await client.post("/api/ask", json=wrong)).status_code in (400, 422), wrong
 
 
