@@ -195,9 +195,12 @@ async def delete_thread(caller: CallerNow, desk: DeskNow, id: str) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/ask", status_code=202)
-async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any]:
-    """Begin to answer a question; a conversation that is not named begins anew, with the messages before it."""
+@router.post("/ask", status_code=202, response_model=None)
+async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Question) -> dict[str, Any] | Response:
+    """Begin to answer a question; a conversation that is not named begins anew, with the messages before it.
+
+    Who accepts `text/event-stream` is answered with the events of the run, in the same request.
+    """
     *earlier, last = messages_of(body.messages or [("user", body.question)])
     check_question(last.text)
     if body.thread is not None:
@@ -217,6 +220,10 @@ async def ask(caller: CallerNow, desk: DeskNow, body: Question) -> dict[str, Any
     if body.replaces:
         said = await rewind(desk, thread, body.replaces)
     run = await desk.runs.start(caller, last.text, thread, row, graph, context, pictures, said)
+    if request.headers.get("accept", "").startswith("text/event-stream"):
+        events = journal.stream(await desk.runs.journal(run), request)
+        events.headers["Content-Location"] = f"/api/runs/{run.id}/events"
+        return events
     return {"run": run.id, "thread": thread.id, "turn": run.turn}
 
 

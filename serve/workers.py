@@ -23,7 +23,7 @@ from uvicorn.supervisors import Multiprocess
 
 from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.serve.process import set_up, share_heap
+from ragweave.serve.process import set_up, settle, share_heap
 from ragweave.serve.settings import ServeSettings
 
 _SILENT = 30
@@ -96,10 +96,12 @@ def worker(build: Callable[[], FastAPI], log: str) -> FastAPI:
     share_heap()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        return build()
+        app = build()
     except RagweaveError as error:  # another try would fail alike: the parent ends
         sys.stderr.write(f"{error}\n")
         sys.exit(STARTUP_FAILURE)
+    settle()
+    return app
 
 
 def _end_with_parent() -> None:

@@ -42,7 +42,7 @@ def serve(
     need("uvicorn", "fastapi", "sse_starlette", what="`ragweave serve`", extra="serve")
     import uvicorn
 
-    from ragweave.serve.process import only_server, set_up, share_heap
+    from ragweave.serve.process import only_server, set_up, settle, share_heap
     from ragweave.serve.settings import serve_settings
     from ragweave.serve.workers import config_of, listen, run_workers
 
@@ -64,6 +64,7 @@ def serve(
         place = f"Ragweave is at http://{shown}:{at[1]} (library {library_name(None)}). Ctrl-C stops it."
         if app is not None:
             typer.echo(place)
+            settle()
             uvicorn.Server(config_of(app, settings.shutdown_seconds)).run(sockets=[listener])
         elif not run_workers(partial(build, settings), settings, log, listener, partial(typer.echo, place)):
             raise typer.Exit(1)

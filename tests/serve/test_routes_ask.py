@@ -26,6 +26,19 @@ async def test_a_question_is_answered_with_steps_sentences_and_a_citation_that_o
     assert "1874" in (await client.get(citation["open"]["media"])).text
 
 
+async def test_who_accepts_a_stream_of_events_is_answered_with_it_in_one_request_and_told_where_to_go_on(
+    client: httpx.AsyncClient,
+) -> None:
+    accept = {"Accept": "text/event-stream"}
+    asked = await client.post("/api/ask", json={"question": QUESTION}, headers=accept)
+    assert asked.headers["content-type"].startswith("text/event-stream")
+    again = await client.get(asked.headers["content-location"], headers={"Last-Event-ID": "1"})
+    assert asked.text.startswith("id: 1") and "1874" in again.text
+    assert asked.text.endswith(again.text)
+    refused = await client.post("/api/ask", json={"question": ""}, headers=accept)
+    assert refused.status_code == 422 and refused.json()["remedy"]
+
+
 async def test_each_step_tells_what_its_own_turn_has_spent(client: httpx.AsyncClient) -> None:
     for _ in range(2):
         told = await ask_over_http(client, QUESTION)

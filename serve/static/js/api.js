@@ -77,19 +77,21 @@ export async function fetchFile(path, options = {}) {
 
 /**
  * Follow a stream of events to its `end`; where the connection breaks, go on behind the last event.
- * @param {string} path address of the stream
- * @param {{signal?: AbortSignal, onlost?: (lost: boolean) => void}} options `onlost` hears of breaks and returns
+ * @param {string} path address of the stream, or of what begins one if it is sent a body
+ * @param {{body?: () => Promise<object>, signal?: AbortSignal, onlost?: (lost: boolean) => void}} options `onlost` hears of breaks and returns
  */
-export async function* follow(path, { signal, onlost = () => {} } = {}) {
+export async function* follow(path, { body, signal, onlost = () => {} } = {}) {
   let last = 0;
   let wait = 500;
   for (;;) {
     try {
       const headers = { Accept: "text/event-stream", ...(last ? { "Last-Event-ID": String(last) } : {}) };
-      const response = await reach(path, { headers, signal });
+      const response = body ? await begin(path, await body(), headers) : await reach(path, { headers, signal });
       if (!response.ok) throw await problemOf(response);
+      if (body) path = response.headers.get("Content-Location");
+      body = null;
       onlost(false);
-      for await (const event of events(response.body)) {
+      for await (const event of events(response.body, signal)) {
         last = Number(event.id) || last;
         wait = 500;
         const told_ = JSON.parse(event.data);
@@ -97,6 +99,7 @@ export async function* follow(path, { signal, onlost = () => {} } = {}) {
         if (told_.type === "end") return;
       }
     } catch (error) {
+      if (body) throw error;
       if (error.name === "AbortError" || signal?.aborted) return;
       if (error instanceof Problem && error.status >= 400 && error.status !== 429 && error.status !== 503) throw error;
     }
@@ -107,9 +110,14 @@ export async function* follow(path, { signal, onlost = () => {} } = {}) {
   }
 }
 
+// Sent once, and not taken back: what is begun goes on, whoever listens.
+const begin = (path, body, headers) =>
+  reach(path, { method: "POST", body: JSON.stringify(body), headers: { ...headers, "Content-Type": "application/json" } });
+
 /** Read server-sent events out of a body. */
-export async function* events(body) {
+export async function* events(body, signal) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  signal?.addEventListener("abort", () => reader.cancel().catch(() => {}));
   let buffer = "";
   try {
     for (;;) {

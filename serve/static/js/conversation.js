@@ -12,6 +12,7 @@ import { whatNext } from "./next.js";
 import { welcome } from "./welcome.js";
 
 const MARGIN = 28; // pixels above a question that is scrolled to
+const LISTED = 1000; // milliseconds after which the list tells of a run that is still under way: the answer comes first
 const main = () => document.getElementById("main");
 let column = h("div.column");
 let turns = [];
@@ -53,7 +54,11 @@ export async function open(id, { quiet = false } = {}) {
     const turn = add(row.question, Array.from({ length: row.pictures }, (_, n) => `${base}/${n + 1}`));
     turn.place = { thread: id, turn: row.n };
     turn.context = row.context;
-    if (row.status === "running" || row.status === "waiting") watch(row.run, id, turn, false);
+    if (row.status === "running" || row.status === "waiting") {
+      run = { id: row.run, thread: id, turn, stop: new AbortController() };
+      setRunning(id, true);
+      watch(run, false, { path: `/api/runs/${encodeURIComponent(row.run)}/events` });
+    }
     else turn.restore(row);
   }
   if (!kept.turns.length) fill(main(), welcome());
@@ -63,8 +68,6 @@ export async function open(id, { quiet = false } = {}) {
 /** Ask in the conversation on screen, with knobs of this question alone; tells whether the server took it. */
 export async function ask(question, pictures = [], knobs = {}, replaced = null) {
   if (run) return false;
-  let taken = true;
-  const mine = shown;
   const replaces = replaced ? { replaces: replaced.place.turn } : {};
   if (replaced) for (const gone of turns.splice(turns.indexOf(replaced))) gone.element.remove();
   if (!turns.length) fill(main(), column);
@@ -76,31 +79,15 @@ export async function ask(question, pictures = [], knobs = {}, replaced = null) 
   const here = state.thread;
   run = { id: null, thread: here, turn, stop: new AbortController(), wanted: false };
   ring("running");
-  try {
-    const place = here ? { thread: here } : { library: state.library.name };
-    const sent = pictures.length ? { pictures: await Promise.all(pictures.map(asData)) } : {};
-    const began = await call("POST", "/api/ask", { question, ...sent, ...place, ...replaces, graph: state.graph, context: turn.context });
-    if (mine === shown) {
-      const stopped = run?.wanted;
-      run = null;
-      state.thread = began.thread;
-      if (!here) window.history.replaceState(null, "", `#/t/${began.thread}`);
-      ring("thread");
-      watch(began.run, began.thread, turn, true);
-      if (stopped) stop();
-    }
-    loadThreads().catch(() => {});
-  } catch (error) {
-    taken = false;
-    if (mine === shown) {
-      run = null;
-      turn.fail({ title: error.message, remedy: error.remedy });
-      turn.end("failed", true);
-      toEnd(true);
-      ring("running");
-    }
-  }
-  return taken;
+  const place = here ? { thread: here } : { library: state.library.name };
+  return new Promise((taken) => watch(run, true, {
+    path: "/api/ask",
+    body: async () => {
+      const sent = pictures.length ? { pictures: await Promise.all(pictures.map(asData)) } : {};
+      return { question, ...sent, ...place, ...replaces, graph: state.graph, context: turn.context };
+    },
+    taken,
+  }));
 }
 
 /** Stop the answer under way. */
@@ -154,38 +141,55 @@ async function replace(gone, asked) {
   if (!(await ask(asked, gone.pictures, {}, gone))) open(place.thread, { quiet: true });
 }
 
-async function watch(id, thread, turn, live) {
+/** Follow a run that is asked for with a body, or one that was begun before; `taken` hears whether the server took it. */
+async function watch(asked, live, { path, body, taken = () => {} }) {
   const mine = shown;
-  const stop_ = new AbortController();
-  run = { id, thread, turn, stop: stop_ };
-  setRunning(thread, true);
+  const { turn } = asked;
   let status = "failed";
   try {
-    for await (const event of follow(`/api/runs/${encodeURIComponent(id)}/events`, { signal: stop_.signal, onlost: lost })) {
+    for await (const event of follow(path, { body, signal: asked.stop.signal, onlost: lost })) {
+      if (!asked.id) began(asked, event, mine);
+      taken(true);
       if (mine !== shown) return;
-      turn.apply(event, true);
+      turn.apply(event, live);
       if (event.type === "end") status = event.status;
-      toEnd(false);
+      keepUp();
     }
   } catch (error) {
+    taken(false);
     if (mine !== shown) return;
     // The run is gone: the server was started anew. What it kept of the turn is the truth.
-    if (error instanceof Problem && error.status === 404) {
+    if (error instanceof Problem && error.status === 404 && asked.id) {
       turn.end("cancelled", live);
       status = "cancelled";
     } else {
       turn.fail({ title: error.message, remedy: error.remedy });
       turn.end("failed", live);
     }
+    if (!asked.id) toEnd(true);
   } finally {
-    setRunning(thread, false);
+    taken(true); // by a server that nobody listened to any more
     lost(false);
-    if (mine === shown && run?.id === id) run = null;
-    ring("running");
+    if (run === asked) run = null;
+    if (asked.id) setRunning(asked.thread, false);
+    else ring("running");
     if (mine === shown && status !== "failed") loadThreads().catch(() => {});
     // Read once, so that the service worker has it as well.
-    if (navigator.serviceWorker?.controller) call("GET", `/api/threads/${encodeURIComponent(thread)}`).catch(() => {});
+    if (asked.id && navigator.serviceWorker?.controller) call("GET", `/api/threads/${encodeURIComponent(asked.thread)}`).catch(() => {});
   }
+}
+
+/** The server has taken a question. */
+function began(asked, { run: id, thread }, mine) {
+  const first = !asked.thread;
+  Object.assign(asked, { id, thread });
+  setTimeout(() => loadThreads().catch(() => {}), LISTED);
+  if (mine !== shown) return;
+  state.thread = thread;
+  if (first) window.history.replaceState(null, "", `#/t/${thread}`);
+  setRunning(thread, true);
+  ring("thread");
+  if (asked.wanted) stop();
 }
 
 async function consent(turn, agreed) {
@@ -216,6 +220,18 @@ export function lost(is, text = t("page.lost")) {
 
 /** Show the end of a conversation that was built while the page was hidden. */
 export const appear = () => turns.length && toEnd(false);
+
+let due = false;
+
+/** Bring the newest text into view with the next frame: once for all that came since the last one. */
+function keepUp() {
+  if (due) return;
+  due = true;
+  requestAnimationFrame(() => {
+    due = false;
+    toEnd(false);
+  });
+}
 
 /** Keep the newest text in view, but not past its question, unless the reader has scrolled up. */
 function toEnd(always) {
