@@ -146,6 +146,21 @@ def test_a_server_that_is_gone_is_named_and_the_page_goes_on_when_it_is_back(
     page.locator(".turn .answer").nth(1).get_by_text("1874").wait_for()
 
 
+def test_whoever_leaves_before_the_server_has_taken_a_question_finds_it_in_the_list(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    held: list[Any] = []
+    page.route("**/api/ask", lambda route: held.append(route))
+    ask(page, "Who lit the lamp of the lighthouse before the pump was built?", wait=False)
+    page.locator("a.row", has_text="New conversation").click()
+    expect(page.locator(".turn")).to_have_count(0)
+    assert not page.locator(".thread", has_text="Who lit the lamp").count()
+    held[0].continue_()
+    expect(page.locator(".thread", has_text="Who lit the lamp")).to_have_count(1)
+    assert not page.locator(".turn").count()
+
+
 def cut(route: Any) -> None:
     """Break a connection in the middle of the second event."""
     reply = route.fetch()

@@ -90,6 +90,7 @@ export async function* follow(path, { body, signal, onlost = () => {} } = {}) {
       if (!response.ok) throw await problemOf(response);
       if (body) path = response.headers.get("Content-Location");
       body = null;
+      if (signal?.aborted) return;
       onlost(false);
       for await (const event of events(response.body, signal)) {
         last = Number(event.id) || last;

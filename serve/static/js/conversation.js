@@ -145,24 +145,20 @@ async function replace(gone, asked) {
 async function watch(asked, live, { path, body, taken = () => {} }) {
   const mine = shown;
   const { turn } = asked;
-  let status = "failed";
   try {
     for await (const event of follow(path, { body, signal: asked.stop.signal, onlost: lost })) {
       if (!asked.id) began(asked, event, mine);
       taken(true);
       if (mine !== shown) return;
       turn.apply(event, live);
-      if (event.type === "end") status = event.status;
       keepUp();
     }
   } catch (error) {
     taken(false);
     if (mine !== shown) return;
     // The run is gone: the server was started anew. What it kept of the turn is the truth.
-    if (error instanceof Problem && error.status === 404 && asked.id) {
-      turn.end("cancelled", live);
-      status = "cancelled";
-    } else {
+    if (error instanceof Problem && error.status === 404 && asked.id) turn.end("cancelled", live);
+    else {
       turn.fail({ title: error.message, remedy: error.remedy });
       turn.end("failed", live);
     }
@@ -173,7 +169,8 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
     if (run === asked) run = null;
     if (asked.id) setRunning(asked.thread, false);
     else ring("running");
-    if (mine === shown && status !== "failed") loadThreads().catch(() => {});
+    clearTimeout(asked.listing);
+    loadThreads().catch(() => {});
     // Read once, so that the service worker has it as well.
     if (asked.id && navigator.serviceWorker?.controller) call("GET", `/api/threads/${encodeURIComponent(asked.thread)}`).catch(() => {});
   }
@@ -182,8 +179,8 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
 /** The server has taken a question. */
 function began(asked, { run: id, thread }, mine) {
   const first = !asked.thread;
-  Object.assign(asked, { id, thread });
-  setTimeout(() => loadThreads().catch(() => {}), LISTED);
+  const listing = setTimeout(() => loadThreads().catch(() => {}), LISTED);
+  Object.assign(asked, { id, thread, listing });
   if (mine !== shown) return;
   state.thread = thread;
   if (first) window.history.replaceState(null, "", `#/t/${thread}`);
