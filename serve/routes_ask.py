@@ -221,7 +221,7 @@ async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Question
         said = await rewind(desk, thread, body.replaces)
     run = await desk.runs.start(caller, last.text, thread, row, graph, context, pictures, said)
     if request.headers.get("accept", "").startswith("text/event-stream"):
-        events = journal.stream(await desk.runs.journal(run), request)
+        events = journal.stream(run.journal, request)
         events.headers["Content-Location"] = f"/api/runs/{run.id}/events"
         return events
     return {"run": run.id, "thread": thread.id, "turn": run.turn}
