@@ -36,7 +36,7 @@ async def test_who_accepts_a_stream_of_events_is_answered_with_it_in_one_request
     assert asked.text.startswith("id: 1") and "1874" in again.text
     assert asked.text.endswith(again.text)
     refused = await client.post("/api/ask", json={"question": ""}, headers=accept)
-    assert refused.status_code == 422 and refused.json()["remedy"]
+    assert refused.status_code == 400 and refused.json()["remedy"]
 
 
 async def test_each_step_tells_what_its_own_turn_has_spent(client: httpx.AsyncClient) -> None:
