@@ -109,8 +109,9 @@ class Database:
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch(mode=0o600)
-                # What a power cut may take is the last turn.
-                self._reading = self._writing = engine_of(path, "NORMAL")
+                # What a power cut may take is the last turn. The file grows with each turn, and what is read of it is
+                # small: a large cache for each connection would grow with it, unread.
+                self._reading = self._writing = engine_of(path, "NORMAL", cache=1_000)
             with self.writing() as db:
                 _bring_up_to_date(db, str(path) if not url else "The server of RAGWEAVE_DATABASE_URL")
         except (OSError, sqlite3.Error, DBAPIError) as error:

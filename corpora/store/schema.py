@@ -178,11 +178,11 @@ relations = Table(
 """What a chunk says about two entities together; `head` stands before `tail` in the order of the digests."""
 
 
-def engine_of(path: Path, synchronous: str = "FULL") -> Engine:
-    """Return the engine of a SQLite file."""
+def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Engine:
+    """Return the engine of a SQLite file, each of whose connections keeps up to so many KiB of it in memory."""
     given = {"timeout": 60, "check_same_thread": False}
     engine = create_engine(f"sqlite:///{path}", connect_args=given)
-    event.listen(engine, "connect", lambda connection, _record: _configure(connection, synchronous))
+    event.listen(engine, "connect", lambda connection, _record: _configure(connection, synchronous, cache))
     event.listen(engine, "begin", _begin)
     event.listen(engine, "handle_error", _explain, retval=True)
     return engine
@@ -231,7 +231,7 @@ def write(engine: Engine) -> AbstractContextManager[Connection]:
     return engine.execution_options(ragweave_begin="BEGIN IMMEDIATE").begin()
 
 
-def _configure(connection: Any, synchronous: str) -> None:
+def _configure(connection: Any, synchronous: str, cache: int) -> None:
     # The driver must not open transactions by itself: `_begin` says when, and of which kind.
     connection.isolation_level = None
     cursor = connection.cursor()
@@ -240,7 +240,7 @@ def _configure(connection: Any, synchronous: str) -> None:
     # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
     cursor.execute(f"PRAGMA synchronous = {synchronous}")
     cursor.execute("PRAGMA foreign_keys = ON")
-    cursor.execute("PRAGMA cache_size = -32000")
+    cursor.execute(f"PRAGMA cache_size = -{cache}")
     cursor.close()
 
 
