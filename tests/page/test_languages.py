@@ -83,6 +83,78 @@ def test_a_language_that_lacks_words_has_the_english_ones(window: Callable[..., 
     expect(page.get_by_role("heading", name="Conversations", exact=True)).to_be_visible()
 
 
+def test_what_the_server_refuses_is_said_in_the_language_of_the_page(window: Callable[..., Any], site: Any) -> None:
+    page = window(locale="de-DE")
+    page.locator("button.library").click()
+    page.get_by_role("button", name="Neue Bibliothek").click()
+    page.get_by_label("Name der Bibliothek").fill("media")
+    page.get_by_role("button", name="Anlegen").click()
+    taken = "Eine Bibliothek „media“ gibt es schon. Wählen Sie einen anderen Namen, oder fügen Sie dort hinzu."
+    expect(page.get_by_text(taken)).to_be_visible()
+    page.get_by_label("Name der Bibliothek").fill("Mühlen")
+    page.get_by_role("button", name="Anlegen").click()
+    expect(page.locator("button.library .name")).to_have_text("Mühlen")
+    page.keyboard.press("Escape")
+    files = [{"name": name, "mimeType": "text/plain", "buffer": b""} for name in ("leer.txt", "<b>1. leer<b>.txt")]
+    page.set_input_files("#picker", files)
+    board = page.locator(".board")
+    empty = "leer.txt ist leer. Lassen Sie sie weg, oder geben Sie ihr Text."
+    expect(board.get_by_text(empty, exact=True)).to_be_visible(timeout=60_000)
+    expect(board.locator("li.bad b")).to_have_count(0)
+    expect(page.locator(".source-list").get_by_text(empty, exact=True)).to_be_visible()
+    page.goto(site.url + "/#/t/none")
+    expect(page.locator("#toasts")).to_contain_text("Dieses Gespräch gibt es nicht. Vielleicht wurde es gelöscht;")
+    rows = page.request.get(site.url + "/api/libraries").json()["libraries"]
+    (made,) = [row for row in rows if row["name"] == "Mühlen"]
+    assert page.request.delete(f"{site.url}/api/libraries/{made['id']}").ok
+
+
+@pytest.mark.parametrize(
+    ("title", "remedy", "german", "chinese"),
+    [
+        (
+            "The disk cannot be used (Permission denied)",
+            "check the folder that RAGWEAVE_HOME names, its permissions and its free space",
+            "Der Datenträger ist nicht zu benutzen (keine Berechtigung). Prüfen Sie den Ordner, den RAGWEAVE_HOME "
+            "nennt, seine Rechte und seinen freien Platz.",
+            "无法使用磁盘（没有权限）。请检查 RAGWEAVE_HOME 所指文件夹的权限和剩余空间。",
+        ),
+        (
+            "The server of gpt at api.example.org cannot be reached or dropped the connection",
+            "start it, or correct RAGWEAVE_CHAT_URL",
+            "Der Server von gpt bei api.example.org ist nicht zu erreichen oder hat die Verbindung abgebrochen. "
+            "Starten Sie ihn, oder berichtigen Sie RAGWEAVE_CHAT_URL.",
+            "无法连接 api.example.org 上 gpt 的服务器，或连接被断开。请启动它，或更正 RAGWEAVE_CHAT_URL。",
+        ),
+        (
+            "The library 'a.b (c)' is being written by process 12, since 08:00:00",
+            "wait until it has finished, or stop it",
+            "In die Bibliothek „a.b (c)“ schreibt gerade der Prozess 12, seit 08:00:00. "
+            "Warten Sie, bis er fertig ist, oder beenden Sie ihn.",
+            "进程 12 自 08:00:00 起正在写入资料库“a.b (c)”。请等它完成，或将其结束。",
+        ),
+        ("Something new [went] wrong", "try <b>it</b>", *("Something new [went] wrong. Try <b>it</b>.",) * 2),
+    ],
+    ids=["clause in a clause", "two slots", "a name with dots", "unknown"],
+)
+def test_a_turn_that_fails_says_why_in_the_language_of_the_page(
+    window: Callable[..., Any], title: str, remedy: str, german: str, chinese: str
+) -> None:
+    problem = {"title": title, "remedy": remedy, "status": 507, "code": "library"}
+    english = f"{title}. {remedy[0].upper()}{remedy[1:]}."
+    for locale, told in (
+        ("de-DE", german),
+        ("zh-CN", chinese),
+        ("en-GB", english),
+    ):
+        page = window(locale=locale)
+        page.route("**/api/ask", lambda route: route.fulfill(status=507, json=problem))
+        page.fill("#question", "?")
+        page.keyboard.press("Enter")
+        shown = page.locator(".turn div.problem p")
+        expect(shown).to_have_text(told)
+
+
 def test_nothing_that_the_page_says_stands_outside_its_words(
     window: Callable[..., Any], ask: Callable[..., Any]
 ) -> None:

@@ -1,10 +1,11 @@
 // A turn answered once more beside itself: a step switched off, a setting or the question changed; both answers side by side.
 
-import { call, follow, told } from "./api.js";
+import { call, follow } from "./api.js";
 import { fill, h, iconButton, uid } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { knobName, valueName } from "./knobs.js";
+import { told } from "./said.js";
 import { lay, sentenceOf, tally, write } from "./sentence.js";
 import { row } from "./settings.js";
 import { runContext, state } from "./state.js";

@@ -1,6 +1,7 @@
 // The server's API: calls, event streams that resume, uploads with progress. Errors are problems with a remedy.
 
 import { t } from "./i18n.js";
+import { told } from "./said.js";
 
 /** What went wrong, as the server said it, or in the words of this page where it could not be reached. */
 export class Problem extends Error {
@@ -11,16 +12,10 @@ export class Problem extends Error {
     this.remedy = body.remedy || "";
   }
 
-  /** One sentence, then the remedy. */
+  /** One sentence, then the remedy, in the language of the page; the message is as the server said it. */
   get sentence() {
     return told(this.message, this.remedy);
   }
-}
-
-/** Write what went wrong and what to do about it as one or two sentences. */
-export function told(what, remedy) {
-  const end = /[.!?。！？]$/.test(what) ? what : `${what}.`;
-  return remedy ? `${end} ${remedy[0].toUpperCase()}${remedy.slice(1)}${/[.!?。！？]$/.test(remedy) ? "" : "."}` : end;
 }
 
 const UNREACHED = { title: t("api.unreached"), remedy: t("api.unreached.do"), code: "unreached" };

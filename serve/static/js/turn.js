@@ -1,7 +1,6 @@
 // One question and what becomes of it, on screen: from events as they come, or from what the server kept.
 
 import { Again } from "./again.js";
-import { told } from "./api.js";
 import { editable } from "./edit.js";
 import { announce, copyText, fill, h, iconButton } from "./dom.js";
 import { known, t } from "./i18n.js";
@@ -11,6 +10,7 @@ import { thumbs } from "./pictures.js";
 import { saveProof } from "./proof.js";
 import { rail } from "./rail.js";
 import { refusal } from "./refusal.js";
+import { said, told } from "./said.js";
 import { lay, sentenceOf, tally, write } from "./sentence.js";
 import { openShares } from "./share.js";
 import { state } from "./state.js";
@@ -112,7 +112,7 @@ export class Turn {
   note(text) {
     if (this.seenNotes.has(text)) return;
     this.seenNotes.add(text);
-    this.notes.append(h("li", { dir: "auto" }, icon("info"), h("span", { text })));
+    this.notes.append(h("li", { dir: "auto" }, icon("info"), h("span", { text: said(text) })));
   }
 
   /** Ask before anything is sent to a web search; the run waits as long as it takes. */

@@ -1,10 +1,11 @@
 // Files dropped or chosen: sent with progress, indexed while one watches, each with its own error.
 
-import { call, follow, told, upload } from "./api.js";
+import { call, follow, upload } from "./api.js";
 import { fill, h, iconButton, toast } from "./dom.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { recallHere, rememberHere } from "./prefs.js";
+import { said, told } from "./said.js";
 import { loadLibraries, ring, state } from "./state.js";
 import { lasted } from "./words.js";
 
@@ -212,7 +213,7 @@ class Board {
     else if (event.type === "done") this.set(event.file, "good", t("upload.ready"));
     else if (event.type === "unchanged") this.set(event.file, "good", t("upload.there"));
     else if (event.type === "linked") this.set(event.file, "good", t("upload.same"));
-    else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", event.reason);
+    else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", said(event.reason));
     else if (event.type === "waiting") this.head.textContent = t("upload.queue");
     else if (event.type === "finished") this.told = this.verdict();
     else if (event.type === "error") this.fail(told(event.problem.title, event.problem.remedy));
