@@ -95,13 +95,16 @@ def test_what_the_server_refuses_is_said_in_the_language_of_the_page(window: Cal
     page.get_by_role("button", name="Anlegen").click()
     expect(page.locator("button.library .name")).to_have_text("Mühlen")
     page.keyboard.press("Escape")
-    files = [{"name": name, "mimeType": "text/plain", "buffer": b""} for name in ("leer.txt", "<b>1. leer<b>.txt")]
-    page.set_input_files("#picker", files)
-    board = page.locator(".board")
-    empty = "leer.txt ist leer. Lassen Sie sie weg, oder geben Sie ihr Text."
-    expect(board.get_by_text(empty, exact=True)).to_be_visible(timeout=60_000)
-    expect(board.locator("li.bad b")).to_have_count(0)
-    expect(page.locator(".source-list").get_by_text(empty, exact=True)).to_be_visible()
+    files = {"leer.txt": b"", "1. Teil.pdf": b"%PDF-1.7 broken"}
+    sent = [{"name": name, "mimeType": "text/plain", "buffer": held} for name, held in files.items()]
+    page.set_input_files("#picker", sent)
+    for told in (
+        "leer.txt ist leer. Lassen Sie die Datei weg, oder geben Sie ihr Text.",
+        "1. Teil.pdf ist ein beschädigtes oder unvollständiges PDF. "
+        "Öffnen Sie die Datei in einem Betrachter, und speichern Sie sie neu.",
+    ):
+        expect(page.locator(".board").get_by_text(told, exact=True)).to_be_visible(timeout=60_000)
+        expect(page.locator(".source-list").get_by_text(told, exact=True)).to_be_visible()
     page.goto(site.url + "/#/t/none")
     expect(page.locator("#toasts")).to_contain_text("Dieses Gespräch gibt es nicht. Vielleicht wurde es gelöscht;")
     rows = page.request.get(site.url + "/api/libraries").json()["libraries"]

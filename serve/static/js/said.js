@@ -2,15 +2,14 @@
 
 import { language } from "./i18n.js";
 
-const load = () => fetch(`/static/lang/said.${language}.json`).then((answer) => answer.json());
-const table = language === "en" ? {} : await load().catch(() => ({})); // the page is worth more than these words
+const read = async () => (await fetch(`/static/lang/said.${language}.json`)).json();
+const table = language === "en" ? {} : await read().catch(() => ({})); // the page is worth more than these words
 const SLOT = /\{\d+\}/;
 
 // The server begins a title with a capital.
 const folded = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-const stop = (text) => (language === "zh" && /\p{Script=Han}/u.test(text) ? "。" : ".");
-const ended = (text) => (/[.!?。！？]$/.test(text) ? text : text + stop(text));
+const ended = (text) => text + (/[.!?。！？]$/.test(text) ? "" : language === "zh" && /\p{Script=Han}/u.test(text) ? "。" : ".");
 
 const exact = new Map(Object.entries(table).map(([english, own]) => [folded(english), own]));
 let templates; // made when the first sentence asks for them
@@ -21,16 +20,21 @@ export const told = (what, remedy) => joined(said(what), remedy && said(remedy))
 /** What the server says, a clause alone or with its remedy behind it, as a reader of this page says it. */
 export function said(text = "") {
   for (let at = text.lastIndexOf(". "); at > 0; at = text.lastIndexOf(". ", at - 1)) {
-    const [what, remedy] = [text.slice(0, at), clause(text.slice(at + 2))];
-    if (remedy) return joined(clause(what) ?? what, remedy);
+    const remedy = clause(text.slice(at + 2));
+    if (remedy) return joined(cased(text.slice(0, at)), remedy);
   }
-  const own = clause(text);
-  return own && text.endsWith(".") ? ended(own) : own || text;
+  return text.endsWith(".") && clause(text) ? ended(cased(text)) : cased(text);
 }
 
 function joined(what, remedy) {
-  const first = ended(capital(what));
+  const first = ended(what);
   return remedy ? `${first}${first.endsWith("。") ? "" : " "}${ended(capital(remedy))}` : first;
+}
+
+// The name of a file may be what a sentence begins with, and stays as it is.
+function cased(text) {
+  const own = clause(text) || text;
+  return /^\p{Lu}/u.test(text) ? capital(own) : own;
 }
 
 function clause(text) {
