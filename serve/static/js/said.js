@@ -40,7 +40,7 @@ function cased(text) {
 function clause(text) {
   const bare = text.replace(/\.+$/, "");
   if (exact.has(folded(bare))) return exact.get(folded(bare));
-  templates ??= Object.keys(table).filter((key) => SLOT.test(key)).sort((a, b) => length(b) - length(a)).map((key) => [pattern(key), table[key]]);
+  templates ??= Object.keys(table).filter((key) => SLOT.test(key)).sort((a, b) => a.startsWith("{") - b.startsWith("{") || length(b) - length(a)).map((key) => [pattern(key), table[key]]);
   for (const [form, words] of templates) {
     const found = form.exec(bare);
     if (found) return words.replace(/\{(\d+)\}/g, (_, n) => value(found[Number(n) + 1]));
@@ -48,7 +48,7 @@ function clause(text) {
   return "";
 }
 
-// The longer what stands between the slots, the less it fits by chance.
+// The longer what stands between the slots, the less it fits by chance; a slot at the beginning takes the most.
 const length = (key) => key.split(SLOT).join("").length;
 
 function pattern(key) {
