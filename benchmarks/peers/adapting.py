@@ -64,7 +64,8 @@ async def serve(index: Callable[[Path, Path], Any], asker: Callable[[Path], Any]
     async def round_of(rows: list[dict[str, Any]], width: int) -> None:
         room, began, spent = asyncio.Semaphore(width), time.perf_counter(), time.process_time()
         await asyncio.gather(*(one(row, room) for row in rows))
-        took = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - spent}
+        mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        took = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - spent, "opening": spent, "mb": mb}
         print(json.dumps({"id": "", **took}), flush=True)
 
     if verb == "turns":

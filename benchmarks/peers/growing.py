@@ -1,6 +1,7 @@
 """What passages by the thousand cost, and what becomes of changed files: `growing.py growth|life [PEER ...]`.
 
-    growth   index 1,000 and 10,000 passages (--passages), search them, change one file and index again
+    growth   index 1,000 and 10,000 passages (--passages), search them, change one file and index again; `--limit`
+             ends what takes longer
     life     edit a file, remove one, rename one, index again while it is searched; kill indexing, and begin again
 
 Kept as run.py keeps its figures.
@@ -8,6 +9,7 @@ Kept as run.py keeps its figures.
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
@@ -26,8 +28,11 @@ from run import GRAPHS, SHARED, call, keep, options  # noqa: E402
 EDITED = "# Zorvex\n\nThe zorvex of Quellmoor weighs 4,711 kilograms.\n"
 
 
-def growth(peers: list[str], work: Path, out: Path, counts: list[int]) -> None:
-    """Index passages by the thousand, search them, change one and index again: HotpotQA's, then of their sentences."""
+def growth(peers: list[str], work: Path, out: Path, counts: list[int], limit: float | None) -> None:
+    """Index passages by the thousand, search them, change one and index again: HotpotQA's, then of their sentences.
+
+    All programs of one size take turns. What takes longer than the limit is ended, and not gone on with.
+    """
     asked = [{"id": q["id"], "question": q["question"]} for q in questions(4) if q["set"] == "hops"][:20]
     for count in counts:
         folder = work / "growth" / str(count)
@@ -41,20 +46,36 @@ def growth(peers: list[str], work: Path, out: Path, counts: list[int]) -> None:
             shutil.rmtree(store, ignore_errors=True)
             edited = folder / "00" / "000003.md"
             before = edited.read_text(encoding="utf-8")
+            figures: dict[str, Any] = {"load": os.getloadavg()[1]}
             with Desk(0.0) as desk:
-                first = call(peer, work, desk, "index", store, str(folder))
-                ran = call(peer, work, desk, "find", store, "1", asked)
-                disk = sum(p.stat().st_size for p in store.rglob("*") if p.is_file()) // 2**20
-                edited.write_text(EDITED, encoding="utf-8")
-                again = call(peer, work, desk, "index", store, str(folder))
-                edited.write_text(before, encoding="utf-8")
-            took = sorted(line["seconds"] for line in ran["lines"] if line.get("id"))
-            whole = ran["lines"][-1]["cpu"] + ran["encoding"]
-            figures = {"index": first["seconds"], "mb": first["mb"], "disk": disk, "find": took[len(took) // 2]}
-            figures |= {"again": again["seconds"], "find_cpu": whole / len(took)}
-            figures |= {"index_cpu": spent(first), "again_cpu": spent(again)}
-            keep(kept, figures)
+                first = call(peer, work, desk, "index", store, str(folder), limit=limit)
+                figures |= {"index": first["seconds"], "index_cpu": spent(first), "ended": not first["killed"]}
+                if not first["killed"]:
+                    disk = sum(p.stat().st_size for p in store.rglob("*") if p.is_file()) // 2**20
+                    figures |= {"mb": first["mb"], "disk": disk}
+                    figures |= searched(call(peer, work, desk, "find", store, "1", asked, limit=limit))
+                    edited.write_text(EDITED, encoding="utf-8")
+                    again = call(peer, work, desk, "index", store, str(folder), limit=limit)
+                    edited.write_text(before, encoding="utf-8")
+                    if not again["killed"]:
+                        figures |= {"again": again["seconds"], "again_cpu": spent(again)}
+            keep(kept, figures | {"load_after": os.getloadavg()[1]})
+            print(peer, count, kept.read_text(encoding="utf-8"), flush=True)
             shutil.rmtree(store)
+
+
+def searched(ran: dict[str, Any]) -> dict[str, float]:
+    """Return what searches took, and the opening of the store before them; nothing of a run that was ended."""
+    took = sorted(line["seconds"] for line in ran["lines"] if line.get("id"))
+    if ran["killed"]:
+        return {}
+    whole = ran["lines"][-1]
+    return {
+        "open_cpu": whole["opening"],
+        "find": took[len(took) // 2],
+        "find_cpu": (whole["cpu"] + ran["encoding"]) / len(took),
+        "find_mb": ran["mb"],
+    }
 
 
 def life(peers: list[str], work: Path, out: Path) -> None:
@@ -119,14 +140,15 @@ def write(folder: Path, texts: list[str], count: int) -> None:
 
 def spent(ran: dict[str, Any]) -> float:
     """Return the seconds of the processor that an indexing took, the vectors' with them; 0 if it failed."""
-    return ran["lines"][0]["cpu"] + ran["encoding"] if ran["lines"] else 0.0
+    taken = ran["lines"][0]["cpu"] if ran["lines"] else ran["spent"]
+    return taken + ran["encoding"] if taken else 0.0
 
 
 def main() -> None:
     """Run what is not kept yet."""
     given = options(__doc__, "growth", "life")
     if given.verb == "growth":
-        growth(given.peers, given.work, given.out, given.passages)
+        growth(given.peers, given.work, given.out, given.passages, given.limit)
     else:
         life(given.peers, given.work, given.out)
 

@@ -1,6 +1,6 @@
 """The tables and the drawing of docs/compared.md, from what run.py kept.
 
-python benchmarks/peers/report.py quality | speed | growth | life | trouble
+python benchmarks/peers/report.py quality | shown | speed | growth | life | trouble | first
 python benchmarks/peers/report.py plot FILE.png
 """
 
@@ -16,9 +16,11 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from against_plain_rag import interval, questions, read, verdicts  # noqa: E402
+from first import PROGRAM, TYPED, lines_of  # noqa: E402
 from run import LATENCY, PEERS, SLOW, WIDTHS  # noqa: E402
 
 KEPT = HERE / "records"
+CPU = ("index_cpu", "again_cpu", "find_cpu")
 ARMS = {"ragweave": "agent", "ragweave's retriever, one call": "plain"}
 """Answers that benchmarks/against_plain_rag.py kept, of the same questions and the same day."""
 
@@ -98,17 +100,33 @@ def ratio(mine: dict[str, Any], rows: dict[str, dict[str, Any]], *keys: str) -> 
     return f"x{value / ours:.2f}"
 
 
+COLUMNS = (("index", 9, 1), ("index_cpu", 8, 1), ("again", 9, 1), ("again_cpu", 8, 1), ("mb", 7, 0), ("disk", 7, 0))
+COLUMNS += (("open_cpu", 8, 1), ("find_mb", 7, 0), ("find", 10, 0), ("find_cpu", 6, 0))
+
+
 def growth() -> None:
-    """Print what passages by the thousand cost, in seconds and in the processor's (p), the vectors' with them."""
-    columns = (("index", 9, 1), ("index_cpu", 7, 1), ("again", 10, 1), ("again_cpu", 7, 1), ("mb", 7, 0))
-    columns += (("disk", 8, 0), ("find", 11, 0), ("find_cpu", 6, 0))
-    for count in (1_000, 10_000):
+    """Print what passages by the thousand cost, in seconds and in the processor's (p), the vectors' with them.
+
+    `load` is the mean number of processes that wanted a core in the five minutes before each.
+    """
+    for count in sorted({int(path.stem.rpartition("-")[2]) for path in KEPT.glob("growth-*.json")}):
         told = f"{count:,} passages"
-        print(f"{told:16}  index s      p   again s      p     MB disk MB  search ms     p")
-        for peer, f in figures(f"growth-{{}}-{count}").items():
-            f |= {k: 1000 * f[k] for k in ("find", "find_cpu") if k in f}
-            cells = (f"{f[k]:{wide}.{digits}f}" if k in f else " " * wide for k, wide, digits in columns)
-            print(f"{peer:16}{''.join(cells)}".rstrip())
+        print(
+            f"{told:17} index s       p  again s       p     MB   disk  open p     MB  search ms    p"
+            "     x ours: index again search  load"
+        )
+        rows = figures(f"growth-{{}}-{count}")
+        for peer, f in rows.items():
+            shown = f | {k: 1000 * f[k] for k in ("find", "find_cpu") if k in f}
+            cells = (f"{shown[k]:{wide}.{digits}f}" if k in f else " " * wide for k, wide, digits in COLUMNS)
+            whole = {k: f"x{f[k] / rows['ragweave'][k]:.2f}" if k in f and k in rows["ragweave"] else "" for k in CPU}
+            told = f"{''.join(cells)}  {whole[CPU[0]]:>17} {whole[CPU[1]]:>5} {whole[CPU[2]]:>6} {f['load']:5.0f}"
+            print(
+                f"{peer:16}{told}"
+                if f["ended"]
+                else f"{peer:16}ended by the limit after {f['index']:.0f} s, "
+                f"{f['index_cpu']:.0f} of the processor; load {f['load']:.0f}"
+            )
 
 
 def life() -> None:
@@ -123,6 +141,33 @@ def life() -> None:
         there = {0: "NO", 1: "yes"}.get(f["last"], "TWICE")
         end = f"{f['after_kill']:13.1f} {f['after_kill_calls']:5} of {f['calls']:<4} {there:>5}"
         print(f"{peer:16}{told} {f['meanwhile']:5} of 20 {end if f['killed'] else ''}".rstrip())
+
+
+def first() -> None:
+    """Print what a cited answer takes from a fresh folder on: what is typed, what is installed, and the first run."""
+    built, rows = figures("build-{}"), figures("first-{}")
+    print(f"{'':16}{'typed':>20}{'install':>30}{'index and ask, model of 0 s':>32}   without a key")
+    print(f"{'program':16}commands  lines  key   packages    MB       s      p          s      p  cited  load")
+    for peer, f in rows.items():
+        typed, lines = len(TYPED.get(peer, PROGRAM)), lines_of(peer) if peer not in TYPED else 0
+        told = f"{typed:8} {lines or '':>6}  yes"
+        if b := built.get(peer):
+            told += f" {b['packages']:10} {b['mb']:5} {b['seconds']:7.0f} {b['cpu']:6.1f}"
+        key, bare = f["key"], f["bare"]
+        told += f" {key['seconds']:10.1f} {key['cpu']:6.1f} {'yes' if key['cites'] else 'NO':>6} {f['load']:5.0f}"
+        without = f"cited, {typed - 2} commands, {bare['cpu']:.1f} p" if bare["cites"] else bare["told"][:40] or "no"
+        print(f"{peer:16}{told}   {without}")
+
+
+def shown() -> None:
+    """Print how often retrieval puts the answer before the model, and how much it shows for that."""
+    print(f"{'program':20}XQuAD: sentence shown  tokens in   tables: value shown   rows shown, whole tables")
+    for peer, f in figures("shown-{}").items():
+        held = f.get("xquad", [])
+        told = f"{sum(held):10} of {len(held)} {sum(f['tokens']) / len(held):12.0f}" if held else f"{'not asked':>17}"
+        rows, values = list(f["rows"].values()), list(f["values"].values())
+        cells = f"{sum(rows) / len(rows):8.2f} {sum(r == 1 for r in rows):8} of {len(rows)}"
+        print(f"{peer:20}{told:34}{sum(values):11} of {len(values)} {cells:>26}")
 
 
 def trouble() -> None:
@@ -188,5 +233,5 @@ if __name__ == "__main__":
     if topic == "plot":
         plot(Path(sys.argv[2]))
     else:
-        topics = (quality, speed, growth, life, trouble)
+        topics = (quality, speed, growth, life, trouble, first, shown)
         {made.__name__: made for made in topics}[topic]()

@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -46,19 +47,26 @@ def python_of(peer: str, work: Path) -> str:
 
 
 def build(peers: list[str], work: Path, out: Path) -> None:
-    """Make the environment of each peer, and keep the seconds, megabytes and versions."""
+    """Make the environment of each peer, and keep the seconds, megabytes and packages; of Ragweave too, for first.py.
+
+    What pip is told by its variables counts: with PIP_FIND_LINKS and PIP_NO_INDEX the packages come from a folder.
+    """
     for peer in peers:
         folder, kept = work / "environments" / peer, out / f"build-{peer}.json"
-        if peer == "ragweave" or peer in SHARED or kept.exists():
+        if peer in SHARED or kept.exists():
             continue
-        began = time.perf_counter()
+        shutil.rmtree(folder, ignore_errors=True)
+        began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         pip = [str(folder / "bin" / "python"), "-m", "pip"]
-        wanted = ["-q", "-r", str(HERE / peer / "requirements.txt")]
-        subprocess.run([*pip, "install", "--disable-pip-version-check", *wanted], check=True, stderr=subprocess.DEVNULL)
+        wanted = [str(HERE.parent.parent)] if peer == "ragweave" else ["-r", str(HERE / peer / "requirements.txt")]
+        said = ["-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, "install", *said, *wanted], check=True, stderr=subprocess.DEVNULL)
+        after, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - began
         told = subprocess.run([*pip, "list", "--format", "json"], check=True, capture_output=True, text=True)
         held = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) // 2**20
-        keep(kept, {"seconds": time.perf_counter() - began, "mb": held, "packages": len(json.loads(told.stdout))})
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        keep(kept, {"seconds": seconds, "cpu": cpu, "mb": held, "packages": len(json.loads(told.stdout))})
 
 
 def keep(path: Path, figures: Any) -> None:
@@ -74,7 +82,9 @@ def started(
 ) -> subprocess.Popen[str]:
     """Start an adapter."""
     store.mkdir(parents=True, exist_ok=True)
-    env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_")} | {"PEER_URL": desk.base_url}
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("RAGWEAVE_", "PYTHONDONTWRITE"))} | {
+        "PEER_URL": desk.base_url
+    }
     return subprocess.Popen(
         [python_of(peer, work), str(HERE / peer / "adapter.py"), verb, str(store), what],
         stdin=subprocess.PIPE,
@@ -85,10 +95,10 @@ def started(
     )
 
 
-def spent_by(pid: int) -> float:
-    """Return the seconds of the processor that a process itself has taken."""
+def spent_by(pid: int, most: int = 13) -> float:
+    """Return the seconds of the processor that a process itself has taken; with `most` 15, its ended children too."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11:most])) / os.sysconf("SC_CLK_TCK")
 
 
 def call(
@@ -101,10 +111,12 @@ def call(
     rows: Any = (),
     within: float = 0.0,
     fails: bool = False,
+    limit: float | None = None,
 ) -> dict[str, Any]:
     """Run an adapter; return its lines, seconds, most megabytes, calls, why it failed, and all that it said.
 
-    It is killed after `within` seconds of the processor. It may fail if `fails`; otherwise that ends the run.
+    It is killed after `within` seconds of the processor, or after `limit` of the clock; `spent` is then what it took.
+    It may fail if `fails`; otherwise that ends the run.
     """
     before, encoding, began = len(desk.calls), desk.encoding, time.perf_counter()
     process = started(peer, work, desk, verb, store, what)
@@ -112,8 +124,14 @@ def call(
         while process.poll() is None and spent_by(process.pid) < within:
             time.sleep(0.02)
         process.kill()
-    printed, told = process.communicate("\n".join(json.dumps(r) for r in rows))
-    if process.returncode and not (within or fails):
+    asked, taken = "\n".join(json.dumps(r) for r in rows), 0.0
+    try:
+        printed, told = process.communicate(asked, timeout=limit)
+    except subprocess.TimeoutExpired:
+        taken = spent_by(process.pid, 15)
+        process.kill()
+        printed, told = process.communicate()
+    if process.returncode and not (within or fails or taken):
         raise SystemExit(f"{peer} {verb}: {told[-2_000:]}")
     made = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     calls = desk.calls[before:]
@@ -122,6 +140,7 @@ def call(
         "told": told.strip().splitlines()[-1][:200] if process.returncode and told.strip() else "",
         "said": f"{printed}\n{told}",
         "killed": process.returncode == -signal.SIGKILL,
+        "spent": taken,
         "seconds": time.perf_counter() - began,
         "mb": next((line["mb"] for line in made if "mb" in line), 0),
         "encoding": desk.encoding - encoding,
@@ -253,6 +272,7 @@ def options(about: str | None, *verbs: str) -> argparse.Namespace:
     parser.add_argument("--chat", default="", help="OpenAI-compatible server whose replies somebody writes")
     parser.add_argument("--each", type=int, default=2, help="questions of each kind of house_dev")
     parser.add_argument("--passages", type=int, nargs="*", default=[1_000, 10_000], help="passages of growth")
+    parser.add_argument("--limit", type=float, help="seconds after which a command of growth is ended")
     return parser.parse_args()
 
 
