@@ -14,6 +14,7 @@ import random
 import re
 import shutil
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ EDITED = "# Zorvex\n\nThe zorvex of Quellmoor weighs 4,711 kilograms.\n"
 def growth(peers: list[str], work: Path, out: Path, counts: list[int], limit: float | None) -> None:
     """Index passages by the thousand, search them, change one and index again: HotpotQA's, then of their sentences.
 
-    All programs of one size take turns. What takes longer than the limit is ended, and not gone on with.
+    All programs of one size take turns. What a program has not done within the limit is ended, and not told.
     """
     asked = [{"id": q["id"], "question": q["question"]} for q in questions(4) if q["set"] == "hops"][:20]
     for count in counts:
@@ -47,21 +48,27 @@ def growth(peers: list[str], work: Path, out: Path, counts: list[int], limit: fl
             edited = folder / "00" / "000003.md"
             before = edited.read_text(encoding="utf-8")
             figures: dict[str, Any] = {"load": os.getloadavg()[1]}
+            ends = time.perf_counter() + limit if limit else None
             with Desk(0.0) as desk:
                 first = call(peer, work, desk, "index", store, str(folder), limit=limit)
                 figures |= {"index": first["seconds"], "index_cpu": spent(first), "ended": not first["killed"]}
                 if not first["killed"]:
                     disk = sum(p.stat().st_size for p in store.rglob("*") if p.is_file()) // 2**20
                     figures |= {"mb": first["mb"], "disk": disk}
-                    figures |= searched(call(peer, work, desk, "find", store, "1", asked, limit=limit))
+                    figures |= searched(call(peer, work, desk, "find", store, "1", asked, limit=left(ends)))
                     edited.write_text(EDITED, encoding="utf-8")
-                    again = call(peer, work, desk, "index", store, str(folder), limit=limit)
+                    again = call(peer, work, desk, "index", store, str(folder), limit=left(ends))
                     edited.write_text(before, encoding="utf-8")
                     if not again["killed"]:
                         figures |= {"again": again["seconds"], "again_cpu": spent(again)}
             keep(kept, figures | {"load_after": os.getloadavg()[1]})
             print(peer, count, kept.read_text(encoding="utf-8"), flush=True)
             shutil.rmtree(store)
+
+
+def left(ends: float | None) -> float | None:
+    """Return the seconds that are left of a limit, one at least."""
+    return max(1.0, ends - time.perf_counter()) if ends else None
 
 
 def searched(ran: dict[str, Any]) -> dict[str, float]:
