@@ -146,16 +146,15 @@ def life() -> None:
 def first() -> None:
     """Print what a cited answer takes from a fresh folder on: what is typed, what is installed, and the first run."""
     built, rows = figures("build-{}"), figures("first-{}")
-    print(f"{'':16}{'typed':>20}{'install':>30}{'index and ask, model of 0 s':>32}   without a key")
-    print(f"{'program':16}commands  lines  key   packages    MB       s      p          s      p  cited  load")
+    print(f"{'':20}typed {'install':>29} {'index and ask, model of 0 s':>31}")
+    print(f"{'program':16}commands  lines   packages    MB       s     p        s     p  cited  load   without a key")
     for peer, f in rows.items():
-        typed, lines = len(TYPED.get(peer, PROGRAM)), lines_of(peer) if peer not in TYPED else 0
-        told = f"{typed:8} {lines or '':>6}  yes"
-        if b := built.get(peer):
-            told += f" {b['packages']:10} {b['mb']:5} {b['seconds']:7.0f} {b['cpu']:6.1f}"
+        typed, b = len(TYPED.get(peer, PROGRAM)), built[peer]
+        told = f"{typed:8} {0 if peer in TYPED else lines_of(peer):6} {b['packages']:10} {b['mb']:5}"
+        told += f" {b['seconds']:7.0f} {b['cpu']:5.0f}"
         key, bare = f["key"], f["bare"]
-        told += f" {key['seconds']:10.1f} {key['cpu']:6.1f} {'yes' if key['cites'] else 'NO':>6} {f['load']:5.0f}"
-        without = f"cited, {typed - 2} commands, {bare['cpu']:.1f} p" if bare["cites"] else bare["told"][:40] or "no"
+        told += f" {key['seconds']:8.0f} {key['cpu']:5.1f} {'yes' if key['cites'] else 'NO':>6} {f['load']:5.0f}"
+        without = f"cited, {typed - 2} commands, {bare['cpu']:.1f} p" if bare["cites"] else bare["told"].split(": ")[-1]
         print(f"{peer:16}{told}   {without}")
 
 
