@@ -146,7 +146,7 @@ def life() -> None:
 def first() -> None:
     """Print what a cited answer takes from a fresh folder on: what is typed, what is installed, and the first run."""
     built, rows = figures("build-{}"), figures("first-{}")
-    print(f"{'':20}typed {'install':>29} {'index and ask, model of 0 s':>31}")
+    print(f"{'first minute':20}typed {'install':>29} {'index and ask, model of 0 s':>31}")
     print(f"{'program':16}commands  lines   packages    MB       s     p        s     p  cited  load   without a key")
     for peer, f in rows.items():
         typed, b = len(TYPED.get(peer, PROGRAM)), built[peer]
