@@ -116,10 +116,11 @@ def growth() -> None:
             "     x ours: index again search  load"
         )
         rows = figures(f"growth-{{}}-{count}")
+        ours = rows["ragweave"] if rows["ragweave"]["ended"] else {}
         for peer, f in rows.items():
             shown = f | {k: 1000 * f[k] for k in ("find", "find_cpu") if k in f}
             cells = (f"{shown[k]:{wide}.{digits}f}" if k in f else " " * wide for k, wide, digits in COLUMNS)
-            whole = {k: f"x{f[k] / rows['ragweave'][k]:.2f}" if k in f and k in rows["ragweave"] else "" for k in CPU}
+            whole = {k: f"x{f[k] / ours[k]:.2f}" if k in f and k in ours else "" for k in CPU}
             told = f"{''.join(cells)}  {whole[CPU[0]]:>17} {whole[CPU[1]]:>5} {whole[CPU[2]]:>6} {f['load']:5.0f}"
             print(
                 f"{peer:16}{told}"
