@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from desk import Desk  # noqa: E402
-from run import SHARED, call, keep, options  # noqa: E402
+from run import SHARED, call, keep, options, took  # noqa: E402
 
 LIBRARY = HERE.parent.parent / "examples" / "library"
 QUESTION, FILE = "When was the lighthouse of Skerry Holm first lit?", "lighthouse.md"
@@ -96,14 +96,7 @@ def by_command(work: Path, desk: Desk | None) -> dict[str, Any]:
         if done.returncode:
             break
     told = "" if not done.returncode else (done.stderr or done.stdout).strip()[-160:]
-    return {"cites": "[1]" in said and FILE in said, "answer": said[:200], "told": told} | took(began, before)
-
-
-def took(began: float, before: resource.struct_rusage) -> dict[str, float]:
-    """Return the seconds since, and those of the processor of the processes that ended since."""
-    now = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = now.ru_utime + now.ru_stime - before.ru_utime - before.ru_stime
-    return {"seconds": time.perf_counter() - began, "cpu": cpu}
+    return {"cites": "[1]" in said and FILE in said, "told": told} | took(began, before)
 
 
 def main() -> None:

@@ -62,11 +62,17 @@ def build(peers: list[str], work: Path, out: Path) -> None:
         wanted = [str(HERE.parent.parent)] if peer == "ragweave" else ["-r", str(HERE / peer / "requirements.txt")]
         said = ["-q", "--disable-pip-version-check"]
         subprocess.run([*pip, "install", *said, *wanted], check=True, stderr=subprocess.DEVNULL)
-        after, seconds = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - began
+        spent = took(began, before)
         told = subprocess.run([*pip, "list", "--format", "json"], check=True, capture_output=True, text=True)
         held = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) // 2**20
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        keep(kept, {"seconds": seconds, "cpu": cpu, "mb": held, "packages": len(json.loads(told.stdout))})
+        keep(kept, spent | {"mb": held, "packages": len(json.loads(told.stdout))})
+
+
+def took(began: float, before: resource.struct_rusage) -> dict[str, float]:
+    """Return the seconds since, and those of the processor of the processes that ended since."""
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = now.ru_utime + now.ru_stime - before.ru_utime - before.ru_stime
+    return {"seconds": time.perf_counter() - began, "cpu": cpu}
 
 
 def keep(path: Path, figures: Any) -> None:

@@ -9,7 +9,7 @@ const READ = /^\/api\/(me|context|graphs|libraries|sources|threads(\/[^/]+)?)$/;
 
 const NEEDED = ["me", "context", "graphs", "libraries", "threads"].map((name) => `/api/${name}`); // by the page, to begin
 
-let left = 0; // how often somebody gave the key back
+let session = {}; // none from when somebody leaves until a page is opened anew: what a page asks may come in any order
 let behind = false; // the page that was sent last is of another version than the files kept here
 
 self.addEventListener("install", (event) => {
@@ -21,9 +21,10 @@ self.addEventListener("activate", (event) => event.waitUntil(begin()));
 
 /** Take over from the version before, and read what the page that is open has read already. */
 async function begin() {
+  const since = session;
   await self.clients.claim();
   await forget((name) => name.startsWith("page ") && name !== PAGE);
-  await Promise.all(NEEDED.map(async (path) => keep(new Request(path), await fetch(path), path)));
+  await Promise.all(NEEDED.map(async (path) => keep(new Request(path), await fetch(path), path, since)));
 }
 
 self.addEventListener("fetch", (event) => {
@@ -31,7 +32,7 @@ self.addEventListener("fetch", (event) => {
   const { origin, pathname } = new URL(url);
   if (origin !== self.location.origin) return;
   if (pathname === "/api/logout" && method === "POST") {
-    left += 1;
+    session = null;
     event.waitUntil(forget((name) => name.startsWith(KEPT)));
   }
   if (method !== "GET" || headers.has("range")) return;
@@ -44,6 +45,7 @@ async function forget(which) {
 }
 
 async function file(request, pathname) {
+  if (pathname === "/") session ??= {};
   try {
     const sent = await fetch(request);
     if (pathname === "/") behind = sent.headers.get("X-Ragweave-Page") !== DIGEST;
@@ -59,7 +61,7 @@ async function file(request, pathname) {
 
 async function answer(event, pathname) {
   const { request } = event;
-  const since = left;
+  const since = session;
   let sent;
   try {
     sent = await fetch(request);
@@ -75,11 +77,11 @@ async function answer(event, pathname) {
   return sent;
 }
 
-async function keep(request, sent, pathname, since = left) {
+async function keep(request, sent, pathname, since) {
   // No copy outlives its key: another caller, or one that is refused, ends what was kept for the one before.
   const caller = sent.status === 401 ? null : sent.headers.get("X-Ragweave-Caller");
   await forget((name) => name.startsWith(KEPT) && name !== KEPT + caller);
-  if (!sent.ok || !caller || since !== left) return; // an answer may be slower than whoever leaves
+  if (!sent.ok || !caller || !session || since !== session) return; // an answer may be slower than whoever leaves
   const cache = await caches.open(KEPT + caller);
   if (pathname === "/api/threads" && !new URL(request.url).search) {
     // What was deleted, by whomever, goes from here as well.

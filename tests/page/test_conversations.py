@@ -161,6 +161,26 @@ def test_whoever_leaves_before_the_server_has_taken_a_question_finds_it_in_the_l
     assert not page.locator(".turn").count()
 
 
+def test_whoever_leaves_an_answer_under_way_is_not_told_that_the_server_is_gone(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 30]
+    site.model.part_delay = 0.2
+    try:
+        page = window(keep={"settings": LLM, "graph": json.dumps("crag")})
+        ask(page, QUESTION, wait=False).locator(".sentence").first.wait_for()
+        page.evaluate(
+            "() => { window.gone = 0; new MutationObserver(() => window.gone += document.querySelectorAll('#offline')"
+            ".length).observe(document.body, { childList: true, subtree: true }); }"
+        )
+        page.locator("a.row", has_text="New conversation").click()
+        expect(page.locator(".turn")).to_have_count(0)
+        page.wait_for_timeout(1_000)
+    finally:
+        site.model.part_delay = 0.0
+    assert page.evaluate("window.gone") == 0
+
+
 def cut(route: Any) -> None:
     """Break a connection in the middle of the second event."""
     reply = route.fetch()
@@ -177,14 +197,16 @@ def test_a_connection_that_breaks_goes_on_behind_the_last_event(
     def broken(route: Any) -> None:
         resumed.append(route.request.headers.get("last-event-id"))
         if len(resumed) == 1:
+            cut(route)
+        elif len(resumed) == 2:
             route.abort()
         else:
             route.continue_()
 
-    page.route("**/api/ask", cut)
+    page.route("**/api/ask", broken)
     page.route("**/api/runs/*/events", broken)
     turn = ask(page, QUESTION)
-    assert resumed == ["1", "1"]
+    assert resumed == [None, "1", "1"]
     assert "1874" in turn.locator(".answer").inner_text()
     assert turn.locator(".step .title").all_text_contents().count("Understood the question") == 1
     assert page.locator("#offline").count() == 0

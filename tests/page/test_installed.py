@@ -137,7 +137,29 @@ def test_an_answer_that_is_slower_than_whoever_leaves_is_not_kept(installed: tup
     _, page = installed
     leaving = "fetch('/api/logout', {method: 'POST', headers: {'content-type': 'application/json'}, body: '{}'})"
     page.evaluate(f"async () => {{ const asked = fetch('/api/threads'); await {leaving}; await asked; }}")
+    page.evaluate("fetch('/api/threads')")  # and so does what a page asks that has not heard of it
     page.wait_for_timeout(1_000)
+    assert not [name for name in page.evaluate("caches.keys()") if name.startswith("kept ")]
+    page.reload()
+    until(page, "async () => (await caches.keys()).includes('kept owner')")
+
+
+def test_what_is_read_as_the_page_is_installed_is_not_kept_for_whoever_leaves_meanwhile(
+    installed: tuple[Way, Any],
+) -> None:
+    _, page = installed
+    page.context.service_workers[-1].evaluate(
+        """async () => {
+          const sent = fetch;
+          self.fetch = async (...asked) => {
+            const told = await sent(...asked);
+            session = null;
+            await forget((name) => name.startsWith(KEPT));
+            return told;
+          };
+          await begin();
+        }"""
+    )
     assert not [name for name in page.evaluate("caches.keys()") if name.startswith("kept ")]
 
 

@@ -54,9 +54,11 @@ function noticeCopy(is) {
   copied = is;
 }
 
+const asJson = (body, headers = {}) => ({ body: JSON.stringify(body), headers: { ...headers, "Content-Type": "application/json" } });
+
 /** Call the API; returns the JSON it answers, or null where it answers nothing. */
 export async function call(method, path, body, options = {}) {
-  const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+  const sent = body === undefined ? {} : asJson(body);
   const response = await reach(path, { method, ...sent, ...options });
   noticeCopy(response.headers.has("X-Ragweave-Copy"));
   if (!response.ok) throw await problemOf(response);
@@ -81,7 +83,8 @@ export async function* follow(path, { body, signal, onlost = () => {} } = {}) {
   for (;;) {
     try {
       const headers = { Accept: "text/event-stream", ...(last ? { "Last-Event-ID": String(last) } : {}) };
-      const response = body ? await begin(path, await body(), headers) : await reach(path, { headers, signal });
+      // What is begun is not taken back: it goes on, whoever listens.
+      const response = await reach(path, body ? { method: "POST", ...asJson(await body(), headers) } : { headers, signal });
       if (!response.ok) throw await problemOf(response);
       if (body) path = response.headers.get("Content-Location");
       body = null;
@@ -99,16 +102,13 @@ export async function* follow(path, { body, signal, onlost = () => {} } = {}) {
       if (error.name === "AbortError" || signal?.aborted) return;
       if (error instanceof Problem && error.status >= 400 && error.status !== 429 && error.status !== 503) throw error;
     }
+    if (signal?.aborted) return;
     onlost(true);
     await new Promise((go) => setTimeout(go, wait));
     if (signal?.aborted) return;
     wait = Math.min(wait * 2, 10_000);
   }
 }
-
-// Sent once, and not taken back: what is begun goes on, whoever listens.
-const begin = (path, body, headers) =>
-  reach(path, { method: "POST", body: JSON.stringify(body), headers: { ...headers, "Content-Type": "application/json" } });
 
 /** Read server-sent events out of a body. */
 export async function* events(body, signal) {

@@ -58,8 +58,7 @@ export async function open(id, { quiet = false } = {}) {
       run = { id: row.run, thread: id, turn, stop: new AbortController() };
       setRunning(id, true);
       watch(run, false, { path: `/api/runs/${encodeURIComponent(row.run)}/events` });
-    }
-    else turn.restore(row);
+    } else turn.restore(row);
   }
   if (!kept.turns.length) fill(main(), welcome());
   toEnd(true);
@@ -147,10 +146,12 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
   const { turn } = asked;
   try {
     for await (const event of follow(path, { body, signal: asked.stop.signal, onlost: lost })) {
-      if (!asked.id) began(asked, event, mine);
-      taken(true);
+      if (!asked.id) {
+        began(asked, event);
+        taken(true);
+      }
       if (mine !== shown) return;
-      turn.apply(event, live);
+      turn.apply(event, true);
       keepUp();
     }
   } catch (error) {
@@ -177,11 +178,11 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
 }
 
 /** The server has taken a question. */
-function began(asked, { run: id, thread }, mine) {
+function began(asked, { run: id, thread }) {
   const first = !asked.thread;
   const listing = setTimeout(() => loadThreads().catch(() => {}), LISTED);
   Object.assign(asked, { id, thread, listing });
-  if (mine !== shown) return;
+  if (run !== asked) return; // whoever asked is elsewhere now
   state.thread = thread;
   if (first) window.history.replaceState(null, "", `#/t/${thread}`);
   setRunning(thread, true);

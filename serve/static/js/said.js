@@ -1,9 +1,7 @@
 // What the server says of its own, in the language of the page: it is English there, and what no table knows stays so.
 
-import { language } from "./i18n.js";
+import { language, sentences } from "./i18n.js";
 
-const read = async () => (await fetch(`/static/lang/said.${language}.json`)).json();
-const table = language === "en" ? {} : await read().catch(() => ({})); // the page is worth more than these words
 const SLOT = /\{\d+\}/;
 
 // The server begins a title with a capital.
@@ -11,7 +9,7 @@ const folded = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const ended = (text) => text + (/[.!?。！？]$/.test(text) ? "" : language === "zh" && /\p{Script=Han}/u.test(text) ? "。" : ".");
 
-const exact = new Map(Object.entries(table).map(([english, own]) => [folded(english), own]));
+const exact = new Map(Object.entries(sentences).map(([english, own]) => [folded(english), own]));
 let templates; // made when the first sentence asks for them
 
 /** Write what went wrong and what to do about it as one or two sentences. */
@@ -40,7 +38,7 @@ function cased(text) {
 function clause(text) {
   const bare = text.replace(/\.+$/, "");
   if (exact.has(folded(bare))) return exact.get(folded(bare));
-  templates ??= Object.keys(table).filter((key) => SLOT.test(key)).sort((a, b) => a.startsWith("{") - b.startsWith("{") || length(b) - length(a)).map((key) => [pattern(key), table[key]]);
+  templates ??= Object.keys(sentences).filter((key) => SLOT.test(key)).sort((a, b) => a.startsWith("{") - b.startsWith("{") || length(b) - length(a)).map((key) => [pattern(key), sentences[key]]);
   for (const [form, words] of templates) {
     const found = form.exec(bare);
     if (found) return words.replace(/\{(\d+)\}/g, (_, n) => value(found[Number(n) + 1]));
