@@ -82,8 +82,10 @@ def noted(when: datetime | None, blocks: Iterable[Block]) -> datetime | None:
 
 def _labelled(line: str) -> list[date]:
     """Return the dates of a line that it calls the document's own."""
+    if not (found := days(line)):
+        return []
     folded, short = fold(line), len(line.split()) <= _SHORT
-    return [d for a, _, d in days(line) if _LABEL.search(folded[:a]) or (short and _FROM.search(folded[:a]))]
+    return [d for a, _, d in found if _LABEL.search(folded[:a]) or (short and _FROM.search(folded[:a]))]
 
 
 def _alone(line: str) -> date | None:

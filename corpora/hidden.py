@@ -62,10 +62,26 @@ _ADDRESSED = re.compile(
     re.I,
 )  # fmt: skip
 
+_NEEDED = (
+    *("ignor", "disregard", "forget", "override", "intelligence", "language", "llm", "chatbot", "chat bot", "gpt"),
+    *("sprachmodell", "assistant", "digital ", "virtual ", "automated ", "system ", "developer ", "do not "),
+    *("reply", "respon", "answer", "output", "print", "<", "inst]"),
+)
+"""One of these, or one of the short names, stands in every ASCII text that `_ADDRESSED` finds: most texts hold none."""
+_SHORT = re.compile(r"\b(?:a\.?i|ki|ia)\b")
+
 
 @lru_cache(maxsize=4_000)
 def addresses_machines(text: str) -> bool:
     """Tell whether a text gives orders to assistants or language models instead of speaking to people."""
+    return _addresses(text)
+
+
+def _addresses(text: str) -> bool:
+    if text.isascii():
+        low = text.lower()
+        if not any(map(low.__contains__, _NEEDED)) and not _SHORT.search(low):
+            return False
     return bool(_ADDRESSED.search(text))
 
 
@@ -81,7 +97,7 @@ def warnings_of(blocks: Iterable[Block], hidden: Sequence[str], invisible: int) 
     if invisible >= _NOTED:
         said.append(f"{invisible} invisible characters were left out")
     texts = [*hidden, *(b.text for b in blocks if b.kind != "code")]
-    orders = sum(addresses_machines(t[a:b]) for t in texts if _ADDRESSED.search(t) for a, b in sentences(t))
+    orders = sum(addresses_machines(t[a:b]) for t in texts if _addresses(t) for a, b in sentences(t))
     if orders:
         said.append(f"it addresses assistants in {orders} sentence{'s' if orders > 1 else ''}, which are no source")
     return tuple(said)

@@ -57,6 +57,8 @@ def iso_date(value: object) -> datetime | None:
     Times without a zone are taken as UTC.
     """
     text = str(value or "").strip().strip("\"'")
+    if not text:
+        return None
     bare = _YEAR_MONTH.fullmatch(text)
     try:
         if bare:

@@ -53,7 +53,7 @@ class _Atom:
 
 def size(text: str) -> float:
     """Return the length of a text in words; scripts without spaces count 1.7 characters as a word."""
-    unspaced = len(_UNSPACED.findall(text))
+    unspaced = 0 if text.isascii() else len(_UNSPACED.findall(text))
     counted = len(_WORD.findall(text)) + unspaced / _CHARACTERS_PER_WORD
     letters = sum(map(len, text.split())) - unspaced
     return max(counted, letters / _LONGEST_WORD)

@@ -282,6 +282,8 @@ def numbers(text: str) -> list[str]:
 
 def script(text: str) -> str:
     """Return the script that most letters are in: latin, han, kana, hangul, thai, cyrillic, arabic, greek, or ''."""
+    if text.isascii():
+        return "latin" if any(map(str.isalpha, text)) else ""
     counts: Counter[str] = Counter()
     for c, times in Counter(text).items():
         if c.isalpha():

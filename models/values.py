@@ -51,6 +51,10 @@ _DATES = tuple(
         rf"{_MONTH}\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y>\d{{4}})",
     )
 )
+_YEAR = re.compile(r"\d{4}")
+"""What each of them holds."""
+_AROUND = 40
+"""Characters before a year, and after it, that a date has at most, up to the next space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +132,23 @@ def days(text: str) -> list[tuple[int, int, date]]:
     """Return the dates with a year that stand in a line, each with its place in the folded line, in order."""
     line = fold(text)
     found: list[tuple[int, int, date]] = []
-    for m in (m for form in _DATES for m in form.finditer(line)):
+    near = _near_years(line)
+    for m in (m for form in _DATES for a, b in near for m in form.finditer(line, a, b)):
         when = _date(m)
         if when is not None and not any(a < m.end() and m.start() < b for a, b, _ in found):
             found.append((*m.span(), when))
     return sorted(found)
+
+
+def _near_years(line: str) -> list[tuple[int, int]]:
+    """Return the stretches of a line in which dates with a year may stand: most lines name none."""
+    near: list[tuple[int, int]] = []
+    for m in _YEAR.finditer(line):
+        a, space = max(0, m.start() - _AROUND), line.find(" ", m.end() + _AROUND)
+        if near and a <= near[-1][1]:
+            a = near.pop()[0]
+        near.append((a, len(line) if space < 0 else space))
+    return near
 
 
 def _date(m: re.Match[str]) -> date | None:

@@ -82,12 +82,20 @@ def probe(path: Path) -> str:
     Raises:
         SourceError: the file is empty, too large, not readable, protected, or of a kind that is not read.
     """
+    return opened(path)[0]
+
+
+def opened(path: Path) -> tuple[str, str]:
+    """Return the kind of a file as `probe` does, and the first characters of what is plain text."""
     data, length = _head(path)
     if not data.strip(b"\0 \t\r\n\f\xef\xbb\xbf\xff\xfe"):
         if length <= len(data):
             raise SourceError(f"{path.name} is empty", "leave it out, or add text to it")
         raise SourceError(f"{path.name} holds only zeros or white space at its start", "leave it out, or restore it")
-    kind = _binary_kind(path, data) or _text_kind(path, data)
+    kind, text = _binary_kind(path, data), ""
+    if not kind:
+        text = _text_of(path, data)
+        kind = _text_kind(path, text)
     limit = MAX_TEXT_BYTES if kind in TEXTS or kind == "items" else MAX_BYTES
     if length > limit:
         raise SourceError(
@@ -96,13 +104,7 @@ def probe(path: Path) -> str:
         )
     if kind not in KINDS and kind != PICTURE:
         raise SourceError(f"{path.name} is of a kind that is not read ({kind})", "convert it to text, HTML or PDF")
-    return kind
-
-
-def opening(path: Path) -> str:
-    """Return the first characters of a text."""
-    data, _ = _head(path)
-    return data.decode(encoding_of(data) or "utf-8", errors="replace").lstrip("\ufeff")
+    return kind, text
 
 
 def _head(path: Path) -> tuple[bytes, int]:
@@ -166,12 +168,15 @@ def _package_kind(path: Path) -> str:
     return kind
 
 
-def _text_kind(path: Path, data: bytes) -> str:
-    """Return the kind of a text: what it certainly is, else what its extension says, else plain text."""
+def _text_of(path: Path, data: bytes) -> str:
     encoding = encoding_of(data)
     if not encoding:
         raise SourceError(f"{path.name} is binary and of no kind that is known", "leave it out, or convert it to text")
-    text = data.decode(encoding, errors="replace").lstrip("\ufeff")
+    return data.decode(encoding, errors="replace").lstrip("\ufeff")
+
+
+def _text_kind(path: Path, text: str) -> str:
+    """Return the kind of a text: what it certainly is, else what its extension says, else plain text."""
     if text.startswith("#EXTM3U"):
         raise SourceError(f"{path.name} is a playlist, which only names recordings", "give the recordings themselves")
     if path.suffix.lower() in (".jsonl", ".ndjson") and states_items(text.lstrip().split("\n", 1)[0]):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragweave.corpora.formats import parse
-from ragweave.corpora.formats.probe import PICTURE, TEXTS, opening, probe
+from ragweave.corpora.formats.probe import PICTURE, TEXTS, opened
 from ragweave.corpora.images.look import Look
 from ragweave.corpora.split import split
 from ragweave.corpora.store.prepared import Prepared, made_of
@@ -25,8 +25,8 @@ TRANSCRIPT = "transcript"
 
 def kind_of(path: Path) -> str:
     """Return the kind of a file: that of `probe`, or TRANSCRIPT for a text that is one."""
-    kind = probe(path)
-    return TRANSCRIPT if kind in TEXTS and is_transcript(opening(path), path.suffix) else kind
+    kind, opening = opened(path)
+    return TRANSCRIPT if kind in TEXTS and is_transcript(opening, path.suffix) else kind
 
 
 def prepare(

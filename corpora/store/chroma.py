@@ -31,7 +31,7 @@ from ragweave.models.errors import LibraryError
 
 logger = logging.getLogger(__name__)
 
-HNSW = {"space": "cosine", "ef_construction": 500, "ef_search": 500, "max_neighbors": 32}
+HNSW = {"space": "cosine", "ef_construction": 200, "ef_search": 500, "max_neighbors": 32}
 """With Chroma's defaults about 1 % of the vectors of a collection are not found by themselves."""
 BATCH = 5_000
 """Rows of one call; Chroma refuses more than 5,461."""

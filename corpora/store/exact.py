@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, select
 
 from ragweave.corpora.store.blobs import Matrix
-from ragweave.corpora.store.schema import generation
+from ragweave.corpora.store.schema import generation, in_parts, vectors
 
 _HELD = 2**30
 """Bytes of vectors that a process keeps in memory."""
@@ -61,9 +61,9 @@ class Held:
 
 def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | None) -> Rows:
     """Return the vectors after a row; those that are held already are not read again."""
-    where = "FROM vectors WHERE corpus = :corpus AND space = :space AND n > :n ORDER BY n"
-    mine = {"corpus": key[1], "space": key[2]}
-    live = np.fromiter(connection.execute(text(f"SELECT n {where}"), mine | {"n": after}).scalars(), np.int64)
+    mine = (vectors.c.corpus == key[1], vectors.c.space == key[2], vectors.c.n > after)
+    query = select(vectors.c.n).where(*mine).order_by(vectors.c.n)
+    live = np.fromiter(connection.execute(query).scalars(), np.int64)
     if held is None or not len(held.n):
         held = Rows(at, after, np.zeros(0, np.int64), np.zeros((0, 0), np.float32), {})
     kept = np.isin(held.n, live)
@@ -72,14 +72,20 @@ def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | 
         held = Rows(at, after, held.n[kept], held.matrix[kept], {n: held.items[n] for n in held.n[kept].tolist()})
     if not len(missing):
         return Rows(at, after, held.n, held.matrix, held.items)
-    rows = connection.execute(text(f"SELECT n, data, item {where}"), mine | {"n": int(missing[0]) - 1}).all()
-    wanted = set(missing.tolist())
-    new = [row for row in rows if row[0] in wanted]
-    matrix = matrix_of([row[1] for row in new])
-    n = np.fromiter((row[0] for row in new), np.int64)
-    if len(held.n):
-        n, matrix = np.concatenate([held.n, n]), np.concatenate([held.matrix, matrix])
-    return Rows(at, after, n, matrix, held.items | {row[0]: row[2] for row in new})
+    n, items = np.concatenate([held.n, missing]), dict(held.items)
+    matrix, done = held.matrix, len(held.n)
+    # In parts, each written into its place: never is all of it there twice.
+    for some in in_parts(missing.tolist()):
+        wanted = select(vectors.c.n, vectors.c.data, vectors.c.item).where(vectors.c.n.in_(some)).order_by(vectors.c.n)
+        rows = connection.execute(wanted).all()
+        new = matrix_of([row[1] for row in rows])
+        if len(matrix) < len(n):
+            matrix = np.empty((len(n), new.shape[1]), np.float32)
+            matrix[:done] = held.matrix.reshape(done, new.shape[1])
+        matrix[done : done + len(new)] = new
+        done += len(new)
+        items |= {row[0]: row[2] for row in rows}
+    return Rows(at, after, n, matrix, items)
 
 
 def matrix_of(blobs: Sequence[bytes]) -> Matrix:

@@ -31,7 +31,7 @@ from ragweave.models.errors import LibraryError
 
 logger = logging.getLogger(__name__)
 
-INDEX_FROM = 10_000
+INDEX_FROM = 50_000
 """Vectors of a corpus, or changes since its index was made, from which an index is made (anew). Below, comparing them
 all takes less time than asking Chroma, and far less than importing it (docs/reliability.md)."""
 PER_ITEM = 32

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.models.values import day, decimal_mark, number, written, yes
+from ragweave.models.values import day, days, decimal_mark, number, written, yes
 
 amounts = st.decimals(min_value=0, max_value=10**9, places=2, allow_nan=False)
 
@@ -63,6 +63,19 @@ def test_a_year_alone_and_a_day_that_is_none_are_no_dates() -> None:
     assert day("2024") is None
     assert day("31.02.2024") is None
     assert day("Juni 2025") == date(2025, 6, 1)
+
+
+_WRITTEN = st.sampled_from(["3 March 1875", "1999-12-31 10:11:12.5", "31. 12. 2001", "2012年3月4日", "Sept. 12, 1888"])
+
+
+@given(st.lists(st.tuples(st.integers(0, 200), _WRITTEN), max_size=4), st.integers(0, 200))
+def test_every_date_of_a_line_is_found_in_its_place_however_long_the_line(
+    parts: list[tuple[int, str]], after: int
+) -> None:
+    line = "".join("so " * n + f"on {said} it " for n, said in parts) + "so " * after
+    found = days(line)
+    assert [when for _, _, when in found] == [days(said)[0][2] for _, said in parts]
+    assert [day(line[a:b]) for a, b, _ in found] == [when for _, _, when in found]
 
 
 def test_yes_and_no_are_read_in_several_languages() -> None:

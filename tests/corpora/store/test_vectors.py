@@ -156,6 +156,14 @@ def exact(query, alive=range(60), k=5):
     return [f"i{n}" for n in sorted(alive, key=lambda n: -float(unit[n] @ query))[:k]]
 
 
+def test_vectors_that_are_read_in_parts_lie_in_the_order_of_their_rows(catalog, vectors, lib, monkeypatch):
+    monkeypatch.setattr(module, "in_parts", lambda values: [values[i : i + 7] for i in range(0, len(values), 7)])
+    for some in (range(30), range(30, 60)):  # at once, and behind what is held
+        put(catalog, [(f"i{n}~0", "s", SPREAD[n]) for n in some])
+        for query in SPREAD[::7]:
+            assert names(ask(vectors, lib, query)) == exact(query, range(some.stop))
+
+
 def test_an_index_answers_with_what_came_after_it_and_without_what_has_gone(catalog, vectors, lib, indexed, home):
     index = index_of(catalog, lib)
     assert index["count"] == 50 and indexes_of(vectors, lib) == {index["name"]}
