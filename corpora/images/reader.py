@@ -106,6 +106,7 @@ class PictureReader:
         name = f"p{key[:20]}.jpg" if self._media else ""
         try:
             if self._media:
+                self._media.mkdir(parents=True, exist_ok=True)
                 (self._media / name).write_bytes(jpeg(picture.pixels))
         except MissingExtra as error:  # the page of a PDF, which was opened without it
             self._miss(error)

@@ -188,5 +188,6 @@ class RayReaders:
             raise reply
         if media is not None:
             for name, data in reply[1].items():
+                media.mkdir(parents=True, exist_ok=True)
                 (media / name).write_bytes(data)
         return Prepared.from_json(json.loads(reply[0]))

@@ -195,7 +195,6 @@ def _emptied(folder: str) -> None:
     """Remove what a process that died had put into the folder for pictures."""
     if folder:
         shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(folder, exist_ok=True)
 
 
 def environment() -> dict[str, str]:

@@ -38,11 +38,15 @@ class Media:
         return StoredMedia(root, store) if store else cls(root)
 
     def staging(self, source: str) -> Path:
-        """Return the empty folder that the files of a source are to be written into."""
+        """Return the folder that the files of a source are to be written into.
+
+        Whoever writes the first one makes it: of most files nothing is kept, and to make a folder and remove it for
+        each takes a file system longer the more of them there were.
+        """
         folder = self._folder(source, _PART)
-        _remove(folder)
         try:
-            folder.mkdir(parents=True)
+            _remove(folder)
+            self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(folder, error) from error
         return folder
@@ -57,11 +61,7 @@ class Media:
         A process that is killed in between leaves the files of before or those of after, which `recover` sorts out.
         """
         part, there, old = (self._folder(source, suffix) for suffix in (_PART, "", _OLD))
-        try:
-            part.rmdir()  # of most files nothing is kept, and this fails where something is
-            staged = False
-        except OSError:
-            staged = part.is_dir()
+        staged = part.is_dir()
         try:
             if there.is_dir():
                 _remove(old)

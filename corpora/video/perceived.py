@@ -77,6 +77,7 @@ class Perceived:
         with _kept_on_disk():
             for name in sorted(set(names)):
                 if (found := self.frame(name)) is not None:
+                    folder.mkdir(parents=True, exist_ok=True)
                     try:
                         os.link(found, folder / name)
                     except OSError:

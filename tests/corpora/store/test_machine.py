@@ -145,7 +145,9 @@ class Stores(RuleBasedStateMachine):
             ]
             file = File(path, source, sha256, Stat(1, 0, 0, 0, 0.0))
             if picture:
-                (Media.of(library).staging(source) / "p.png").write_bytes(b"p")
+                staged = Media.of(library).staging(source)
+                staged.mkdir()
+                (staged / "p.png").write_bytes(b"p")
             vectors = np.stack([EYE[place(word)] for word in words])
             committer.store([Outcome(file, made_of("text", "", made, 100), vectors)])
             held.sources[source], held.paths[path] = words, source
@@ -191,7 +193,7 @@ class Stores(RuleBasedStateMachine):
     def leave_media_behind(self, data: st.DataObject) -> None:
         with self.chosen(self.pick(data)) as (_, library, committer):
             media = Media.of(library)
-            media.staging("a" * 24)
+            media.staging("a" * 24).mkdir()
             media.write(f"{'b' * 24}/x.png", [b"x"])
             assert set(media.orphans(self.model_of(library).sources)) == {"a" * 24, "b" * 24}
             committer.recover()

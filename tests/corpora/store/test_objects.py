@@ -47,6 +47,7 @@ def at_home(url, tmp_path, monkeypatch):
 
 def staged(media: Media, source: str, **files: bytes) -> None:
     folder = media.staging(source)
+    folder.mkdir()
     for name, data in files.items():
         (folder / f"{name}.jpg").write_bytes(data)
 

@@ -68,6 +68,7 @@ def store(pictures: dict[str, dict[str, str]]) -> None:
     media, outcomes = Media.of(row.id), []
     for source, shown in pictures.items():
         folder = media.staging(source)
+        folder.mkdir()
         items = []
         for n, (colour, text) in enumerate(shown.items()):
             (folder / f"{colour}.jpg").write_bytes(jpeg(np.full((8, 8, 3), COLOURS[colour], dtype=np.uint8)))
