@@ -63,11 +63,29 @@ GALA = """Event | Winner | Second
 Breaststroke | Edwin Lark | Ansel Pike
 Crawl | Ada Holt | Ben Ives
 """
+ORDERS = """order | customer | placed | amount
+A1 | Hagen | 2024-03-01T12:00:00Z | 120.50
+A2 | Mori | 2024-05-17T08:31:00+01:00 | 80.00
+A3 | Okafor | 2023-11-30T23:10:00Z | 45.25
+"""
 BEDS = """Room | Beds | Price per night | Bath
 Heron | 6 | 24 € | shared
 Otter | 2 | 61 € | own
 Swift | 1 | 48 € | own
 """
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which customer placed the earliest order?", "Okafor (A3): placed 2023-11-30, the earliest of 3 rows."),
+        ("Who ordered most recently?", "Mori (A2): placed 2024-05-17, the latest of 3 rows."),
+        ("When was the most recent order placed?", "A2: placed 2024-05-17, the latest of 3 rows."),
+        ("How much was the most recent order?", "80.00 (A2): placed 2024-05-17, the latest of 3 rows."),
+    ],
+)
+def test_of_the_latest_row_what_is_asked_for_comes_first(question: str, answer: str) -> None:
+    assert said(question, ORDERS, "orders") == answer
 
 
 def said(question: str, text: str, about: str = "") -> str:

@@ -32,6 +32,7 @@ _DIFFERENCE = re.compile(
 _COUNT = re.compile(
     r"\b(?:how many|(?<!serial )(?<!phone )(?<!account )(?<!customer )number of|wie viele|combien de)\b", re.I
 )
+_RECENT = re.compile(r"\bmost recent(?:ly)?\b", re.I)
 _OFTEN = re.compile(r"\bhow (?:often|many times)\b", re.I)
 _COUNTED = re.compile(r"\bhow (?:many|much)\s+([^\W\d_][\w'’-]*)", re.I)
 _VERB = re.compile(
@@ -94,7 +95,7 @@ class Asked:
     """A question, read as one that is asked of a table."""
 
     def __init__(self, question: str) -> None:
-        self.question = question
+        self.question = question = _RECENT.sub("latest", question)
         self.said = words(_PLACE.sub(" ", question))
         """Its words, without where it says that the answer stands."""
         self.stems = [stem(w) for w in self.said]
@@ -187,7 +188,7 @@ class Asked:
         found = {d for w in self.said for d in (DIMENSIONS[w][1] if w in DIMENSIONS else ())}
         found |= {ADJECTIVES[w] for w in self.said if w in ADJECTIVES}
         found |= {d for d, ws in NOUNS.items() if set(self.stems) & set(map(stem, ws.split()))}
-        if not found and ("much" in self.said or ("many" not in self.said and set(self.stems) & PAID)):
+        if not found - {"date"} and ("much" in self.said or ("many" not in self.said and set(self.stems) & PAID)):
             found = {"money"}
         return frozenset(t for d in found for t in WORDS_OF[d])
 
