@@ -31,9 +31,9 @@ from ragweave.models.errors import LibraryError
 
 logger = logging.getLogger(__name__)
 
-INDEX_FROM = 50_000
-"""Vectors of a corpus, or changes since its index was made, from which an index is made (anew). Below, comparing them
-all takes less time than asking Chroma, and far less than importing it (docs/reliability.md)."""
+INDEX_FROM = 100_000
+"""Vectors of a corpus, or changes since its index was made, from which an index is made (anew). Below, a process has
+read them all and compared them before it has opened Chroma's, and holds no more (docs/reliability.md)."""
 PER_ITEM = 32
 """Chunks, or frames, of an item that are compared where it was found by another list."""
 
