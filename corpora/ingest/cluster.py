@@ -186,8 +186,8 @@ class RayReaders:
     def _unpacked(self, reply: Reply | SourceError, media: Path | None) -> Prepared:
         if isinstance(reply, SourceError):
             raise reply
-        if media is not None:
+        if media is not None and reply[1]:
+            media.mkdir(parents=True, exist_ok=True)
             for name, data in reply[1].items():
-                media.mkdir(parents=True, exist_ok=True)
                 (media / name).write_bytes(data)
         return Prepared.from_json(json.loads(reply[0]))

@@ -103,9 +103,10 @@ class _Reader:
             except (BrokenPipeError, ConnectionResetError):
                 if self._closed or self._reached_a_limit():
                     raise
-                # Perhaps it was not the file that ended it: once more, in a process of its own.
+                # Perhaps it was not the file that ended it: once more, in a process of its own, without its pictures.
                 self.stop()
-                _emptied(str(wanted["media"]))
+                if wanted["media"]:
+                    shutil.rmtree(str(wanted["media"]), ignore_errors=True)
                 reply = self._ask(line, time.monotonic() + seconds)
         except TimeoutError:
             self.stop()
@@ -189,12 +190,6 @@ class _Reader:
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     pipe.close()
-
-
-def _emptied(folder: str) -> None:
-    """Remove what a process that died had put into the folder for pictures."""
-    if folder:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def environment() -> dict[str, str]:

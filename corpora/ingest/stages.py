@@ -40,7 +40,7 @@ def prepare(
 ) -> Prepared:
     """Read a file: probe, parse, split, cut into chunks, take its terms.
 
-    `media` is an empty folder for the pictures that are kept of it (`ragweave.corpora.store.media`), None keeps none;
+    `media` is the folder to make for pictures that are kept of it (`ragweave.corpora.store.media`), None keeps none;
     pictures that a text links to are read inside `roots` only. Reading the words in its pictures may take
     `ocr_seconds`, and `begins` is told once when that begins.
 

@@ -61,6 +61,8 @@ class Media:
         A process that is killed in between leaves the files of before or those of after, which `recover` sorts out.
         """
         part, there, old = (self._folder(source, suffix) for suffix in (_PART, "", _OLD))
+        with suppress(OSError):
+            part.rmdir()  # one that nothing was written into
         staged = part.is_dir()
         try:
             if there.is_dir():

@@ -87,7 +87,7 @@ class Intake:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def read(self, file: File, media: Path, tell: Tell) -> Prepared:
-        """Return the items of a recording, its frames in the empty folder `media`.
+        """Return the items of a recording, its frames in the folder `media`, which is made.
 
         Raises:
             SourceError: it cannot be decoded.

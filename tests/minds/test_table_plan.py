@@ -75,19 +75,6 @@ Swift | 1 | 48 € | own
 """
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Which customer placed the earliest order?", "Okafor (A3): placed 2023-11-30, the earliest of 3 rows."),
-        ("Who ordered most recently?", "Mori (A2): placed 2024-05-17, the latest of 3 rows."),
-        ("When was the most recent order placed?", "A2: placed 2024-05-17, the latest of 3 rows."),
-        ("How much was the most recent order?", "80.00 (A2): placed 2024-05-17, the latest of 3 rows."),
-    ],
-)
-def test_of_the_latest_row_what_is_asked_for_comes_first(question: str, answer: str) -> None:
-    assert said(question, ORDERS, "orders") == answer
-
-
 def said(question: str, text: str, about: str = "") -> str:
     (table,) = tables([text])
     found = plan(question, table, about, lambda term: 1.0)
@@ -150,6 +137,21 @@ def test_a_question_that_is_certain_is_worked_out(question: str, answer: str) ->
 )
 def test_what_the_table_does_not_say_for_certain_is_left_alone(question: str) -> None:
     assert bakery(question) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which customer placed the earliest order?", "Okafor (A3): placed 2023-11-30, the earliest of 3 rows."),
+        ("Who ordered most recently?", "Mori (A2): placed 2024-05-17, the latest of 3 rows."),
+        ("When was the most recent order placed?", "A2: placed 2024-05-17, the latest of 3 rows."),
+        ("When did they pay the latest order?", "A2: placed 2024-05-17, the latest of 3 rows."),
+        ("How much was the newest order?", "80.00 (A2): placed 2024-05-17, the newest of 3 rows."),
+        ("How much was the most recent order?", "80.00 (A2): placed 2024-05-17, the latest of 3 rows."),
+    ],
+)
+def test_of_the_latest_row_what_is_asked_for_comes_first(question: str, answer: str) -> None:
+    assert said(question, ORDERS, "orders") == answer
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,15 @@ class Site:
     home: Path
     script: Script
     model: ScriptedServer
+
+    @contextmanager
+    def slowly(self, *parts: str, pause: float) -> Iterator[None]:
+        """Have the model answer in these parts, with a pause of seconds between them meanwhile."""
+        self.script.answer, self.model.part_delay = list(parts), pause
+        try:
+            yield
+        finally:
+            self.model.part_delay = 0.0
 
 
 @pytest.fixture(scope="session")

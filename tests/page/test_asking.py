@@ -144,16 +144,12 @@ def test_the_model_writes_and_what_nothing_supports_is_marked(
 def test_a_run_shows_what_it_spends_beside_what_it_may_while_it_goes_on(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:
-    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 60]
-    site.model.part_delay = 0.2
     limits = json.dumps({**json.loads(LLM), "grade_by": "llm", "max_tokens": 90_000, "max_seconds": 600})
-    try:
+    with site.slowly("The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 60, pause=0.2):
         turn = ask(window(keep={"settings": limits}), QUESTION, wait=False)
         meter = turn.locator(".trail summary .number")
         spent = re.compile(r"^[1-9]\d* of 40 model calls · [\d,]+ of 90,000 tokens · \d+ s of 600$")
         expect(meter).to_have_text(spent, timeout=30_000)
-    finally:
-        site.model.part_delay = 0.0
     expect(turn.locator(".trail summary .now")).to_have_text("How this was answered", timeout=30_000)
 
 

@@ -56,17 +56,13 @@ def test_a_long_conversation_opens_at_its_end(window: Callable[..., Any], ask: C
 def test_stopping_keeps_what_was_checked_also_after_a_reload(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:
-    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 200]
-    site.model.part_delay = 0.5
-    try:
+    with site.slowly("The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 200, pause=0.5):
         # A graph that does not reason: there the writer streams.
         page = window(keep={"settings": LLM, "graph": json.dumps("crag")})
         turn = ask(page, QUESTION, wait=False)
         turn.locator(".sentence").first.wait_for()
         page.click("button[aria-label=Stop]")
         page.wait_for_selector(".turn.over .stopped")
-    finally:
-        site.model.part_delay = 0.0
     page.reload()
     page.wait_for_selector(".turn.over .stopped")
     assert "1874" in page.locator(".sentence").inner_text()
@@ -76,17 +72,13 @@ def test_stopping_keeps_what_was_checked_also_after_a_reload(
 def test_a_reload_in_the_middle_finds_the_answer_under_way(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:
-    site.script.answer = ["The lamp was first lit ", "on 3 October ", "1874 [1]."]
-    site.model.part_delay = 0.7
-    try:
+    with site.slowly("The lamp was first lit ", "on 3 October ", "1874 [1].", pause=0.7):
         page = window(keep={"settings": LLM, "graph": json.dumps("crag")})
         ask(page, QUESTION, wait=False)
         page.wait_for_selector(".step", state="attached")
         page.reload()
         page.wait_for_selector("button[aria-label=Stop]")
         page.wait_for_selector(".turn.over")
-    finally:
-        site.model.part_delay = 0.0
     assert "1874" in page.locator(".answer").inner_text()
     assert page.locator(".turn").count() == 1
 
@@ -164,9 +156,7 @@ def test_whoever_leaves_before_the_server_has_taken_a_question_finds_it_in_the_l
 def test_whoever_leaves_an_answer_under_way_is_not_told_that_the_server_is_gone(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:
-    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 30]
-    site.model.part_delay = 0.2
-    try:
+    with site.slowly("The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 30, pause=0.2):
         page = window(keep={"settings": LLM, "graph": json.dumps("crag")})
         ask(page, QUESTION, wait=False).locator(".sentence").first.wait_for()
         page.evaluate(
@@ -176,8 +166,6 @@ def test_whoever_leaves_an_answer_under_way_is_not_told_that_the_server_is_gone(
         page.locator("a.row", has_text="New conversation").click()
         expect(page.locator(".turn")).to_have_count(0)
         page.wait_for_timeout(1_000)
-    finally:
-        site.model.part_delay = 0.0
     assert page.evaluate("window.gone") == 0
 
 

@@ -185,10 +185,12 @@ class Asked:
     @cached_property
     def dimensions(self) -> frozenset[str]:
         """Stems of heads and units that the question means by an adjective or verb: “cheap”, “cost”, “how long”."""
-        found = {d for w in self.said for d in (DIMENSIONS[w][1] if w in DIMENSIONS else ())}
+        ends = [DIMENSIONS[w][1] for w in self.said if w in DIMENSIONS]
+        # “How much was the latest” asks of the row that is meant, and not how late it is.
+        found = {d for end in ends if not ("date" in end and "much" in self.said) for d in end}
         found |= {ADJECTIVES[w] for w in self.said if w in ADJECTIVES}
         found |= {d for d, ws in NOUNS.items() if set(self.stems) & set(map(stem, ws.split()))}
-        if not found - {"date"} and ("much" in self.said or ("many" not in self.said and set(self.stems) & PAID)):
+        if not found and ("much" in self.said or ("many" not in self.said and set(self.stems) & PAID)):
             found = {"money"}
         return frozenset(t for d in found for t in WORDS_OF[d])
 

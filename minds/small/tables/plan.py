@@ -163,7 +163,8 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
         ends = max(d for _, d in found) if side == "most" else min(d for _, d in found)
         used = [i for i, d in found if d == ends]
         told = _asked_column(asked, table, dates[0])
-        told = _target(asked, table, choice) if told in (None, *dates) else told
+        if told in (None, *dates):
+            told = _target(asked, table, choice) if "number" in asked.kinds else None
         named = _listed(table, used, told)
         text = f"{named}: {table.heads[dates[0]]} {ends.isoformat()}, the {word} of {len(found)} rows."
         return text, used, _subject(asked, table) | table.columns[dates[0]].terms

@@ -37,7 +37,7 @@ def test_publishing_again_replaces_what_was_there(media):
     staged(media, A, two=b"2")
     media.publish(A)
     assert media.files(A) == [f"{A}/two.jpg"]
-    media.staging(A)
+    media.staging(A).mkdir()
     media.publish(A)
     assert media.files(A) == []
     assert os.listdir(media.root) == []
