@@ -39,7 +39,10 @@ class CorporaSettings(Settings):
     ray_gpus: float = Field(0.0, ge=0, description="GPUs of the Ray cluster, or parts of one, likewise, as 0.25.")
     parse_workers: int = Field(0, ge=0, le=64, description="Processes that read files; 0 leaves one core free.")
     parse_seconds: float = Field(
-        120.0, gt=0, description="Longest time one file may take to be read; its pictures five times as long."
+        120.0,
+        gt=0,
+        description="Seconds of the processor that one file may take to be read, its pictures five times as many; "
+        "by the clock five times as long.",
     )
     parse_memory_mb: int = Field(2048, ge=256, description="Memory one reading process may use, in MiB.")
     parse_output_mb: ClassVar[int] = 256
@@ -78,7 +81,7 @@ class CorporaSettings(Settings):
 
     @property
     def ocr_seconds(self) -> float:
-        """Longest time that the words in the pictures of one file may take to be read."""
+        """Seconds of the processor that the words in the pictures of one file may take to be read."""
         return 5 * self.parse_seconds
 
     @property

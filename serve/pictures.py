@@ -20,7 +20,7 @@ from ragweave.models.errors import InputError
 from ragweave.serve.problems import Refused
 
 SECONDS = 20.0
-"""Longest time that opening one picture may take; reading its words may take as long again."""
+"""Seconds of the processor that opening one picture may take; reading its words may take five times as many."""
 WAITING = 16
 """Questions whose pictures may wait or be read at once."""
 _IDLE = 120.0

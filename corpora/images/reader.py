@@ -70,7 +70,7 @@ class PictureReader:
             self._looked = True
             self._begins()
             self._engine = ocr()
-            self._until = time.monotonic() + self._seconds
+            self._until = time.process_time() + self._seconds
         return self._engine
 
     def look(self, data: bytes) -> Shot | None:
@@ -125,7 +125,7 @@ class PictureReader:
 
     def read(self, pixels: Pixels) -> list[Line]:
         """Return the lines of a picture; none where there is no engine, no time left, or the engine fails."""
-        if self.engine is None or time.monotonic() > self._until:
+        if self.engine is None or time.process_time() > self._until:
             self.unread += 1
             return []
         try:
@@ -150,7 +150,7 @@ class PictureReader:
         """Return what was not looked at or not read, one sentence each."""
         found = counted(self._missed)
         if self.unread:
-            why = f"reading them takes longer than {self._seconds:g} seconds (RAGWEAVE_PARSE_SECONDS)"
+            why = f"reading them takes longer than {self._seconds:g} seconds of the processor (RAGWEAVE_PARSE_SECONDS)"
             if self._engine is None:
                 why = "RAGWEAVE_OCR is off" if model_settings().ocr == "off" else MISSING
             these = "one picture" if self.unread == 1 else f"{self.unread} pictures"

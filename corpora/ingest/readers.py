@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from ragweave.corpora.ingest.worker import LENGTH
+from ragweave.corpora.ingest.worker import LENGTH, WALL
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.files import File
@@ -32,8 +32,8 @@ from ragweave.models.errors import LibraryError, SourceError
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
 """Variables that a process which reads strangers' files has no business with."""
-_TIME_IS_UP = int(getattr(signal, "SIGALRM", 0))
-"""Signal by which a process ends that took too long; the same file would end the next as well."""
+_TIME_IS_UP = {name: int(getattr(signal, name, 0)) for name in ("SIGPROF", "SIGALRM")}
+"""Signals by which a process ends that took too long, of the processor or by the clock; the next would end as well."""
 
 
 class Readers:
@@ -99,22 +99,28 @@ class _Reader:
         line = json.dumps(request).encode() + b"\n"
         try:
             try:
-                reply = self._ask(line, time.monotonic() + seconds)
+                reply = self._ask(line, time.monotonic() + WALL * seconds)
             except (BrokenPipeError, ConnectionResetError):
-                if self._closed or self._reached_a_limit():
+                if self._closed or self._limit():
                     raise
                 # Perhaps it was not the file that ended it: once more, in a process of its own, without its pictures.
                 self.stop()
                 if wanted["media"]:
                     shutil.rmtree(str(wanted["media"]), ignore_errors=True)
-                reply = self._ask(line, time.monotonic() + seconds)
-        except TimeoutError:
+                reply = self._ask(line, time.monotonic() + WALL * seconds)
+        except OSError as error:
+            limit = "SIGALRM" if isinstance(error, TimeoutError) else "" if self._closed else self._limit()
             self.stop()
-            raise SourceError(
-                f"Reading it takes longer than {seconds:g} seconds", "raise RAGWEAVE_PARSE_SECONDS, or leave it out"
-            ) from None
-        except OSError:
-            self.stop()
+            if limit == "SIGPROF":
+                raise SourceError(
+                    f"Reading it takes longer than {seconds:g} seconds of the processor",
+                    "raise RAGWEAVE_PARSE_SECONDS, or leave it out",
+                ) from None
+            if limit == "SIGALRM":
+                raise SourceError(
+                    f"Reading it has not ended after {WALL * seconds:g} seconds, most of which it waited",
+                    "check the disk that it lies on, raise RAGWEAVE_PARSE_SECONDS, or leave it out",
+                ) from None
             raise SourceError(
                 "Reading it ended the reading process (out of memory, or the file is damaged)",
                 "check the file, or raise RAGWEAVE_PARSE_MEMORY_MB",
@@ -129,13 +135,14 @@ class _Reader:
             raise SourceError(str(reply["what"]), str(reply["remedy"]))
         return Prepared.from_json(reply["ok"])
 
-    def _reached_a_limit(self) -> bool:
-        """Tell whether a process that has ended did so by its limit on time."""
+    def _limit(self) -> str:
+        """Return the name of the signal by which a process ended that took too long; "" where it ended otherwise."""
         assert self._process is not None
         try:
-            return self._process.wait(5) == -_TIME_IS_UP
+            ended = -self._process.wait(5)
         except subprocess.TimeoutExpired:  # it has closed its output, and goes on
-            return True
+            return "closed"
+        return next((name for name, number in _TIME_IS_UP.items() if number and number == ended), "")
 
     def _ask(self, request: bytes, deadline: float) -> dict[str, dict[str, object]]:
         process = self._running()
@@ -145,7 +152,7 @@ class _Reader:
             selector.register(process.stdout, selectors.EVENT_READ)
             (length,) = LENGTH.unpack(_exactly(process.stdout.fileno(), selector, LENGTH.size, deadline))
             if length == 0:  # it begins to read the words in pictures, which has a limit of its own
-                deadline = time.monotonic() + self._settings.ocr_seconds + self._settings.parse_seconds
+                deadline = time.monotonic() + WALL * (self._settings.ocr_seconds + self._settings.parse_seconds)
                 (length,) = LENGTH.unpack(_exactly(process.stdout.fileno(), selector, LENGTH.size, deadline))
             if length > self._settings.parse_output_mb * 2**20:
                 self.stop()

@@ -5,6 +5,9 @@ a reply is eight bytes of length and that much JSON on what was standard output;
 the words in pictures are being read, which takes longer. The process never touches the stores, so what a hostile file
 does to it costs the run that file and nothing else. When the run is killed, it ends as well, and takes the folder
 SCRATCH for temporary files with it.
+
+Limits are seconds of the processor, of all its threads, so that a machine which is busy elsewhere refuses no file; what
+hangs without using the processor ends after WALL times as many seconds by the clock.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from ragweave.models.errors import RagweaveError
 
 LENGTH = struct.Struct(">Q")
 
+WALL = 5
+"""Seconds by the clock for each of the processor."""
 _LOOK = 0.5
 """Seconds between two looks for the parent."""
 
@@ -76,10 +81,18 @@ def end_with(parent: int, scratch: str) -> None:
 
 def _reads_pictures(out: BinaryIO, request: dict[str, Any]) -> None:
     """Tell the parent, by a length of zero, that from here on the longer limit counts."""
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, request["ocr_seconds"] + request["seconds"] + 5)
+    _within(request["ocr_seconds"] + request["seconds"])
     out.write(LENGTH.pack(0))
     out.flush()
+
+
+def _within(seconds: float) -> None:
+    """End this process when it has used so much of the processor from here on, or hangs; 0 lifts both limits."""
+    if hasattr(signal, "setitimer"):
+        # The default action ends the process from the kernel, also inside a regular expression or a C library, and
+        # also when the parent, who looks at the clock, is gone.
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, WALL * seconds + 5 if seconds else 0)
 
 
 def main() -> None:
@@ -92,13 +105,9 @@ def main() -> None:
     limit(memory_mb)
     for line in sys.stdin.buffer:
         request = json.loads(line)
-        if hasattr(signal, "setitimer"):
-            # The default action ends the process from the kernel, also inside a regular expression or a C library,
-            # and also when the parent is gone.
-            signal.setitimer(signal.ITIMER_REAL, request["seconds"] + 5)
+        _within(request["seconds"])
         reply, healthy = answer(request, memory_mb, partial(_reads_pictures, out, request))
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        _within(0)
         out.write(LENGTH.pack(len(reply)))
         out.write(reply)
         out.flush()

@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
 from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.ingest.worker import WALL
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import RagweaveError
@@ -109,7 +110,7 @@ def fuzz_files(seconds: float, first: int, kept: Path | None = None) -> Counter[
                         (kept / f"{hashlib.sha256(data).hexdigest()[:8]}{path.suffix}").write_bytes(data)
                         print(f"{kind}: {found[2][:300]}", flush=True)
                     counts[kind] += 1
-                if "ended the reading process" in said or time.monotonic() - began > SECONDS + 15:
+                if "ended the reading process" in said or time.monotonic() - began > WALL * SECONDS + 15:
                     raise Found(f"{name}: {said}") from None
                 counts["stopped at a limit"] += "takes longer than" in said or "MiB of memory" in said
                 if not error.remedy or "\n" in said:

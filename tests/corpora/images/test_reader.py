@@ -65,12 +65,12 @@ def test_without_the_packages_it_is_said_once(media, monkeypatch):
 def test_when_time_is_up_pictures_are_still_kept_but_not_read(painted, media, monkeypatch):
     reader = PictureReader(media, 10)
     now = 100.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    monkeypatch.setattr(module.time, "process_time", lambda: now)
     assert reader.look(picture(RED)).lines
     now = 111.0
     assert reader.look(picture(GREEN)).lines == ()
     assert reader.warnings() == [
-        "the words in one picture were not read: reading them takes longer than 10 seconds (RAGWEAVE_PARSE_SECONDS)"
+        "the words in one picture were not read: reading them takes longer than 10 seconds of the processor (RAGWEAVE_PARSE_SECONDS)"
     ]
 
 

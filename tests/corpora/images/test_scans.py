@@ -121,7 +121,7 @@ def test_a_long_scan_is_read_until_its_time_is_up(painted, put, media, monkeypat
     from ragweave.corpora.images import reader
 
     ticks = iter(range(10_000))
-    monkeypatch.setattr(reader.time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(reader.time, "process_time", lambda: float(next(ticks)))
     colours = [(RED, WHOLE), (GREEN, WHOLE)]
     made = prepare(put("a.pdf", pdf(*(("", [c]) for c in colours * 1 + [(BLUE, WHOLE)] * 8))), S, 300, media, (), 1.5)
     assert any("were not read" in w and "RAGWEAVE_PARSE_SECONDS" in w for w in made.warnings)

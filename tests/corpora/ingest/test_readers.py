@@ -10,17 +10,26 @@ from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.models.errors import LibraryError, SourceError
 
+WALL, LONG = "ragweave.corpora.ingest.readers.WALL", 2000
+"""Where starting a process on a busy machine must not count."""
 WORKER = """
 import json, os, struct, sys, time
 from ragweave.corpora.ingest.stages import prepare
+from ragweave.corpora.ingest import worker
 from ragweave.corpora.ingest.worker import LENGTH, answer
 for line in sys.stdin.buffer:
     request = json.loads(line)
     name = os.path.basename(request["path"])
-    if name == "hang.md":
+    worker._within(request["seconds"])
+    if name == "slow.md":
+        time.sleep(1.5 * request["seconds"])
+    if name in ("spin.md", "hang.md"):
+        while name == "spin.md":
+            pass
         time.sleep(60)
     if name == "die.md":
         os._exit(9)
+    worker._within(60)
     reply, _ = answer(request, 64)
     if name == "flood.md":
         sys.stdout.buffer.write(LENGTH.pack(10**15))
@@ -32,7 +41,7 @@ for line in sys.stdin.buffer:
 
 @pytest.fixture
 def folder(tmp_path):
-    for name in ("good", "hang", "die", "flood"):
+    for name in ("good", "slow", "spin", "hang", "die", "flood"):
         (tmp_path / f"{name}.md").write_text(f"# {name}\n\nSome text about {name} files.\n")
     (tmp_path / "empty.md").write_text("")
     return tmp_path
@@ -40,10 +49,10 @@ def folder(tmp_path):
 
 @pytest.fixture(scope="module")
 def readers(tmp_path_factory):
-    """One process that hangs, dies or floods where a file's name tells it to, and is started again where it has to."""
+    """One process that spins, hangs, dies or floods where a file's name tells it to, and is started again where it has to."""
     script = tmp_path_factory.mktemp("worker") / "worker.py"
     script.write_text(WORKER)
-    found = Readers(CorporaSettings(parse_seconds=6, parse_workers=1), [sys.executable, str(script)])
+    found = Readers(CorporaSettings(parse_seconds=1, parse_workers=1), [sys.executable, str(script)])
     yield found
     found.close()
 
@@ -51,17 +60,37 @@ def readers(tmp_path_factory):
 @pytest.mark.parametrize(
     "name, said",
     [
-        ("hang.md", r"longer than 6 seconds.*RAGWEAVE_PARSE_SECONDS"),
+        ("spin.md", r"longer than 1 seconds of the processor.*RAGWEAVE_PARSE_SECONDS"),
+        ("hang.md", r"not ended after 5 seconds.*the disk.*RAGWEAVE_PARSE_SECONDS"),
         ("die.md", r"ended the reading process.*RAGWEAVE_PARSE_MEMORY_MB"),
         ("flood.md", r"more than 256 MiB"),
         ("empty.md", r"\S"),
         ("gone.md", r"\S"),
     ],
 )
-def test_one_bad_file_gets_its_sentence_and_the_next_file_is_read(readers, folder, name, said):
+def test_one_bad_file_gets_its_sentence_and_the_next_file_is_read(readers, folder, name, said, monkeypatch):
+    if name != "hang.md":
+        monkeypatch.setattr(WALL, LONG)
     with pytest.raises(SourceError, match=said):
         readers.read(str(folder / name), "s", 300)
+    monkeypatch.setattr(WALL, LONG)
     assert readers.read(str(folder / "good.md"), "s", 300).title == "good"
+
+
+def test_a_file_that_waits_longer_than_it_may_use_the_processor_is_read(readers, folder, monkeypatch):
+    monkeypatch.setattr(WALL, LONG)
+    assert readers.read(str(folder / "slow.md"), "s", 300).title == "slow"
+
+
+def test_the_real_reading_process_ends_by_its_own_processor_time_however_slow_the_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr(WALL, LONG)
+    (tmp_path / "long.txt").write_text("Some words that are read. " * 200_000)
+    readers = Readers(CorporaSettings(parse_workers=1, parse_seconds=0.05))
+    try:
+        with pytest.raises(SourceError, match=r"longer than 0\.05 seconds of the processor"):
+            readers.read(str(tmp_path / "long.txt"), "s", 300)
+    finally:
+        readers.close()
 
 
 DYING = """
@@ -84,26 +113,27 @@ for line in sys.stdin.buffer:
 
 
 @pytest.mark.parametrize(
-    "how, times, tries, read",
+    "how, times, tries, said",
     [
-        ("os._exit(1)", 1, 1, True),
-        ("os.kill(os.getpid(), signal.SIGSEGV)", 1, 1, True),
-        ("os._exit(1)", 9, 2, False),
-        ("os.kill(os.getpid(), signal.SIGALRM)", 9, 1, False),
+        ("os._exit(1)", 1, 1, ""),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", 1, 1, ""),
+        ("os._exit(1)", 9, 2, "ended the reading process"),
+        ("os.kill(os.getpid(), signal.SIGALRM)", 9, 1, "not ended after 600 seconds"),
+        ("os.kill(os.getpid(), signal.SIGPROF)", 9, 1, "longer than 120 seconds of the processor"),
     ],
 )
 def test_a_file_whose_reading_process_dies_without_a_limit_is_tried_once_more(
-    tmp_path, folder, how, times, tries, read
+    tmp_path, folder, how, times, tries, said
 ):
     script, media = tmp_path / "worker.py", tmp_path / "media"
     script.write_text(DYING.replace("{times}", str(times)).replace("{how}", how))
     readers = Readers(CorporaSettings(parse_workers=1), [sys.executable, str(script)])
     try:
-        if read:
+        if not said:
             assert readers.read(str(folder / "good.md"), "s", 300, media).title == "good"
             assert not media.exists()
         else:
-            with pytest.raises(SourceError, match="ended the reading process"):
+            with pytest.raises(SourceError, match=said):
                 readers.read(str(folder / "good.md"), "s", 300, media)
         assert len((folder / "good.md.died").read_text()) == tries
     finally:
