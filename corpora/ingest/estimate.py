@@ -21,27 +21,23 @@ from ragweave.corpora.store.catalog import check_name
 from ragweave.corpora.store.files import Known, Stat, known_paths
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.stores import stores
-from ragweave.corpora.video.beside import companion, subtitles_of_others
+from ragweave.corpora.video.beside import subtitles_of_others
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed
 from ragweave.corpora.video.items import CLIP_SECONDS, ROUGH
-from ragweave.corpora.video.streams import Container, examine
-from ragweave.models.asr import asr
+from ragweave.corpora.video.pace import FILM, LISTENED, LOOKING, hearing, spoken_in, words_from
+from ragweave.corpora.video.streams import examine
 from ragweave.models.caption import Captioner
 from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
 from ragweave.models.errors import LibraryNotFound, RagweaveError
 from ragweave.models.settings import model_settings
 
-LOOKING = 0.09
-"""Seconds per second of film on two quiet cores: decoding 0.03, reading five frames of a clip 0.06."""
-HEARING = {"pocketsphinx": 0.14, "whisper": 0.5, "endpoint": 0.03}
-"""Seconds per second of speech; docs/video.md says where the first was measured, the others are guesses."""
-FILM = 0.14
-"""Processor seconds per second of film that is looked at (docs/video.md)."""
 PAGE = 4.0
 """Processor seconds to read a page of words that is a picture; as those of a text from `benchmarks/nodes.py`."""
 TEXT, WRITING = 2.7, 4.6
 """Processor seconds per MiB of plain text: of reading and embedding, and of the writer, who makes the index as well."""
+_LISTENED_IN_ALL, _LEAST = 3600.0, 30.0
+"""Seconds of sound that are searched for speech, of all recordings together and of each at least."""
 _PACKED = 0.1
 """Share of a PDF or a document of Office that is text, a guess."""
 _LINEAR = 0.8
@@ -55,12 +51,16 @@ _FACTS_TOKENS = 400
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One video or recording: `seconds` as its container claims, `speech` what gives its words, say "subtitles"."""
+    """One video or recording: `seconds` as its container claims, `speech` what gives its words, say "subtitles".
+
+    `spoken` are the seconds of speech in it, where an ASR engine is to hear them, as parts of it tell.
+    """
 
     path: str
     seconds: float
     picture: bool
     speech: str
+    spoken: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Estimate:
-    """What a run would take: `seconds` for the recordings on two cores, `pictures` asked about beside those in texts.
+    """What a run would take: `seconds` for the recordings on two free cores, `pictures` asked about beside those in texts.
 
     `asked` is what models are asked; transcripts that stand alone are texts, and `spoken` their tokens.
     `work` are processor seconds that nodes share, without pictures inside documents, which nobody has opened yet. No
@@ -134,12 +134,13 @@ def estimate(
     found = Estimate()
     if name and captioner:
         found.pictures = len(wanted(held, held.catalog.row(name), captioner.name))
-    for path in (p for p in files if p not in beside):
-        how = demuxer_of(path)
+    kinds = {p: demuxer_of(p) for p in files if p not in beside}
+    most = max(_LEAST, min(LISTENED, _LISTENED_IN_ALL / max(1, sum(map(bool, kinds.values())))))
+    for path, how in kinds.items():
         if _is_known(path, known, intake, bool(how)):
             found.unchanged += 1
         elif how:
-            _record(found, path, how)
+            _record(found, path, how, most)
         else:
             found.texts += 1
             size, kind = Path(path).stat().st_size, _kind(path)
@@ -187,23 +188,15 @@ def _spoken(path: str) -> int:
         return 0
 
 
-def _record(found: Estimate, path: str, how: str) -> None:
+def _record(found: Estimate, path: str, how: str, most: float) -> None:
     try:
         container = examine(path, how)
     except RagweaveError as error:
         found.unreadable.append((path, str(error)))
         return
-    speech = _speech(path, container)
-    found.recordings.append(Recorded(path, container.duration, container.picture() is not None, speech))
-
-
-def _speech(path: str, container: Container) -> str:
-    if companion(path) or container.subtitles():
-        return "subtitles"
-    if container.sound() is None:
-        return ""
-    listens = asr()
-    return listens.label if listens is not None else ""
+    speech = words_from(path, container)
+    spoken = spoken_in(path, how, container, most) if speech not in ("", "subtitles") else 0.0
+    found.recordings.append(Recorded(path, container.duration, container.picture() is not None, speech, spoken))
 
 
 def _take(found: Estimate) -> int:
@@ -211,9 +204,9 @@ def _take(found: Estimate) -> int:
     clips = 0
     for r in found.recordings:
         # Looking and hearing go side by side: the slower of the two sets the pace.
-        looking, hearing = LOOKING * r.seconds if r.picture else 0.0, HEARING.get(r.speech, 0.0) * r.seconds
-        found.seconds += max(looking, hearing) + 1.0
-        taken = hearing + (FILM * r.seconds if r.picture else 0.0)
+        looking, heard = LOOKING * r.seconds if r.picture else 0.0, hearing(r.speech, r.seconds, r.spoken)
+        found.seconds += max(looking, heard) + 1.0
+        taken = heard + (FILM * r.seconds if r.picture else 0.0)
         found.work, found.longest = found.work + taken, max(found.longest, taken)
         clips += math.ceil(r.seconds / CLIP_SECONDS) if r.picture else 0
     return clips
